@@ -1,0 +1,44 @@
+# Two front doors: `make demo` and `make test`. Both set up .venv from nothing but Python 3.11+ and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+CORE   := $(VENV)/.core
+WORKERS ?= 2
+# One thread a process: the arrays are small, and parallel runs must not fight for cores.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.PHONY: demo test test-all lint bench clean
+
+demo: $(CORE)
+	$(BIN)/ncirl demo
+
+test: lint
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+
+test-all: lint
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/codespell src tests benchmarks docs examples *.md
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+$(CORE): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("ncirl needs Python 3.11 or newer; try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(READY): $(CORE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,14 @@
+"""Names of types that the whole package shares."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["FloatArray", "IntArray", "State"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+State = Hashable

@@ -1,0 +1,32 @@
+"""Built-in games, from Python and as ``builtin:NAME``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ncirl.errors import InputError
+from ncirl.game import Game
+from ncirl.games.classics import aumann_maschler_1, aumann_maschler_2, big_match
+from ncirl.games.patrol import patrol
+
+__all__ = ["BUILTIN", "aumann_maschler_1", "aumann_maschler_2", "big_match", "builtin", "patrol"]
+
+BUILTIN: dict[str, Callable[[], Game]] = {
+    "aumann-maschler-1": aumann_maschler_1,
+    "aumann-maschler-2": aumann_maschler_2,
+    "big-match": big_match,
+    "patrol": patrol,
+}
+
+
+def builtin(name: str) -> Game:
+    """Return the built-in game called `name`, with its default parameters.
+
+    Raises
+    ------
+    InputError
+        When there is no such game; the message lists those there are.
+    """
+    if name not in BUILTIN:
+        raise InputError(f"there is no built-in game '{name}'; there are {', '.join(sorted(BUILTIN))}")
+    return BUILTIN[name]()
