@@ -1,0 +1,132 @@
+"""What a solver is and what it returns: bounds with the side they bound, a status with advice, how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol, TypeVar
+
+from ncirl.game import Game
+
+__all__ = ["Progress", "ProgressCallback", "Solution", "Solver", "Stats", "Status", "solve"]
+
+
+class Status(Enum):
+    """Why a solver stopped; the value is advice for people."""
+
+    EXACT = "The value is exact up to the accuracy of the linear program."
+    GAP_REACHED = "The bounds are as close as asked."
+    FINISHED = "All planned iterations were done; more of them may bring the bounds closer."
+    TIME_LIMIT = "The time limit was reached; the bounds are valid. Raise `time_limit` to bring them closer."
+    INTERRUPTED = "Interrupted; the bounds are valid. Run again with more time to bring them closer."
+    STALLED = "No further progress is possible within floating-point accuracy; the bounds are valid."
+
+    @property
+    def label(self) -> str:
+        """The name used in files and on the command line, such as ``gap-reached``."""
+        return self.name.lower().replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a solve cost."""
+
+    seconds: float = 0.0
+    lp_solves: int = 0
+    lp_seconds: float = 0.0
+    states: int = 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a running solver is."""
+
+    seconds: float
+    lower: float
+    upper: float
+    points: int = 0
+    vectors: int = 0
+    lp_solves: int = 0
+
+    @property
+    def gap(self) -> float:
+        """Distance between the bounds."""
+        return self.upper - self.lower
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solution:
+    """Bounds on a value, and how they came about.
+
+    Attributes
+    ----------
+    game : Game
+        The game that was solved.
+    lower, upper : float
+        Bounds; `claim` says on what, and whether they are proved.
+    status : Status
+        Why the solver stopped.
+    stats : Stats
+        What it cost.
+    settings : object
+        The solver that made it.
+    claim : str
+        One sentence for people: what the two numbers bound.
+    """
+
+    game: Game
+    lower: float
+    upper: float
+    status: Status
+    stats: Stats
+    settings: Any
+    claim: str
+
+    @property
+    def gap(self) -> float:
+        """Distance between the bounds."""
+        return self.upper - self.lower
+
+
+S_co = TypeVar("S_co", bound=Solution, covariant=True)
+
+
+class Solver(Protocol[S_co]):
+    """A frozen object of settings that can solve a game."""
+
+    def run(self, game: Game, *, progress: ProgressCallback | None, rng: int) -> S_co:
+        """Solve `game`; use `solve` instead of calling this."""
+        ...
+
+
+def solve(game: Game, solver: Solver[S_co], *, progress: ProgressCallback | None = None, rng: int = 0) -> S_co:
+    """Solve a game.
+
+    Parameters
+    ----------
+    game : Game
+        Any game; a solver that cannot take it says so with a package exception.
+    solver : Solver
+        Settings such as ``HistoryLP()``.
+    progress : callable, optional
+        Called with a `Progress` from time to time.
+    rng : int
+        Seed of whatever is drawn; the same seed gives the same result.
+
+    Returns
+    -------
+    Solution
+        Of the kind that belongs to the solver.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> game = ncirl.games.patrol(horizon=2, discount=1.0)
+    >>> round(ncirl.solve(game, ncirl.HistoryLP()).lower, 6)
+    0.875
+    """
+    return solver.run(game, progress=progress, rng=rng)
