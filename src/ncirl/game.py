@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -108,7 +109,7 @@ class Game:
         describe: Callable[[Any], str] = str,
     ) -> None:
         faults = _parameter_faults(intents, discount, horizon, observes)
-        starts, more = _starts(intents, initial)
+        starts, more = _starts(intents, initial) if len(set(intents)) == len(intents) else ((), [])
         if faults or more:
             raise InputError(faults + more, where=f"game '{name}'")
         self.intents = tuple(intents)
@@ -179,42 +180,51 @@ class Game:
             t, state = timed_state
             return TERMINAL if t >= last else self.stage(state).with_states(lambda successor: (t + 1, successor))
 
-        twin = Game(
-            stage,
-            intents=self.intents,
-            initial={(0, start.state): start.mass for start in self.starts},
-            discount=0.0,
-            observes=self.observes,
-            name=self.name,
-            describe=lambda timed_state: f"{self.describe(timed_state[1])} at stage {timed_state[0] + 1}",
+        return self.like(
+            stage=stage,
+            starts=[Start((0, start.state), start.mass) for start in self.starts],
+            horizon=None,
+            describe=lambda timed: f"{self.describe(timed[1])} at stage {timed[0] + 1}",
         )
-        twin.discount = self.discount  # 1 is safe here: every path ends
-        return twin
 
     def start_at(self, state: State, belief: ArrayLike) -> Game:
         """Return the same contest begun at one public state with one belief."""
-        return self._like(initial={state: np.asarray(belief, dtype=float)})
+        starts, faults = _starts(self.intents, {state: np.asarray(belief, dtype=float)})
+        if faults:
+            raise InputError(faults, where=f"game '{self.name}'")
+        return self.like(starts=starts)
 
     def with_horizon(self, horizon: int | None, discount: float | None = None) -> Game:
         """Return the same contest cut after `horizon` stages, with another discount if one is given."""
-        return self._like(horizon=horizon, discount=self.discount if discount is None else discount)
+        discount = self.discount if discount is None else discount
+        faults = _parameter_faults(self.intents, discount, horizon, self.observes)
+        if faults:
+            raise InputError(faults, where=f"game '{self.name}'")
+        return self.like(horizon=horizon, discount=discount)
 
     def scaled(self, factor: float, shift: float = 0.0) -> Game:
         """Return the contest in which every reward R is replaced by ``factor * R + shift``."""
-        return self._like(stage=lambda state: self.stage(state).rescaled(factor, shift))
+        return self.like(stage=lambda state: self.stage(state).rescaled(factor, shift))
 
-    def _like(self, **changes: Any) -> Game:
-        same: dict[str, Any] = {
-            "stage": self.stage,
-            "intents": self.intents,
-            "initial": {start.state: start.mass for start in self.starts},
-            "discount": self.discount,
-            "horizon": self.horizon,
-            "observes": self.observes,
-            "name": self.name,
-            "describe": self.describe,
-        }
-        return Game(**(same | changes))
+    def like(
+        self,
+        *,
+        stage: Callable[[Any], Stage] | None = None,
+        starts: Sequence[Start] | None = None,
+        describe: Callable[[Any], str] | None = None,
+        **changes: Any,
+    ) -> Game:
+        """Return a copy with some of its parts replaced; for transformations that keep a game well-formed.
+
+        Unlike the constructor this takes several starts at one state, and a discount of 1 wherever every path ends.
+        """
+        twin = copy(self)
+        twin._rule = stage or self.stage
+        twin._met = {}
+        twin.starts = self.starts if starts is None else tuple(starts)
+        twin.describe = describe or self.describe
+        vars(twin).update(changes)
+        return twin
 
 
 def _parameter_faults(

@@ -70,6 +70,9 @@ class Stage:
     outcome: FloatArray | None = None
     branch: FloatArray | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "law", _normalised(self.law))
+
     @classmethod
     def from_moves(
         cls,
@@ -97,15 +100,15 @@ class Stage:
                         total + way.probability * np.asarray(way.reward, dtype=float),
                     )
                 for o in sorted(pooled):
-                    p, total = pooled[o]
+                    p, mean = pooled[o]
                     rows.append(i * len(defender) + j)
                     columns.append(o)
                     probabilities.append(p)
-                    rewards.append(total / p)
+                    rewards.append(mean)
         shape = (len(attacker) * len(defender), len(outcomes))
         law = sp.csr_array((probabilities, (rows, columns)), shape=shape, dtype=np.float64)
         branch = np.array(rewards, dtype=float).reshape(len(rewards), n_intents)
-        return cls(tuple(attacker), tuple(defender), tuple(outcomes), _normalised(law), branch=branch)
+        return cls(tuple(attacker), tuple(defender), tuple(outcomes), law, branch=branch)
 
     @property
     def is_terminal(self) -> bool:
@@ -180,7 +183,7 @@ class Stage:
         """List what is wrong with this stage, each fault with its place."""
         faults = _name_faults("attacker", self.attacker) + _name_faults("defender", self.defender)
         if bool(self.attacker) != bool(self.defender):
-            faults.append("one player has actions and the other none; give both at least one")
+            return [*faults, "one player has actions and the other none; give both at least one"]
         n_a, n_d = self.shape
         if self.law.shape != (n_a * n_d, len(self.outcomes)):
             return [*faults, f"law has shape {self.law.shape}, not {(n_a * n_d, len(self.outcomes))}"]
@@ -211,6 +214,9 @@ class Stage:
         if self.reward.shape[2] != n_intents:
             return [f"rewards are given for {self.reward.shape[2]} intents, not {n_intents}"]
         fine = np.abs(self.reward) <= LARGEST_REWARD  # NaN compares false
+        parts = [part for part in (self.pair, self.outcome, self.branch) if part is not None]
+        if fine.all() and not all((np.abs(part) <= LARGEST_REWARD).all() for part in parts):
+            return [f"a reward is not finite or beyond {LARGEST_REWARD:g}"]
         rows = np.flatnonzero(~fine.all(axis=2).ravel())
         return [f"{self._move(row)}: a reward is not finite or beyond {LARGEST_REWARD:g}" for row in rows]
 
@@ -226,11 +232,12 @@ def _name_faults(side: str, names: tuple[str, ...]) -> list[str]:
 
 def _normalised(law: sp.csr_array) -> sp.csr_array:
     """Scale rows that sum almost to one to exactly one; leave the others for `Stage.faults` to name."""
-    sums = np.asarray(law.sum(axis=1)).ravel()
-    near = (np.abs(sums - 1) > EXACT) & (np.abs(sums - 1) <= SUM_TOLERANCE)
-    scale = np.where(near, 1 / np.where(near, sums, 1.0), 1.0)
-    law.data = law.data * np.repeat(scale, np.diff(law.indptr))
-    return law
+    off = np.abs(np.asarray(law.sum(axis=1)).ravel() - 1)
+    near = (off > EXACT) & (off <= SUM_TOLERANCE)
+    if not near.any():
+        return law
+    sums = np.where(near, np.asarray(law.sum(axis=1)).ravel(), 1.0)
+    return sp.csr_array((law.data / np.repeat(sums, np.diff(law.indptr)), law.indices, law.indptr), shape=law.shape)
 
 
 TERMINAL = Stage((), (), (), sp.csr_array((0, 0), dtype=np.float64), pair=np.zeros((0, 0, 1)))

@@ -1,0 +1,10 @@
+"""``python -m ncirl``."""
+
+from __future__ import annotations
+
+import sys
+
+from ncirl.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""The commands put together, and the one place that turns exceptions into messages and exit codes.
+
+Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 130 interrupted, 141 nobody read the output.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from ncirl import __version__
+from ncirl.cli import demo, show, solve
+from ncirl.cli.output import PlainConsole, complain
+from ncirl.errors import InputError, NcirlError, SizeError
+
+__all__ = ["app", "main"]
+
+FAILED, BAD_INPUT, INTERRUPTED, UNREAD = 1, 2, 130, 141
+
+app = App(
+    name="ncirl",
+    help="""Contests with a hidden intent: certified strategies for both sides.
+
+    Start with `ncirl demo`, then `ncirl solve builtin:patrol --horizon 2`.""",
+    version=__version__,
+    suppress_keyboard_interrupt=False,
+)
+for command in (demo.demo, show.show, solve.solve):
+    app.command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The words after ``ncirl``; those of the process by default.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name may not fit the terminal's encoding
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        code = app(
+            words,
+            console=PlainConsole(),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+        sys.stdout.flush()
+        return code or 0
+    except CycloptsError as error:
+        complain(f"{error}\nSee `{' '.join(['ncirl', *(error.command_chain or ()), '--help'])}`.")
+        return BAD_INPUT
+    except (InputError, SizeError) as error:
+        complain(str(error))
+        return BAD_INPUT
+    except NcirlError as error:
+        complain(str(error))
+        return FAILED
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the last flush must not fail again
+        return UNREAD
+    except OSError as error:
+        complain(f"{error.filename or 'output'}: {error.strerror}")
+        return BAD_INPUT

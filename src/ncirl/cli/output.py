@@ -1,0 +1,87 @@
+"""How commands speak: JSON and tables on stdout, complaints on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["GameName", "JsonFlag", "PlainConsole", "complain", "number", "print_facts", "print_json", "print_table"]
+
+GameName = Annotated[str, Parameter(help="A game file (JSON or YAML) or builtin:NAME.")]
+JsonFlag = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON object instead of a table.")]
+WIDTH = 120  # columns where there is no terminal to ask
+
+
+class PlainConsole(Console):
+    """A console on stdout that takes text as it is and leaves a broken pipe to its caller."""
+
+    def __init__(self) -> None:
+        super().__init__(file=sys.stdout, markup=False, highlight=False, emoji=False)
+        if not self.is_terminal:
+            self.width = WIDTH
+
+    def on_broken_pipe(self) -> None:
+        """Let `main` end the process."""
+        raise BrokenPipeError
+
+
+def print_json(data: Mapping[str, Any]) -> None:
+    """Print one JSON object; numbers that JSON does not have become null."""
+    print(json.dumps(_finite(data), indent=2, allow_nan=False))
+
+
+def print_facts(facts: Mapping[str, object]) -> None:
+    """Print a name and a value a line."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, fact in facts.items():
+        table.add_row(name, _cell(fact))
+    PlainConsole().print(table)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table with a title and a header."""
+    table = Table(title=_cell(title), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(_cell(column), overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row))
+    console = PlainConsole()
+    console.print()
+    console.print(table)
+
+
+def number(value: float) -> str:
+    """Write a number for people."""
+    return f"{value:.9g}"
+
+
+def complain(message: str) -> None:
+    """Print a message on stderr."""
+    print("\n".join(_printable(line) for line in f"ncirl: {message}".split("\n")), file=sys.stderr)
+
+
+def _cell(value: object) -> Text:
+    return Text(_printable(number(value) if isinstance(value, float) else str(value)))
+
+
+def _printable(text: str) -> str:
+    """Show control characters instead of sending them to the terminal; names come from files."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data

@@ -1,0 +1,18 @@
+"""Files: games in and out, read strictly and written whole or not at all."""
+
+from __future__ import annotations
+
+from ncirl.formats.atomic import write_atomically
+from ncirl.formats.game_file import game_from_data, game_to_data, load_game, save_game
+from ncirl.formats.resolve import resolve_game
+from ncirl.formats.source import read_source
+
+__all__ = [
+    "game_from_data",
+    "game_to_data",
+    "load_game",
+    "read_source",
+    "resolve_game",
+    "save_game",
+    "write_atomically",
+]

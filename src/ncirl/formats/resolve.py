@@ -1,0 +1,41 @@
+"""From what a person types to a game: a built-in game or a file of any format that describes one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from ncirl.errors import InputError
+from ncirl.formats.game_file import GAME_FORMAT, game_from_data
+from ncirl.formats.plain import format_of
+from ncirl.formats.source import read_source
+from ncirl.game import Game
+from ncirl.games import BUILTIN, builtin
+
+__all__ = ["GAME_READERS", "PREFIX", "resolve_game"]
+
+PREFIX = "builtin:"
+GAME_READERS: dict[str, Callable[[Any, str], Game]] = {GAME_FORMAT: game_from_data}  # by the file's `format`
+
+
+def resolve_game(text: str) -> Game:
+    """Return the game that `text` names: ``builtin:NAME`` or the path of a file.
+
+    Raises
+    ------
+    InputError
+        When there is no such game, or with every fault of the file.
+
+    Examples
+    --------
+    >>> resolve_game("builtin:patrol").name
+    'patrol'
+    """
+    if text.startswith(PREFIX):
+        return builtin(text.removeprefix(PREFIX))
+    if not os.path.exists(text):  # unlike a Path's, false for names that no file can have
+        names = ", ".join(PREFIX + name for name in sorted(BUILTIN))
+        raise InputError(f"no such file; give the path of a game file or one of {names}", text)
+    data = read_source(text)
+    return GAME_READERS[format_of(data, GAME_READERS, text)](data, text)

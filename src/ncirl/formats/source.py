@@ -1,0 +1,78 @@
+"""The text of a file as plain data: JSON or YAML, read strictly.
+
+Everything that is malformed before any meaning is given to it is an `InputError` with the file and the place.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ncirl.errors import InputError
+from ncirl.formats.plain import DEEPEST, as_map, faults_of
+
+__all__ = ["LARGEST_FILE", "is_yaml_name", "read_source"]
+
+LARGEST_FILE = 64 * 2**20  # bytes
+
+
+def read_source(path: str | Path) -> Any:
+    """Read a JSON or YAML file as plain data.
+
+    The suffixes .json, .yaml and .yml decide; any other file is JSON when it opens with a bracket.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, does not parse, repeats a key, holds NaN or an infinity, is larger than
+        `LARGEST_FILE` or nested too deeply, or has YAML aliases that unfold into far more than was written.
+    """
+    path, where = Path(path), str(path)
+    text = _text(path, where)
+    first = text.lstrip()[:1]
+    if not first:
+        raise InputError("the file is empty", where)
+    if path.suffix.lower() == ".json" or (not is_yaml_name(path) and first in "{["):
+        data = _json(text, where)
+    else:
+        from ncirl.formats.strict_yaml import parse_yaml
+
+        data = parse_yaml(text, where)
+    faults = list(faults_of(data))
+    if faults:
+        raise InputError(faults, where)
+    return data
+
+
+def is_yaml_name(path: Path) -> bool:
+    """Tell whether a file's name says that it is YAML."""
+    return path.suffix.lower() in (".yaml", ".yml")
+
+
+def _text(path: Path, where: str) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where) from None
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"cannot be read: {error}", repr(where)) from None
+    if len(raw) > LARGEST_FILE:
+        raise InputError(f"is larger than {LARGEST_FILE // 2**20} MiB", where)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(f"line {line}, byte {error.start}: not UTF-8; is this a text file?", where) from None
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=as_map)
+    except json.JSONDecodeError as error:
+        raise InputError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}", where) from None
+    except RecursionError:
+        raise InputError(f"is nested more than {DEEPEST} levels deep", where) from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise InputError(f"not JSON: {error}", where) from None

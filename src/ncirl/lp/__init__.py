@@ -1,0 +1,1 @@
+"""The stage linear programs of both players, live in HiGHS."""

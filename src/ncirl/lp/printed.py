@@ -1,0 +1,142 @@
+"""The paper's P_A and P_D to the letter, for comparison only: they certify nothing.
+
+What is printed, and why it fails:
+
+- P_A indexes the posterior by (d, s') and sums over a, so the belief never learns from the action seen; and it takes
+  the continuation from the points of s, not of s'. (Indexed so, it is right where actions are not seen.)
+- P_D puts a sawtooth through the origin under w, as if w were homogeneous: Υ_w(0) = 0 where w(s, 0) = max_b v(s, b);
+  and it restricts λ to be non-negative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ncirl._typing import FloatArray
+from ncirl.bounds import Hull, sawtooth
+from ncirl.lp.attacker import HullLP
+from ncirl.lp.session import INF, Meter, Session
+from ncirl.stage import Stage
+
+__all__ = ["PrintedDefenderLP", "PrintedDefenderStep", "PromisePoints", "printed_attacker_lp", "sawtooth_d"]
+
+
+def printed_attacker_lp(stage: Stage, discount: float, here: Hull, meter: Meter | None = None) -> HullLP:
+    """Build the printed P_A(s, ·): posteriors by (d, s'), continuation by the sawtooth of s itself."""
+    seen = stage.seen_outcomes
+    return HullLP(stage, seen, discount, [sawtooth(here)] * len(seen), meter)
+
+
+@dataclass(frozen=True, eq=False)
+class PromisePoints:
+    """The printed Y^D_s and W^D_s: pairs (ζ_j, w_j) and the values at the unit promises.
+
+    Attributes
+    ----------
+    corners : ndarray of shape (Θ,)
+        w at the unit vectors.
+    promises : ndarray of shape (n, Θ)
+        ζ_j.
+    values : ndarray of shape (n,)
+        w_j.
+    """
+
+    corners: FloatArray
+    promises: FloatArray
+    values: FloatArray
+
+    def first_below(self) -> tuple[FloatArray, float] | None:
+        """Return the first ζ_j, with w_j − c·ζ_j, that lies below the corners' plane; the printed `break`."""
+        for promise, value in zip(self.promises, self.values, strict=True):
+            drop = float(value - self.corners @ promise)
+            if drop < 0 and (promise > 0).any():
+                return promise, drop
+        return None
+
+
+def sawtooth_d(points: PromisePoints, promise: FloatArray) -> float:
+    """Evaluate the printed SAWTOOTH-D at ζ."""
+    value = float(points.corners @ promise)
+    found = points.first_below()
+    if found is None:
+        return value
+    at, drop = found
+    return value + float((promise[at > 0] / at[at > 0]).min()) * drop
+
+
+@dataclass(frozen=True, eq=False)
+class PrintedDefenderStep:
+    """The answer of the printed P_D: value W, mixed action D[d], promises λ[a, s', θ]."""
+
+    value: float
+    defence: FloatArray
+    promises: FloatArray
+
+
+class PrintedDefenderLP:
+    """The printed P_D(s, ·): columns (D, W, λ_as', W_as'), continuation by the sawtooth of s itself."""
+
+    def __init__(self, stage: Stage, discount: float, here: PromisePoints, meter: Meter | None = None) -> None:
+        n_a, self.n_d, self.n_t = stage.reward.shape
+        n_s = len({outcome.state for outcome in stage.outcomes})
+        self._shape = (n_a, n_s, self.n_t)
+        n_pairs = n_a * n_s
+        per_action = sp.kron(sp.eye_array(n_a), np.ones((1, n_s)))
+        now = -stage.reward.transpose(0, 2, 1).reshape(n_a * self.n_t, self.n_d)
+        each = sp.eye_array(self.n_t)
+        promised = discount * sp.kron(per_action, each)  # rows (a, θ), columns (a, s', θ)
+        values = -discount * sp.kron(per_action, np.ones((self.n_t, 1)))
+        slopes = self._slopes(here)
+        n_cuts = len(slopes)
+        cuts = sp.kron(sp.eye_array(n_pairs), -slopes)
+        matrix = sp.vstack(
+            [
+                sp.hstack([now, np.ones((n_a * self.n_t, 1)), promised, values]),
+                sp.hstack(
+                    [
+                        sp.csr_array((n_pairs * n_cuts, self.n_d + 1)),
+                        cuts,
+                        sp.kron(sp.eye_array(n_pairs), np.ones((n_cuts, 1))),
+                    ]
+                ),
+                sp.hstack([np.ones((1, self.n_d)), sp.csr_array((1, 1 + n_pairs * (self.n_t + 1)))]),
+            ],
+            format="csr",
+        )
+        n_rows, n_columns = matrix.shape
+        self._promise_rows = np.arange(n_a * self.n_t)
+        cost = np.zeros(n_columns)
+        cost[self.n_d] = 1.0
+        lower = np.zeros(n_columns)
+        lower[self.n_d] = -INF
+        lower[-n_pairs:] = -INF
+        self.session = Session(
+            maximise=False,
+            cost=cost,
+            lower=lower,
+            upper=np.full(n_columns, INF),
+            matrix=matrix,
+            row_lower=np.concatenate([np.zeros(n_rows - 1), [1.0]]),
+            row_upper=np.concatenate([np.full(n_rows - 1, INF), [1.0]]),
+            meter=meter or Meter(),
+        )
+
+    def at_promise(self, promise: FloatArray) -> PrintedDefenderStep:
+        """Solve at ζ; raises `LPError` where the printed program is unbounded."""
+        n_a = self._shape[0]
+        self.session.set_rows(self._promise_rows, np.tile(promise, n_a), np.full(n_a * self.n_t, INF))
+        solution = self.session.solve()
+        first = self.n_d + 1
+        promises = solution.columns[first : first + n_a * self._shape[1] * self.n_t]
+        return PrintedDefenderStep(solution.objective, solution.columns[: self.n_d], promises.reshape(self._shape))
+
+    def _slopes(self, here: PromisePoints) -> FloatArray:
+        """Return the rows y with W_as' ≥ y·λ that make up the sawtooth."""
+        found = here.first_below()
+        if found is None:
+            return here.corners[None, :]
+        at, drop = found
+        return np.array([here.corners + np.eye(self.n_t)[k] * drop / at[k] for k in np.flatnonzero(at > 0)])

@@ -1,0 +1,174 @@
+"""A live linear program in HiGHS: built once from arrays, changed in place, re-solved warm.
+
+Every non-optimal answer climbs a ladder of retries before it becomes an `LPError`. Answers carry errors of about
+1e-7, so no bound is ever read off an objective; `Session.kkt` measures how good an answer really is.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import highspy
+import numpy as np
+import scipy.sparse as sp
+
+from ncirl._typing import FloatArray, IntArray
+from ncirl.errors import LPError
+from ncirl.lp.kkt import KKT, residuals
+
+__all__ = ["INF", "LPSolution", "Meter", "Session"]
+
+INF = highspy.kHighsInf
+
+# What to try, in turn, when HiGHS does not answer "optimal": a cold start with presolve, another scaling, the primal
+# simplex, an interior point.
+BASE = {"presolve": "off", "simplex_scale_strategy": 2, "simplex_strategy": 1, "solver": "choose"}
+LADDER: tuple[dict[str, str | int], ...] = (
+    {"presolve": "on"},
+    {"simplex_scale_strategy": 4},
+    {"simplex_scale_strategy": 0, "simplex_strategy": 4},
+    {"solver": "ipm"},
+)
+
+
+@dataclass
+class Meter:
+    """Counts solves and the seconds inside HiGHS over any number of sessions."""
+
+    solves: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class LPSolution:
+    """An optimal answer: objective, columns, row multipliers ∂objective/∂(row bound)."""
+
+    objective: float
+    columns: FloatArray
+    duals: FloatArray
+
+
+@dataclass(eq=False)
+class Session:
+    """One linear program, ``max | min cost·x`` subject to row and column bounds.
+
+    Parameters
+    ----------
+    maximise : bool
+        Direction.
+    cost, lower, upper : ndarray of shape (n,)
+        Objective and column bounds.
+    matrix : sparse array of shape (m, n)
+        Rows.
+    row_lower, row_upper : ndarray of shape (m,)
+        Row bounds.
+    meter : Meter
+        Where solves are counted.
+    """
+
+    maximise: bool
+    cost: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    matrix: sp.csr_array
+    row_lower: FloatArray
+    row_upper: FloatArray
+    meter: Meter = field(default_factory=Meter)
+
+    def __post_init__(self) -> None:
+        self._highs = highspy.Highs()
+        for option, value in {"output_flag": False, "threads": 1, **BASE}.items():
+            self._highs.setOptionValue(option, value)
+        lp = highspy.HighsLp()
+        lp.num_row_, lp.num_col_ = self.matrix.shape
+        lp.sense_ = highspy.ObjSense.kMaximize if self.maximise else highspy.ObjSense.kMinimize
+        lp.col_cost_, lp.col_lower_, lp.col_upper_ = self.cost, self.lower, self.upper
+        lp.row_lower_, lp.row_upper_ = self.row_lower, self.row_upper
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        lp.a_matrix_.start_ = self.matrix.indptr
+        lp.a_matrix_.index_ = self.matrix.indices
+        lp.a_matrix_.value_ = self.matrix.data
+        self._highs.passModel(lp)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns now."""
+        return self._highs.getNumRow(), self._highs.getNumCol()
+
+    def set_rows(self, rows: IntArray, lower: FloatArray, upper: FloatArray) -> None:
+        """Change row bounds."""
+        self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), lower, upper)
+
+    def set_costs(self, columns: IntArray, cost: FloatArray) -> None:
+        """Change objective coefficients."""
+        self._highs.changeColsCost(len(columns), columns.astype(np.int32), cost)
+
+    def add_rows(self, matrix: sp.csr_array, lower: FloatArray, upper: FloatArray) -> None:
+        """Append rows."""
+        starts, indices = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
+        self._highs.addRows(matrix.shape[0], lower, upper, matrix.nnz, starts, indices, matrix.data)
+
+    def add_columns(self, matrix: sp.csc_array, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+        """Append columns."""
+        starts, indices = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
+        self._highs.addCols(matrix.shape[1], cost, lower, upper, matrix.nnz, starts, indices, matrix.data)
+
+    def solve(self) -> LPSolution:
+        """Solve from where the last solve ended.
+
+        Raises
+        ------
+        LPError
+            When no rung of the retry ladder reaches an optimum.
+        """
+        if not self._run():
+            self._climb()
+        solution = self._highs.getSolution()
+        return LPSolution(
+            objective=self._highs.getInfo().objective_function_value,
+            columns=np.array(solution.col_value),
+            duals=np.array(solution.row_dual),
+        )
+
+    def _run(self) -> bool:
+        began = time.perf_counter()
+        answer = self._highs.run()
+        self.meter.seconds += time.perf_counter() - began
+        self.meter.solves += 1
+        optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        return bool(optimal and answer != highspy.HighsStatus.kError)
+
+    def _climb(self) -> None:
+        highs = self._highs
+        try:
+            for rung in LADDER:
+                highs.clearSolver()
+                for option, value in (BASE | rung).items():
+                    highs.setOptionValue(option, value)
+                if self._run():
+                    return
+        finally:
+            for option, value in BASE.items():
+                highs.setOptionValue(option, value)
+        status = highs.modelStatusToString(highs.getModelStatus())
+        rows, columns = self.shape
+        raise LPError(
+            f"a linear program with {rows} rows and {columns} columns was not solved: {status}, after "
+            f"{len(LADDER)} retries; check the rewards' scale (aim for order 1)"
+        )
+
+    def kkt(self, solution: LPSolution) -> KKT:
+        """Measure how well `solution` meets the optimality conditions of the program as it is now."""
+        lp = self._highs.getLp()
+        kind = sp.csr_array if lp.a_matrix_.format_ == highspy.MatrixFormat.kRowwise else sp.csc_array
+        entries = (lp.a_matrix_.value_, lp.a_matrix_.index_, lp.a_matrix_.start_)
+        matrix = kind(entries, shape=(lp.num_row_, lp.num_col_))
+        sign = -1.0 if self.maximise else 1.0
+        return residuals(
+            cost=sign * np.asarray(lp.col_cost_),
+            matrix=matrix,
+            columns=(solution.columns, np.asarray(lp.col_lower_), np.asarray(lp.col_upper_)),
+            rows=(np.asarray(lp.row_lower_), np.asarray(lp.row_upper_)),
+            prices=sign * solution.duals,
+        )

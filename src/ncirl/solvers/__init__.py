@@ -1,0 +1,1 @@
+"""One algorithm a module; each is a frozen object of settings with `run`."""

@@ -1,0 +1,222 @@
+"""Complete information: the zero-sum stochastic game of each intent, as if the intent were public.
+
+    V(s, θ) = val_{a,d} [ r(s, a, d, θ) + γ Σ_o q(o | s, a, d) V(s'(o), θ) ]          (Shapley 1953)
+
+Public states are solved by strongly connected components, successors first. A state that never returns to itself is
+one matrix game. In a component with cycles the attacker's strategy is improved as in policy iteration (Hoffman and
+Karp): x ← optimal in the stage games at V, then V ← what x guarantees against the defender's best response, an MDP
+solved exactly. That always converges. Newton's step, V ← what the two stage strategies yield against each other
+(Pollatschek and Avi-Itzhak), is faster near the end but may cycle when taken alone. So it is taken inside the bounds
+known so far, and one that does not halve the gap is followed by a step of Hoffman and Karp's.
+
+Bounds. ``values`` is what the attacker's strategy guarantees and ``values + errors`` what the defender's concedes at
+most, each from the other side's best-response MDP and with the bounds, not the values, of successors inside. An MDP's
+answer v enters as v ± |Tv − v|⁺ / (1 − γ), so the bounds hold however it was found, up to the rounding of a sum; a
+single state that loops has them in closed form. The iteration stops when they are as close as asked relative to the
+payoffs, or when a step of Hoffman and Karp's improves neither the guarantee nor the gap.
+
+References
+----------
+L. S. Shapley, Stochastic games, PNAS 39 (1953).
+A. J. Hoffman, R. M. Karp, On nonterminating stochastic games, Management Science 12 (1966).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.errors import InputError
+from ncirl.game import Game
+from ncirl.graph_order import components, is_cyclic
+from ncirl.solution import Progress, ProgressCallback, Solution, Stats, Status
+from ncirl.solvers.matrix_game import MatrixGame, matrix_game
+from ncirl.solvers.stationary import ROUNDING, Cycle, Loop
+
+__all__ = ["Shapley", "ShapleySolution"]
+
+ENOUGH = 0.5  # a round that leaves more of the gap than this has not paid
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapleySolution(Solution):
+    """Values and stationary strategies of the complete-information games; the last axis has length 1 for a mixture.
+
+    Attributes
+    ----------
+    values, errors : dict
+        Per public state of ``game.timed()``, arrays [θ]: ``values ≤ V ≤ values + errors``.
+    attacker, defender : dict
+        Per public state, mixed strategies [a, θ] and [d, θ].
+    """
+
+    values: dict[State, FloatArray]
+    errors: dict[State, FloatArray]
+    attacker: dict[State, FloatArray]
+    defender: dict[State, FloatArray]
+
+
+@dataclass(frozen=True)
+class Shapley:
+    """Solve the game of every intent under complete information, or the one game of a mixture of intents.
+
+    Parameters
+    ----------
+    tolerance : float
+        How close the bounds must come, relative to the largest payoff to go.
+    weights : sequence of float, optional
+        w(θ): solve the single game whose reward is Σ_θ w(θ) r(·, θ) instead.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> solution = ncirl.solve(ncirl.games.patrol(discount=0.9), Shapley())
+    >>> solution.values["m", "g"].round(6)
+    array([3.333333, 3.333333])
+    """
+
+    tolerance: float = 1e-9
+    weights: Sequence[float] | None = None
+
+    def run(self, game: Game, *, progress: ProgressCallback | None, rng: int) -> ShapleySolution:
+        """Solve `game`; use `ncirl.solve` instead of calling this."""
+        started = perf_counter()
+        timed = game.timed()
+        work = _Backward(timed, self._mixture(len(game.intents)), self.tolerance)
+        for component in components(timed):
+            if is_cyclic(timed, component):
+                work.solve_cycle(component)
+            else:
+                work.solve_state(component[0])
+        priors = [(s.state, s.mass if self.weights is None else np.array([s.probability])) for s in timed.starts]
+        lower = sum(float(prior @ work.lower[s]) for s, prior in priors)
+        upper = sum(float(prior @ work.upper[s]) for s, prior in priors)
+        stats = Stats(perf_counter() - started, lp_solves=work.lp_solves, states=len(work.lower))
+        if progress is not None:
+            progress(Progress(stats.seconds, lower, upper, lp_solves=stats.lp_solves))
+        public, mean = "value if the intent were public", "value of the game with the mean reward"
+        return ShapleySolution(
+            game=game,
+            lower=lower,
+            upper=upper,
+            status=Status.STALLED if work.stalled else Status.EXACT,
+            stats=stats,
+            settings=self,
+            claim=public if self.weights is None else mean,
+            values=work.lower,
+            errors={s: work.upper[s] - work.lower[s] for s in work.lower},
+            attacker=work.attacker,
+            defender=work.defender,
+        )
+
+    def _mixture(self, n_intents: int) -> FloatArray:
+        """Return the games to solve as columns of weights, [θ, k]."""
+        if not self.tolerance >= 0:
+            raise InputError(f"tolerance: must not be negative, got {self.tolerance:g}")
+        if self.weights is None:
+            return np.eye(n_intents)
+        column = np.asarray(self.weights, dtype=np.float64).reshape(-1, 1)
+        if len(column) != n_intents or not np.isfinite(column).all():
+            raise InputError(f"weights: one finite number for each of the {n_intents} intents is needed")
+        return column
+
+
+class _Backward:
+    """Backward induction over components; k numbers the games solved side by side."""
+
+    def __init__(self, game: Game, mixture: FloatArray, tolerance: float) -> None:
+        self.game, self.mixture, self.tolerance = game, mixture, tolerance
+        self.lower: dict[State, FloatArray] = {}  # indexed [k]
+        self.upper: dict[State, FloatArray] = {}  # indexed [k]
+        self.attacker: dict[State, FloatArray] = {}  # indexed [a, k]
+        self.defender: dict[State, FloatArray] = {}  # indexed [d, k]
+        self.lp_solves = 0
+        self.stalled = False
+
+    def solve_state(self, state: State) -> None:
+        self._open([state])
+        if self.game.is_terminal(state):
+            return
+        low, high = self._payoffs(state, self.lower), self._payoffs(state, self.upper)
+        for k in range(low.shape[2]):
+            solved = self._matrix_game(low[:, :, k])
+            concedes = float((high[:, :, k] @ solved.column_strategy).max())
+            self.lower[state][k], self.upper[state][k] = solved.value, max(concedes, solved.value)
+            self.attacker[state][:, k], self.defender[state][:, k] = solved.row_strategy, solved.column_strategy
+            scale = float(np.abs(high[:, :, k]).max())
+            self.stalled |= bool(self.upper[state][k] - solved.value > self.tolerance * scale)
+
+    def solve_cycle(self, component: list[State]) -> None:
+        self._open(component)
+        # while the component's own bounds are 0, payoffs hold the rewards and what lies beyond it
+        low = [self._payoffs(state, self.lower) for state in component]
+        high = [self._payoffs(state, self.upper) for state in component]
+        inner = Loop(self.game, component[0]) if len(component) == 1 else Cycle(self.game, component)
+        after = {outcome.state for state in component for outcome in self.game.stage(state).outcomes}
+        inherited = self.game.discount * np.max([self.upper[state] - self.lower[state] for state in after], axis=0)
+        for k in range(self.mixture.shape[1]):
+            beyond = [part[:, :, k] for part in low], [part[:, :, k] for part in high]
+            self._improve(component, inner, k, *beyond, float(inherited[k]))
+
+    def _improve(
+        self,
+        component: list[State],
+        inner: Loop | Cycle,
+        k: int,
+        low: list[FloatArray],
+        high: list[FloatArray],
+        inherited: float,
+    ) -> None:
+        """Improve the attacker's strategy of game k until the two bounds meet but for the `inherited` error."""
+        value = np.zeros(len(component))
+        gap, lower, upper = np.inf, np.full(len(component), -np.inf), np.full(len(component), np.inf)
+        newton = False
+        while True:
+            payoffs = [beyond + within for beyond, within in zip(low, inner.payoffs(value), strict=True)]
+            solved = [self._matrix_game(payoff) for payoff in payoffs]
+            rows, columns = [g.row_strategy for g in solved], [g.column_strategy for g in solved]
+            guaranteed, conceded = inner.guaranteed(rows, low), inner.conceded(columns, high)
+            scale = max(float(np.abs(payoff).max()) for payoff in payoffs)
+            rises = bool(guaranteed.sum() > lower.sum() + ROUNDING * scale)
+            if guaranteed.sum() > lower.sum():
+                lower = guaranteed
+                for state, plan in zip(component, rows, strict=True):
+                    self.attacker[state][:, k] = plan
+            if conceded.sum() < upper.sum():
+                upper = conceded
+                for state, plan in zip(component, columns, strict=True):
+                    self.defender[state][:, k] = plan
+            before, gap = gap, float((upper - lower).max())
+            # with its share of 1 − γ for each component, errors along a chain of them sum to the tolerance
+            if gap <= inherited + (1.0 - inner.discount) * self.tolerance * scale:
+                break
+            if not newton and not rises and gap > ENOUGH * before:
+                break
+            newton = not newton or gap <= ENOUGH * before
+            value = np.clip(inner.played(rows, columns, low), lower, np.maximum(lower, upper)) if newton else lower
+        self.stalled |= gap > self.tolerance * scale
+        for i, state in enumerate(component):
+            self.lower[state][k], self.upper[state][k] = lower[i], max(lower[i], upper[i])
+
+    def _open(self, component: list[State]) -> None:
+        n_games = self.mixture.shape[1]
+        for state in component:
+            n_a, n_d = self.game.stage(state).shape
+            self.lower[state], self.upper[state] = np.zeros(n_games), np.zeros(n_games)
+            self.attacker[state], self.defender[state] = np.zeros((n_a, n_games)), np.zeros((n_d, n_games))
+
+    def _payoffs(self, state: State, bound: dict[State, FloatArray]) -> FloatArray:
+        """Reward plus discounted bound of what follows, indexed [a, d, k]."""
+        stage = self.game.stage(state)
+        after = stage.law @ np.array([bound[outcome.state] for outcome in stage.outcomes])
+        payoffs: FloatArray = stage.reward @ self.mixture + self.game.discount * after.reshape(*stage.shape, -1)
+        return payoffs
+
+    def _matrix_game(self, payoff: FloatArray) -> MatrixGame:
+        solved = matrix_game(payoff)
+        self.lp_solves += solved.by_lp
+        return solved
