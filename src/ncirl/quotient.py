@@ -1,9 +1,11 @@
 """Public states that are the same game up to the names of actions, merged.
 
-Two states are equivalent when, after some renaming of each player's actions, they have the same expected rewards
-r[a, d, θ] and lead to equivalent successors (and equal signals, where those are seen) with the same probabilities. The
-value function is then the same at both, and knowing which of them was reached is worth nothing to either player, so
-the quotient has the value of the game. All comparisons are exact: a merge that is not found costs time, never truth.
+Where actions are seen, two states are equivalent when, after some renaming of each player's actions, they have the same
+expected rewards r[a, d, θ] and lead to equivalent successors with the same probabilities. The value function is then
+the same at both, and which of them was reached tells nothing (the action has told it all), so the two become one
+successor and the value of the game stays. Where only outcomes are seen, which successor was reached does tell
+something about the intent: there two states are equivalent only when they lead to the very same outcomes, and merged
+successors remain different outcomes. All comparisons are exact: a merge that is not found costs time, never truth.
 
 The four states of the patrol game are one; n stages of it then have 2^n public histories instead of 4^n.
 """
@@ -44,6 +46,10 @@ class Quotient:
     number: Mapping[State, int]
     attacker: Mapping[State, IntArray]
     defender: Mapping[State, IntArray]
+
+    def outcome(self, original: Outcome) -> Outcome:
+        """Return the merged game's outcome for one of the original's."""
+        return _merged_outcome(original, self.number, self.game.observes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +106,10 @@ def _form(game: Game, state: State, number: Mapping[State, int], classes: Mappin
     if stage.is_terminal:
         nothing = np.zeros(0, dtype=np.intp)
         return _Form(b"terminal", nothing, nothing)
-    labels = [_label(game, o, number[o.state] if o.state in number else -1 - classes[o.state]) for o in stage.outcomes]
+    if game.observes is Observes.ACTIONS:
+        labels = [str(number[o.state] if o.state in number else -1 - classes[o.state]) for o in stage.outcomes]
+    else:
+        labels = [repr(o) for o in stage.outcomes]
     distinct = sorted(set(labels))
     pool = _pool([distinct.index(label) for label in labels], len(distinct))
     law = (stage.law @ pool).toarray().reshape(*stage.shape, len(distinct))
@@ -110,11 +119,6 @@ def _form(game: Game, state: State, number: Mapping[State, int], classes: Mappin
     return _Form(repr((stage.shape, distinct)).encode() + ordered.tobytes(), attacker, defender)
 
 
-def _label(game: Game, outcome: Outcome, number: int) -> tuple[int, str]:
-    """Return what matters of an outcome: its successor's class and, where it tells anything, its signal."""
-    return number, "" if game.observes is Observes.ACTIONS else repr(outcome.signal)
-
-
 def _merged(game: Game, number: Mapping[State, int], forms: Mapping[State, _Form]) -> Game:
     chosen: dict[int, State] = {}
     for state, k in number.items():
@@ -122,7 +126,7 @@ def _merged(game: Game, number: Mapping[State, int], forms: Mapping[State, _Form
 
     def stage(k: int) -> Stage:
         original = game.stage(chosen[k])
-        return original if original.is_terminal else _renamed(original, forms[chosen[k]], number)
+        return original if original.is_terminal else _renamed(original, forms[chosen[k]], number, game.observes)
 
     starts: list[Start] = []
     for start in game.starts:  # those with one belief become one
@@ -135,8 +139,14 @@ def _merged(game: Game, number: Mapping[State, int], forms: Mapping[State, _Form
     return game.like(stage=stage, starts=starts, describe=lambda k: game.describe(chosen[k]))
 
 
-def _renamed(stage: Stage, form: _Form, number: Mapping[State, int]) -> Stage:
-    outcomes = [Outcome(number[o.state], o.signal) for o in stage.outcomes]
+def _merged_outcome(outcome: Outcome, number: Mapping[State, int], observes: Observes) -> Outcome:
+    """Forget all but the class where the action tells everything; keep what is seen where it does not."""
+    signal = None if observes is Observes.ACTIONS else repr(outcome)
+    return Outcome(number[outcome.state], signal)
+
+
+def _renamed(stage: Stage, form: _Form, number: Mapping[State, int], observes: Observes) -> Stage:
+    outcomes = [_merged_outcome(o, number, observes) for o in stage.outcomes]
     distinct = list(dict.fromkeys(outcomes))
     pool = _pool([distinct.index(o) for o in outcomes], len(distinct))
     n_d = len(stage.defender)

@@ -94,11 +94,9 @@ class Stage:
                     if way.probability == 0:
                         continue
                     o = outcomes.setdefault(Outcome(way.state, way.signal), len(outcomes))
-                    p, total = pooled.get(o, (0.0, np.zeros(n_intents)))
-                    pooled[o] = (
-                        p + way.probability,
-                        total + way.probability * np.asarray(way.reward, dtype=float),
-                    )
+                    before, mean = pooled.get(o, (0.0, np.zeros(n_intents)))
+                    p = before + way.probability
+                    pooled[o] = p, mean + (way.probability / p) * (np.asarray(way.reward, dtype=float) - mean)
                 for o in sorted(pooled):
                     p, mean = pooled[o]
                     rows.append(i * len(defender) + j)

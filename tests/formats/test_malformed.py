@@ -50,6 +50,7 @@ TOP = (*MOVES, 0, "next")
 AT_TOP = "states.alive.moves[0].next[0]"
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
+    "duplicate-intent": (put(["t1", "t2", "t1"], "intents"), "intents: 't1' appears twice"),
     "wrong-sum": (put(0.48, *TOP, 0, "probability"), "state 'alive', move Top/L: probabilities sum to 0.98, not 1"),
     "all-zero": (put(0, *MOVES, 1, "next", 0, "probability"), "state 'alive', move Bottom/L: has no next state"),
     "no-next": (put([], *MOVES, 1, "next"), "state 'alive', move Bottom/L: has no next state"),
@@ -122,7 +123,6 @@ WITH_CONSEQUENCES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         "states.alive.moves[0].attacker: unknown action 'Tpo'",
     ),
     "unknown-defender-action": (put("R", *MOVES, 0, "defender"), "states.alive.moves[0].defender: unknown action 'R'"),
-    "duplicate-intent": (put(["t1", "t2", "t1"], "intents"), "intents: 't1' appears twice"),
     "empty-intents": (put([], "intents"), "intents: at least one is needed"),
     "empty-states": (put({}, "states"), "states: at least one is needed"),
 }

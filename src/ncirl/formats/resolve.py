@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ncirl.errors import InputError
+from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMAT, game_from_attack_graph_data
 from ncirl.formats.game_file import GAME_FORMAT, game_from_data
 from ncirl.formats.plain import format_of
 from ncirl.formats.source import read_source
@@ -16,7 +17,10 @@ from ncirl.games import BUILTIN, builtin
 __all__ = ["GAME_READERS", "PREFIX", "resolve_game"]
 
 PREFIX = "builtin:"
-GAME_READERS: dict[str, Callable[[Any, str], Game]] = {GAME_FORMAT: game_from_data}  # by the file's `format`
+GAME_READERS: dict[str, Callable[[Any, str], Game]] = {  # by the file's `format`
+    GAME_FORMAT: game_from_data,
+    ATTACK_GRAPH_FORMAT: game_from_attack_graph_data,
+}
 
 
 def resolve_game(text: str) -> Game:

@@ -112,6 +112,8 @@ class HistoryLP:
 
 def _solve(tree: HistoryTree, scale: float, meter: Meter) -> tuple[list[FloatArray], list[FloatArray]]:
     """Build and solve the program in units of `scale`; return cleaned policies and mixed actions per cluster."""
+    if not tree.clusters:  # play is over before it begins
+        return [], []
     layout = [_Layout(cluster, tree.n_intents) for cluster in tree.clusters]
     row = column = 0
     for block in layout:

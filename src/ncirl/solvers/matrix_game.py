@@ -33,6 +33,7 @@ from ncirl.errors import InputError
 __all__ = ["GAP_TOLERANCE", "MatrixGame", "matrix_game"]
 
 GAP_TOLERANCE = 1e-9  # of the spread of the payoffs
+SADDLE_ROUNDING = 4 * np.finfo(np.float64).eps  # of the largest payoff
 COST_TOLERANCE = 1e-12  # a cost above minus this does not enter
 RATIO_FLOOR = 1e-12  # right-hand sides below this tie at zero
 PIVOTS_PER_ACTION = 20  # random games take about one
@@ -90,10 +91,11 @@ def matrix_game(payoff: ArrayLike) -> MatrixGame:
     if not np.isfinite(spread):
         raise InputError("payoff: every entry must be finite, and so must their differences")
     i, j = row_minima.argmax(), column_maxima.argmin()
-    if row_minima[i] == column_maxima[j]:
+    saddle = float(column_maxima[j] - row_minima[i])
+    if saddle <= SADDLE_ROUNDING * max(abs(low), abs(low + spread)):  # pure strategies, also where a tie is rounded
         x, y = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
         x[i] = y[j] = 1.0
-        return MatrixGame(float(row_minima[i]), x, y, 0.0)
+        return MatrixGame(float(row_minima[i]), x, y, saddle)
     unit = (matrix - low) / spread
     x, y = _tableau(unit, entering=j)
     lower, upper = _guarantees(unit, x, y)

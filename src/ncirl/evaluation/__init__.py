@@ -1,0 +1,31 @@
+"""What any pair of strategies is worth: exact payoffs, best responses, exploitability, simulation.
+
+Nothing here solves a game or loads a linear-programming library; strategies may come from anywhere.
+"""
+
+from __future__ import annotations
+
+from ncirl.evaluation.best_response import (
+    AttackerResponse,
+    DefenderResponse,
+    best_response_to_attacker,
+    best_response_to_defender,
+)
+from ncirl.evaluation.exploitability import Exploitability, exploitability
+from ncirl.evaluation.payoff import Payoff, expected_payoff
+from ncirl.evaluation.simulate import History, Played, Simulation, simulate
+
+__all__ = [
+    "AttackerResponse",
+    "DefenderResponse",
+    "Exploitability",
+    "History",
+    "Payoff",
+    "Played",
+    "Simulation",
+    "best_response_to_attacker",
+    "best_response_to_defender",
+    "expected_payoff",
+    "exploitability",
+    "simulate",
+]

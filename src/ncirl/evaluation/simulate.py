@@ -1,0 +1,208 @@
+"""Episodes drawn at random: the mean payoff of a pair of strategies with an interval, and records of what happened.
+
+Each episode draws a start and an intent from P0, then plays. A game without a horizon is cut after n stages, when
+γ^n R / (1 − γ) is small; the interval is widened by that much, so it is about the whole play. Everything is drawn from
+one generator in one order, so the same seed gives the same episodes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
+
+import numpy as np
+
+from ncirl._typing import FloatArray, IntArray, State
+from ncirl.errors import InputError
+from ncirl.evaluation.tail import Tail
+from ncirl.game import Game
+from ncirl.players import Seed
+from ncirl.stage import Outcome
+from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory
+
+__all__ = ["History", "Played", "Simulation", "simulate"]
+
+
+@dataclass(frozen=True)
+class Played:
+    """One stage as it happened; states are those of ``game.timed()``."""
+
+    state: State
+    attacker_action: str
+    defender_action: str
+    outcome: Outcome
+    reward: float
+
+
+@dataclass(frozen=True)
+class History:
+    """One episode as it happened, with the discounted sum of its rewards."""
+
+    intent: str
+    stages: tuple[Played, ...]
+    payoff: float
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What was drawn.
+
+    Attributes
+    ----------
+    mean, standard_error : float
+        Of the discounted sums of rewards; the standard error of a single episode is infinite.
+    interval : pair of float
+        Holds the expected payoff with the confidence asked for (by the normal law), truncation included.
+    truncation : float
+        What the stages left out may add to or take from the expected payoff, at most.
+    means : ndarray of shape (Θ,)
+        The mean of each intent; NaN where none was drawn.
+    counts : ndarray of shape (Θ,)
+        Episodes of each intent.
+    histories : tuple of History
+        The first episodes, as many as were asked for.
+    """
+
+    mean: float
+    standard_error: float
+    interval: tuple[float, float]
+    truncation: float
+    means: FloatArray
+    counts: IntArray
+    histories: tuple[History, ...]
+
+
+def simulate(
+    game: Game,
+    attacker: AttackerStrategy,
+    defender: DefenderStrategy,
+    *,
+    episodes: int,
+    stages: int | None = None,
+    rng: Seed = 0,
+    keep_histories: int = 0,
+    confidence: float = 0.95,
+    tolerance: float = 1e-4,
+) -> Simulation:
+    """Play episodes and average.
+
+    Parameters
+    ----------
+    game : Game
+        With or without a horizon.
+    attacker, defender : AttackerStrategy, DefenderStrategy
+        For the public states of ``game.timed()``.
+    episodes : int
+        How many.
+    stages : int, optional
+        Count the payoffs of that many stages only.
+    rng : int or Generator
+        Seed of what is drawn.
+    keep_histories : int
+        How many episodes to return in full.
+    confidence : float
+        Probability with which the interval is to hold the expected payoff.
+    tolerance : float
+        What the cut of a game without a horizon may change, at most.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.strategy import uniform_attacker, uniform_defender
+    >>> game = ncirl.games.aumann_maschler_1(horizon=4, discount=1.0)
+    >>> drawn = simulate(game, uniform_attacker(game), uniform_defender(game), episodes=1000)
+    >>> drawn.interval[0] < 1.0 < drawn.interval[1]
+    True
+    """
+    if episodes < 1:
+        raise InputError(f"episodes: at least one is needed, got {episodes}")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence: must lie between 0 and 1, got {confidence:g}")
+    tail = Tail(game, stages, tolerance)
+    table = _Table(game.timed(), attacker, defender, np.random.default_rng(rng).random)
+    payoffs, intents = np.zeros(episodes), np.zeros(episodes, dtype=np.intp)
+    histories = []
+    for k in range(episodes):
+        kept: list[Played] | None = [] if k < keep_histories else None
+        intents[k], payoffs[k] = table.play(tail.stages, kept)
+        if kept is not None:
+            histories.append(History(game.intents[intents[k]], tuple(kept), float(payoffs[k])))
+    mean = float(payoffs.mean())
+    standard_error = float(payoffs.std(ddof=1) / np.sqrt(episodes)) if episodes > 1 else np.inf
+    truncation = tail.bound(tail.stages)
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * standard_error + truncation
+    counts = np.bincount(intents, minlength=len(game.intents))
+    sums = np.bincount(intents, payoffs, minlength=len(game.intents))
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return Simulation(mean, standard_error, (mean - reach, mean + reach), truncation, means, counts, tuple(histories))
+
+
+class _Table:
+    """Everything that is drawn from, kept as running sums once it was needed."""
+
+    def __init__(
+        self, game: Game, attacker: AttackerStrategy, defender: DefenderStrategy, uniform: Callable[[], float]
+    ) -> None:
+        self.game, self.uniform = game, uniform
+        mass = np.array([start.mass for start in game.starts])
+        self.starts = _sums(mass.ravel())
+        self.begin_attacker = cache(lambda s, t: _options([(m, p[t]) for m, p in attacker.begin(s)]))
+        self.begin_defender = cache(lambda s: _options(defender.begin(s)))
+        self.policy = cache(lambda s, m, t: _sums(attacker.policy(s, m)[:, t]))
+        self.mix = cache(lambda s, n: _sums(defender.mix(s, n)))
+        self.after_attacker = cache(
+            lambda s, m, a, d, i, t: _options([(then, p[t]) for then, p in attacker.after(s, m, a, d, i)])
+        )
+        self.after_defender = cache(lambda s, n, d, i: _options(defender.after(s, n, d, i)))
+        self.law = cache(self._law)
+        self.reward = cache(lambda s, a, d, o: game.stage(s).realised(a, d, o).tolist())
+
+    def play(self, stages: int, kept: list[Played] | None) -> tuple[int, float]:
+        """Play an episode; return the intent and the payoff, and record the stages in `kept`."""
+        k, theta = divmod(self._draw(self.starts), len(self.game.intents))
+        state: State = self.game.starts[k].state
+        payoff, discount = 0.0, 1.0
+        if self.game.is_terminal(state):
+            return theta, payoff
+        m, n = self._pick(self.begin_attacker(state, theta)), self._pick(self.begin_defender(state))
+        for _ in range(stages):
+            stage = self.game.stage(state)
+            if stage.is_terminal:
+                break
+            a, d = self._draw(self.policy(state, m, theta)), self._draw(self.mix(state, n))
+            outcomes, seen, sums = self.law(state, a, d)
+            drawn = self._draw(sums)
+            o, i = outcomes[drawn], seen[drawn]
+            reward = self.reward(state, a, d, o)[theta]
+            payoff += discount * reward
+            discount *= self.game.discount
+            if kept is not None:
+                kept.append(Played(state, stage.attacker[a], stage.defender[d], stage.outcomes[o], reward))
+            m = self._pick(self.after_attacker(state, m, a, d, i, theta))
+            n = self._pick(self.after_defender(state, n, d, i))
+            state = stage.outcomes[o].state
+        return theta, payoff
+
+    def _law(self, state: State, a: int, d: int) -> tuple[list[int], list[int], list[float]]:
+        outcomes, chances = self.game.stage(state).outcome_law(a, d)
+        seen = self.game.observations(state)
+        return outcomes.tolist(), [seen.index(a, d, o) for o in outcomes.tolist()], _sums(chances)
+
+    def _draw(self, sums: list[float]) -> int:
+        return bisect_right(sums, self.uniform() * sums[-1]) if len(sums) > 1 else 0
+
+    def _pick(self, options: tuple[list[Memory], list[float]]) -> Memory:
+        memories, sums = options
+        return memories[self._draw(sums)]
+
+
+def _sums(weights: FloatArray) -> list[float]:
+    sums: list[float] = np.cumsum(weights).tolist()
+    return sums
+
+
+def _options(options: Sequence[tuple[Memory, float]]) -> tuple[list[Memory], list[float]]:
+    return [memory for memory, _ in options], _sums(np.array([p for _, p in options]))

@@ -1,0 +1,159 @@
+"""Attack-graph files, `ncirl-attack-graph/1`: `AttackGraph` as JSON or YAML, read back exactly.
+
+The shape is checked first (`attack_graph_schema`); if it holds, `AttackGraph` tells everything that is wrong with
+the meaning, so that a file's faults come in one message.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ncirl.errors import InputError
+from ncirl.formats.atomic import write_atomically
+from ncirl.formats.plain import format_of
+from ncirl.formats.source import is_yaml_name, read_source
+from ncirl.game import Game
+from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
+
+if TYPE_CHECKING:
+    from ncirl.formats.attack_graph_schema import AlertModel, AttackGraphModel
+
+__all__ = [
+    "ATTACK_GRAPH_FORMAT",
+    "attack_graph_from_data",
+    "attack_graph_to_data",
+    "game_from_attack_graph_data",
+    "load_attack_graph",
+    "save_attack_graph",
+]
+
+ATTACK_GRAPH_FORMAT = "ncirl-attack-graph/1"
+
+
+def load_attack_graph(path: str | Path) -> AttackGraph:
+    """Read an attack-graph file.
+
+    Raises
+    ------
+    InputError
+        With every fault of the file, each with its place.
+    """
+    return attack_graph_from_data(read_source(path), str(path))
+
+
+def save_attack_graph(graph: AttackGraph, path: str | Path) -> None:
+    """Write an attack-graph file: YAML where the name ends in .yaml or .yml, JSON otherwise.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be written.
+    """
+    data = attack_graph_to_data(graph)
+    if is_yaml_name(Path(path)):
+        from ncirl.formats.strict_yaml import dump_yaml
+
+        text = dump_yaml(data)
+    else:
+        text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+    write_atomically(path, text)
+
+
+def game_from_attack_graph_data(data: Any, where: str = "attack graph") -> Game:
+    """Build the game of an attack graph from a file's data; faults as for `attack_graph_from_data`."""
+    return attack_graph_from_data(data, where).game()
+
+
+def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGraph:
+    """Build an attack graph from a file's data.
+
+    Parameters
+    ----------
+    data : object
+        Plain data as `read_source` gives it.
+    where : str
+        What messages call it, such as the file's name.
+
+    Raises
+    ------
+    InputError
+        With every fault, each with its place.
+    """
+    from pydantic import ValidationError
+
+    from ncirl.formats.attack_graph_schema import AttackGraphModel
+    from ncirl.formats.game_schema import schema_faults
+
+    format_of(data, [ATTACK_GRAPH_FORMAT], where)
+    try:
+        model = AttackGraphModel.model_validate(data)
+    except ValidationError as error:
+        raise InputError(schema_faults(error), where) from None
+    try:
+        return _graph(model)
+    except InputError as error:
+        raise InputError(error.faults, where) from None
+
+
+def _graph(model: AttackGraphModel) -> AttackGraph:
+    return AttackGraph(
+        conditions=tuple(Condition(c.id, c.initial, c.label) for c in model.conditions),
+        exploits=tuple(
+            Exploit(e.id, tuple(e.premises), e.result, e.success, e.attack_cost, e.block_cost, _alert(e.alert))
+            for e in model.exploits
+        ),
+        intents=tuple(Intent(i.id, i.prior, i.rewards) for i in model.intents),
+        discount=model.discount,
+        horizon=model.horizon,
+        observes=model.observes,
+        attacker_budget=model.attacker_budget,
+        defender_budget=model.defender_budget,
+        name=model.name,
+    )
+
+
+def _alert(given: float | AlertModel | None) -> Alert | None:
+    if given is None:
+        return None
+    return Alert(given) if isinstance(given, float) else Alert(given.attempted, given.idle)
+
+
+def attack_graph_to_data(graph: AttackGraph) -> dict[str, Any]:
+    """Write an attack graph as the data of a file; what has its default value and is seldom set is left out."""
+    limits = {
+        "horizon": graph.horizon,
+        "attacker_budget": graph.attacker_budget,
+        "defender_budget": graph.defender_budget,
+    }
+    return {
+        "format": ATTACK_GRAPH_FORMAT,
+        "name": graph.name,
+        "discount": float(graph.discount),
+        "observes": str(graph.observes),
+        **{key: int(limit) for key, limit in limits.items() if limit is not None},
+        "conditions": [
+            {"id": c.id, "initial": c.initial} | ({"label": c.label} if c.label else {}) for c in graph.conditions
+        ],
+        "exploits": [_exploit_to_data(exploit) for exploit in graph.exploits],
+        "intents": [
+            {"id": i.id, "prior": float(i.prior), "rewards": {c: float(reward) for c, reward in i.rewards.items()}}
+            for i in graph.intents
+        ],
+    }
+
+
+def _exploit_to_data(exploit: Exploit) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "id": exploit.id,
+        "from": list(exploit.premises),
+        "to": exploit.result,
+        "success": float(exploit.success),
+        "attack_cost": float(exploit.attack_cost),
+        "block_cost": float(exploit.block_cost),
+    }
+    if exploit.alert is not None:
+        attempted, idle = float(exploit.alert.attempted), float(exploit.alert.idle)
+        data["alert"] = {"attempted": attempted, "idle": idle} if idle else attempted
+    return data

@@ -1,0 +1,197 @@
+"""Attack-graph files: read back exactly, and every fault told with its place."""
+
+from __future__ import annotations
+
+import copy
+import json
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ncirl
+from attack_oracle import graphs
+from ncirl.formats import resolve_game
+from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph_to_data
+from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
+
+YAML = """\
+format: ncirl-attack-graph/1
+name: shop
+discount: 0.9
+observes: outcomes
+defender_budget: 1
+conditions:
+  - {id: web, initial: true, label: web server}
+  - {id: db}
+exploits:
+  - {id: sqli, from: [web], to: db, success: 0.5, attack_cost: 0.1, block_cost: 1, alert: 0.9}
+  - {id: guess, from: [], to: db, success: 1e-3, alert: {attempted: 0.8, idle: 0.02}}
+intents:
+  - {id: spy, prior: 0.25, rewards: {db: 1}}
+  - {id: none, prior: 0.75, rewards: {}}
+"""
+SHOP = AttackGraph(
+    conditions=(Condition("web", initial=True, label="web server"), Condition("db")),
+    exploits=(
+        Exploit("sqli", ("web",), "db", 0.5, 0.1, 1.0, Alert(0.9)),
+        Exploit("guess", (), "db", 1e-3, alert=Alert(0.8, 0.02)),
+    ),
+    intents=(Intent("spy", 0.25, {"db": 1.0}), Intent("none", 0.75, {})),
+    discount=0.9,
+    observes="outcomes",
+    defender_budget=1,
+    name="shop",
+)
+GOOD = attack_graph_to_data(SHOP)
+
+any_text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+positive = st.floats(0, 1e12)
+chances = st.floats(0, 1)
+
+
+@st.composite
+def odd_graphs(draw: st.DrawFn) -> AttackGraph:
+    """Graphs with any text for ids and any numbers."""
+    graph = draw(graphs())
+    return replace(
+        graph,
+        conditions=(*graph.conditions, Condition(f"x{draw(any_text)}", draw(st.booleans()), draw(any_text))),
+        exploits=tuple(
+            replace(
+                e,
+                id=f"{k}{draw(any_text)}",
+                success=draw(chances),
+                attack_cost=draw(positive),
+                block_cost=draw(positive),
+                alert=draw(st.none() | st.builds(Alert, chances, chances)),
+            )
+            for k, e in enumerate(graph.exploits)
+        ),
+        intents=(Intent(draw(any_text), 1.0, {"c0": draw(st.floats(-1e12, 1e12))}),),
+        discount=draw(st.floats(0, 1, exclude_max=True)),
+        horizon=draw(st.none() | st.integers(1, 100)),
+        name=draw(st.just("") | any_text),
+    )
+
+
+def test_yaml_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "shop.yaml"
+    path.write_text(YAML)
+    assert AttackGraph.load(path) == SHOP
+
+
+@given(graph=odd_graphs(), suffix=st.sampled_from([".json", ".yaml", ".yml"]))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_round_trip_is_exact(graph: AttackGraph, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"graph{suffix}"
+    graph.save(path)
+    assert AttackGraph.load(path) == graph
+
+
+def test_numbers_of_numpy_are_saved(tmp_path: Path) -> None:
+    exploits = tuple(replace(e, success=np.float64(e.success), block_cost=2) for e in SHOP.exploits)
+    graph = replace(SHOP, exploits=exploits, horizon=np.int64(3), discount=np.float64(0.5))
+    for name in ("graph.json", "graph.yaml"):
+        graph.save(tmp_path / name)
+        assert AttackGraph.load(tmp_path / name) == graph
+
+
+def test_game_is_resolved_from_either_format(tmp_path: Path) -> None:
+    path = tmp_path / "shop.yaml"
+    path.write_text(YAML)
+    game = resolve_game(str(path))
+    assert (game.name, len(game.explore())) == ("shop", 2)
+
+
+def without(data: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key not in keys}
+
+
+def changed(steps: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    data: Any = copy.deepcopy(GOOD)
+    inner = data
+    for step in steps[:-1]:
+        inner = inner[step]
+    inner[steps[-1]] = value
+    assert isinstance(data, dict)
+    return data
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        ([], "must be a map with a key 'format'"),
+        (without(GOOD, "format"), "format: is missing; write 'ncirl-attack-graph/1'"),
+        (changed(("format",), "ncirl-attack-graph/2"), "format: 'ncirl-attack-graph/2' is not known"),
+        (without(GOOD, "exploits"), "exploits: is missing"),
+        (changed(("exploits", 0, "probability"), 1.0), "exploits[0].probability: is not a known key"),
+        (changed(("exploits", 0, "from"), "web"), "exploits[0].from: must be a list, got 'web'"),
+        (changed(("exploits", 0, "to"), 7), "exploits[0].to: must be text, got 7"),
+        (changed(("exploits", 0, "success"), "high"), "exploits[0].success: must be a number, got 'high'"),
+        (changed(("exploits", 0, "alert"), "often"), "exploits[0].alert: must be a number, got 'often'"),
+        (changed(("exploits", 0, "alert"), {"idle": 0.1}), "exploits[0].alert.attempted: is missing"),
+        (changed(("exploits", 0, "alert"), 1.5), "exploits[0].alert.attempted: must lie in [0, 1], got 1.5"),
+        (changed(("exploits", 1, "from"), ["cms"]), "exploits[1].from[0]: unknown condition 'cms'"),
+        (changed(("conditions", 0, "id"), ""), "conditions[0].id: must not be empty, got ''"),
+        (changed(("intents", 0, "rewards"), {"cms": 1.0}), "intents[0].rewards: unknown condition 'cms'"),
+        (changed(("defender_budget",), 0.5), "defender_budget: must be a whole number, got 0.5"),
+        (changed(("horizon",), 0), "horizon: must be at least 1, got 0"),
+    ],
+)
+def test_a_fault_is_told_with_file_and_place(data: Any, fault: str, tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises(ncirl.InputError) as raised:
+        AttackGraph.load(path)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert fault in str(raised.value)
+
+
+def test_faults_come_together() -> None:
+    data = changed(("exploits", 0, "success"), 2.0)
+    data["exploits"][1]["to"] = "cms"
+    data["intents"][0]["prior"] = 0.5
+    with pytest.raises(ncirl.InputError) as raised:
+        attack_graph_from_data(data, "x.json")
+    assert raised.value.faults == (
+        "exploits[0].success: must lie in [0, 1], got 2",
+        "exploits[1].to: unknown condition 'cms'",
+        "intents: priors sum to 1.25, not 1",
+    )
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+anything = st.recursive(
+    scalars | st.sampled_from(["web", "db", "sqli", 1e308, 5e-324, 10**400, 0, 1]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def places(data: Any, steps: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    return [steps, *(place for key, value in inner for place in places(value, (*steps, key)))]
+
+
+@given(
+    changes=st.lists(
+        st.tuples(st.sampled_from([steps for steps in places(GOOD) if steps]), anything), min_size=1, max_size=3
+    )
+)
+@settings(max_examples=300, deadline=None)
+def test_any_data_gives_a_graph_or_an_input_error(changes: list[tuple[tuple[str | int, ...], Any]]) -> None:
+    data: Any = copy.deepcopy(GOOD)
+    for steps, value in changes:
+        with suppress(LookupError, TypeError):  # an earlier change may have taken the place away
+            inner = data
+            for step in steps[:-1]:
+                inner = inner[step]
+            inner[steps[-1]] = value
+    with suppress(ncirl.InputError):
+        attack_graph_from_data(data).game().explore()

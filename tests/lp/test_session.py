@@ -1,0 +1,94 @@
+"""The LP session: re-solves, statuses, optimality conditions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ncirl import LPError
+from ncirl.lp.session import INF, LPSolution, Meter, Session
+
+KKT_TOLERANCE = 1e-9
+
+
+def production(meter: Meter | None = None) -> Session:
+    """max 3x + 5y with x ≤ 4, 2y ≤ 12, 3x + 2y ≤ 18: 36 at (2, 6), prices 0, 3/2, 1 (Hillier and Lieberman)."""
+    return Session(
+        maximise=True,
+        cost=np.array([3.0, 5.0]),
+        lower=np.zeros(2),
+        upper=np.full(2, INF),
+        matrix=sp.csr_array([[1.0, 0.0], [0.0, 2.0], [3.0, 2.0]]),
+        row_lower=np.full(3, -INF),
+        row_upper=np.array([4.0, 12.0, 18.0]),
+        meter=meter or Meter(),
+    )
+
+
+def test_known_optimum_and_prices() -> None:
+    session = production()
+    solution = session.solve()
+    assert solution.objective == pytest.approx(36)
+    np.testing.assert_allclose(solution.columns, [2, 6])
+    np.testing.assert_allclose(solution.duals, [0, 1.5, 1])
+    assert session.kkt(solution).worst <= KKT_TOLERANCE
+
+
+def test_changes_are_followed_by_warm_solves() -> None:
+    meter = Meter()
+    session = production(meter)
+    session.solve()
+    session.set_rows(np.array([2]), np.array([-INF]), np.array([24.0]))
+    assert session.solve().objective == pytest.approx(42)
+    session.set_costs(np.array([0]), np.array([0.0]))
+    assert session.solve().objective == pytest.approx(30)
+    session.add_rows(sp.csr_array([[0.0, 1.0]]), np.array([-INF]), np.array([5.0]))
+    assert session.solve().objective == pytest.approx(25)
+    session.add_columns(sp.csc_array([[1.0], [0.0], [0.0], [0.0]]), np.array([2.0]), np.zeros(1), np.full(1, INF))
+    solution = session.solve()
+    assert solution.objective == pytest.approx(33)
+    assert session.kkt(solution).worst <= KKT_TOLERANCE
+    assert session.shape == (4, 3)
+    assert meter.solves == 5
+    assert meter.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("upper", "status"), [(np.array([4.0, 12.0, -1.0]), "Infeasible"), (np.full(3, INF), "nbounded")]
+)
+def test_what_has_no_optimum_is_an_error_that_says_so(upper: np.ndarray, status: str) -> None:
+    session = production()
+    session.set_rows(np.arange(3), np.full(3, -INF), upper)
+    with pytest.raises(LPError, match=status):
+        session.solve()
+    session.set_rows(np.arange(3), np.full(3, -INF), np.array([4.0, 12.0, 18.0]))
+    assert session.solve().objective == pytest.approx(36)  # the session survives
+
+
+def test_a_first_failure_climbs_the_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = production()
+    tries = []
+    run = Session._run
+
+    def fails_twice(self: Session) -> bool:
+        tries.append(1)
+        return run(self) and len(tries) > 2
+
+    monkeypatch.setattr(Session, "_run", fails_twice)
+    assert session.solve().objective == pytest.approx(36)
+    assert len(tries) == 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "duals", "violated"),
+    [
+        ([2.0, 6.1], [0, 1.5, 1], "primal"),
+        ([2.0, 6.0], [0, 1.5, -1], "dual"),
+        ([2.0, 5.0], [0, 1.5, 1], "complementarity"),
+    ],
+)
+def test_kkt_sees_what_is_wrong(columns: list[float], duals: list[float], violated: str) -> None:
+    session = production()
+    wrong = LPSolution(36.0, np.array(columns), np.array(duals, dtype=float))
+    assert getattr(session.kkt(wrong), violated) > 0.1

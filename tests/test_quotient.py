@@ -1,0 +1,87 @@
+"""Equivalent states: recognised under any renaming of actions, and never merged wrongly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ncirl import TERMINAL, Branch, Game, Stage, games
+from ncirl.canonical import canonical_order
+from ncirl.quotient import quotient
+
+
+@settings(deadline=None)
+@given(
+    table=st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=2, max_size=4),
+    seed=st.integers(0, 1000),
+)
+def test_canonical_tables_are_permutations_that_forget_the_order(table: list[list[int]], seed: int) -> None:
+    entries = np.array(table, dtype=float)[:, :, None]
+    rng = np.random.default_rng(seed)
+    shuffled = entries[rng.permutation(len(entries))][:, rng.permutation(3)]
+    ordered = [t[np.ix_(*canonical_order(t))] for t in (entries, shuffled)]
+    np.testing.assert_array_equal(*ordered)
+    assert sorted(ordered[0].ravel()) == sorted(entries.ravel())
+
+
+def test_patrol_is_one_state() -> None:
+    game = games.patrol()
+    merged = quotient(game)
+    assert len(set(merged.number.values())) == 1
+    assert len(merged.game.starts) == 1
+    stage = merged.game.stage(0)
+    for state in game.explore():
+        own = game.stage(state).reward[np.ix_(merged.attacker[state], merged.defender[state])]
+        np.testing.assert_array_equal(own, stage.reward)
+
+
+def test_starts_with_other_beliefs_stay_apart() -> None:
+    game = games.patrol(intents=(0.2, 0.8))
+    masses = {state: [0.25, 0.0] if k % 2 else [0.05, 0.2] for k, state in enumerate(game.explore())}
+    other = Game(game.stage, intents=game.intents, initial=masses, discount=0.9)
+    merged = quotient(other)
+    assert len(merged.game.starts) == 2
+    assert sum(start.probability for start in merged.game.starts) == pytest.approx(1.0)
+
+
+def chain(reward: float, signal: str | None, observes: str) -> Game:
+    def stage(next_state: str, pay: float, alarm: str | None) -> Stage:
+        return Stage.from_moves(["a"], ["d"], {("a", "d"): [Branch(next_state, reward=pay, signal=alarm)]}, 1)
+
+    stages = {"x": stage("end", 1.0, None), "y": stage("end", reward, signal), "end": TERMINAL}
+    initial = {"x": [0.5], "y": [0.5]}
+    return Game(stages.__getitem__, intents=["t"], initial=initial, discount=0.5, observes=observes)
+
+
+@pytest.mark.parametrize(
+    ("reward", "signal", "observes", "classes"),
+    [
+        (1.0, None, "actions", 2),
+        (1.0 + 1e-15, None, "actions", 3),
+        (1.0, "bell", "actions", 2),
+        (1.0, None, "outcomes", 2),
+        (1.0, "bell", "outcomes", 3),
+    ],
+)
+def test_only_equal_states_are_merged(reward: float, signal: str | None, observes: str, classes: int) -> None:
+    assert len(set(quotient(chain(reward, signal, observes)).number.values())) == classes
+
+
+def test_unseen_actions_keep_successors_apart() -> None:
+    """Where the thief goes tells its intent, though the four states are one game."""
+    game = games.patrol(horizon=2, observes="outcomes").timed()
+    merged = quotient(game)
+    assert merged.number[0, ("m", "m")] == merged.number[0, ("g", "m")]
+    assert len(merged.game.stage(merged.number[0, ("m", "m")]).outcomes) == 4
+
+
+def test_loops_are_compared_by_what_they_do() -> None:
+    def stage(stay: str, leave: str, pay: float) -> Stage:
+        moves = {("a", "d"): [Branch(stay, 0.5, pay), Branch(leave, 0.5)]}
+        return Stage.from_moves(["a"], ["d"], moves, 1)
+
+    stages = {"x": stage("x", "y", 1.0), "y": stage("y", "z", 1.0), "z": stage("z", "end", 1.0), "end": TERMINAL}
+    game = Game(stages.__getitem__, intents=["t"], initial={"x": [1.0]}, discount=0.5)
+    assert len(set(quotient(game).number.values())) == 4  # what they leave for differs
