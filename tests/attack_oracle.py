@@ -70,9 +70,13 @@ BUDGETS = st.sampled_from([None, None, 0, 1, 2])
 
 @st.composite
 def graphs(draw: st.DrawFn, most_conditions: int = 4, most_exploits: int = 4) -> AttackGraph:
+    """Draw small graphs, cycles and useless exploits included, in which at least one exploit can succeed at once."""
     ids = [f"c{k}" for k in range(draw(st.integers(2, most_conditions)))]
+    initial_ids = {"c0", *draw(st.sets(st.sampled_from(ids[1:]), max_size=len(ids) - 2))}
+    results = st.sampled_from([name for name in ids if name not in initial_ids])
     alerts = st.none() | st.builds(Alert, CHANCES, st.sampled_from([0.0, 0.1]))
-    exploits = [
+    first = Exploit("e0", ("c0",), draw(results), draw(CHANCES.filter(bool)), draw(COSTS), draw(COSTS), draw(alerts))
+    exploits = [first] + [
         Exploit(
             f"e{k}",
             tuple(draw(st.lists(st.sampled_from(ids), max_size=2, unique=True))),
@@ -82,11 +86,11 @@ def graphs(draw: st.DrawFn, most_conditions: int = 4, most_exploits: int = 4) ->
             draw(COSTS),
             draw(alerts),
         )
-        for k in range(draw(st.integers(0, most_exploits)))
+        for k in range(1, draw(st.integers(1, most_exploits)))
     ]
     rewards = st.dictionaries(st.sampled_from(ids), st.sampled_from([-0.5, 0.5, 1.0]))
     return AttackGraph(
-        conditions=tuple(Condition(name, initial=k == 0 or draw(st.booleans())) for k, name in enumerate(ids)),
+        conditions=tuple(Condition(name, initial=name in initial_ids) for name in ids),
         exploits=tuple(exploits),
         intents=(Intent("t1", 0.25, draw(rewards)), Intent("t2", 0.75, draw(rewards))),
         discount=0.5,

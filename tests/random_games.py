@@ -1,4 +1,4 @@
-"""Small random games: sparse laws, actions that differ by state, payoffs with few digits; the same for the same seed."""
+"""Small random games: sparse laws, actions that differ by state, few digits; the same for the same seed."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ class Observer(Spectator):
     """The belief of an outsider who sees what the defender sees and knows the attacker's strategy.
 
     Holds the law of (memory, θ). An observation that the strategy makes impossible teaches nothing about θ: the belief
-    stays, and memory goes on as if every action that could have caused it had been as likely as any other.
+    stays, and memory goes on as if every action had been as likely as any other.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class Spectator:
         return self._own(self._place)
 
     @property
-    def stagenumber_of(self) -> int:
+    def stage_number(self) -> int:
         """The stage to be played next, from 1."""
         return self._played + 1
 
@@ -59,10 +59,7 @@ class Spectator:
     def _start(self, state: State | None) -> None:
         """Go to the start state given, or to the only one."""
         places = list(dict.fromkeys(start.state for start in self._timed.starts))
-        if state is not None:
-            found = [place for place in places if self._is(place, state)]
-        else:
-            found = places
+        found = [place for place in places if state is None or self._is(place, state)]
         if len(found) != 1:
             said = "play may start in several states, say in which" if state is None else f"'{state}' is no start state"
             raise InputError(f"state: {said}: {', '.join(self._text(place) for place in places)}")
@@ -88,7 +85,7 @@ class Spectator:
                 raise InputError("attacker_action: it is seen in this game; give it")
             a = number_of("attacker", attacker_action, stage.attacker)
             possible = possible[[a]]
-        candidates = np.flatnonzero(possible.any(axis=0))
+        candidates = np.flatnonzero(possible.any(axis=0)).tolist()
         met = [o for o in candidates if self._means(stage.outcomes[o], outcome)]
         found = {self._timed.observations(self._place).index(a, d, o) for o in met}
         if len(found) != 1:

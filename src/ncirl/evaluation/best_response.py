@@ -14,7 +14,7 @@ at random or on what is hidden it errs on the safe side: the defender is said to
 secure too little.
 
 V is homogeneous in β, so β is normalised, and beliefs equal to `DIGITS` digits count as one. V changes with β by at
-most |β − β'|₁ times what the game can pay, hence an error that is part of the one stated.
+most |β − β'|₁ times what the game can pay; the distances that occur are part of the error stated.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def best_response_to_attacker(
     )
     value = -sum(float(mass.sum()) * v for (_, _, mass), v in zip(begins, solved.values[:, 0].tolist(), strict=True))
     ahead = sum(game.discount**k for k in range(tail.stages))
-    pooled = len(game.intents) * 10.0**-DIGITS * process.largest_reward * ahead**2
+    pooled = process.moved * process.largest_reward * ahead**2
     return DefenderResponse(value, solved.error + pooled, solved.stages)
 
 
@@ -208,11 +208,13 @@ class _Answered:
         self.table = MoveTable(timed)
         self.beliefs: dict[bytes, FloatArray] = {}
         self.largest_reward = 0.0
+        self.moved = 0.0  # the largest ℓ1 distance between beliefs taken for one
 
     def node(self, state: State, memory: Memory, mass: FloatArray) -> BeliefNode:
         belief = mass / mass.sum()
         key = (np.round(belief, DIGITS) + 0.0).tobytes()  # no negative zeros
-        self.beliefs.setdefault(key, belief)
+        kept = self.beliefs.setdefault(key, belief)
+        self.moved = max(self.moved, float(np.abs(belief - kept).sum()))
         return state, memory, key
 
     def choices(self, node: BeliefNode) -> Choices[BeliefNode]:
@@ -221,7 +223,7 @@ class _Answered:
         self.largest_reward = max(self.largest_reward, float(np.abs(reward).max()))
         plan = self.attacker.policy(state, memory) * self.beliefs[key]
         masses: dict[tuple[State, Memory, int, int], FloatArray] = {}
-        for a, d, i, chance, after in moves.where(plan.any(axis=1)[moves.a]):
+        for a, d, i, chance, after in moves.where(plan.sum(axis=1)[moves.a] > 0):
             for then, p in self.attacker.after(state, memory, a, d, i):
                 at = (after, then, d, i)
                 masses[at] = masses.get(at, 0.0) + chance * plan[a] * p

@@ -1,4 +1,4 @@
-"""A decision process met node by node, several payoffs side by side:
+"""A decision process met node by node, with several payoffs side by side.
 
     v(x, k) = max_c  gains(x, c, k) + γ Σ_x' P(x' | x, c) v(x', k).
 

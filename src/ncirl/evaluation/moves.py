@@ -1,4 +1,4 @@
-"""How a stage can go on, as flat arrays: every (a, d, i) that does not end the play, and its probability
+"""How a stage can go on, as flat arrays: every (a, d, i) that does not end the play, and its probability.
 
 P(i | s, a, d) = mass[i, a] · weight[i, d]          (`ncirl.observations`).
 """
@@ -58,4 +58,5 @@ def _moves(game: Game, state: State) -> Moves:
     chance = np.bincount(place.ravel(), law.data, minlength=triples.shape[1])
     goes_on = np.array([not game.is_terminal(successor) for successor in seen.successors])
     kept = (chance > 0) & goes_on[triples[2]]
-    return Moves(*triples[:, kept], chance[kept], seen.successors)
+    a, d, i = triples[:, kept]
+    return Moves(a, d, i, chance[kept], seen.successors)

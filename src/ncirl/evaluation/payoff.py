@@ -93,14 +93,13 @@ def expected_payoff(
     chain = _Chain(game, attacker, defender, limit)
     prior = prior_of(game)
     per_intent = np.zeros(len(prior))
-    n, error = 0, tail.bound(0)
-    while len(chain.at) and n < tail.stages:
+    n = 0
+    while True:
+        error = float(prior @ chain.mass.sum(axis=0)) * tail.bound(n)
+        if not len(chain.at) or n == tail.stages or (error <= tolerance and not tail.cut):
+            return Payoff(float(prior @ per_intent), per_intent, error, n)
         per_intent += game.discount**n * chain.step()
         n += 1
-        error = float(prior @ chain.mass.sum(axis=0)) * tail.bound(n)
-        if error <= tolerance and not tail.cut:
-            break
-    return Payoff(float(prior @ per_intent), per_intent, error, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +112,7 @@ class _Kernel:
 
 
 class _Chain:
-    """The nodes (s, m, n) met so far, numbered, and the mass μ_t: row k of `mass` [node, θ] stands at node ``at[k]``."""
+    """The nodes (s, m, n) met so far, numbered, and the mass μ_t: row k of `mass` [·, θ] stands at node ``at[k]``."""
 
     def __init__(self, game: Game, attacker: AttackerStrategy, defender: DefenderStrategy, limit: int) -> None:
         self.game = game.timed()
@@ -174,7 +173,7 @@ class _Chain:
         policy, mix = self.attacker.policy(state, m), self.defender.mix(state, n)
         moves = self.table.at(state)
         led: dict[int, FloatArray] = {}
-        for a, d, i, chance, after in moves.where(policy.any(axis=1)[moves.a] & (mix[moves.d] > 0)):
+        for a, d, i, chance, after in moves.where((policy.sum(axis=1)[moves.a] > 0) & (mix[moves.d] > 0)):
             weight = policy[a] * (mix[d] * chance)
             others = self.defender.after(state, n, d, i)
             for own, p in self.attacker.after(state, m, a, d, i):

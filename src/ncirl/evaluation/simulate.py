@@ -149,12 +149,12 @@ class _Table:
         self.game, self.uniform = game, uniform
         mass = np.array([start.mass for start in game.starts])
         self.starts = _sums(mass.ravel())
-        self.begin_attacker = cache(lambda s, t: _options([(m, p[t]) for m, p in attacker.begin(s)]))
+        self.begin_attacker = cache(lambda s, t: _options([(m, float(p[t])) for m, p in attacker.begin(s)]))
         self.begin_defender = cache(lambda s: _options(defender.begin(s)))
         self.policy = cache(lambda s, m, t: _sums(attacker.policy(s, m)[:, t]))
         self.mix = cache(lambda s, n: _sums(defender.mix(s, n)))
         self.after_attacker = cache(
-            lambda s, m, a, d, i, t: _options([(then, p[t]) for then, p in attacker.after(s, m, a, d, i)])
+            lambda s, m, a, d, i, t: _options([(then, float(p[t])) for then, p in attacker.after(s, m, a, d, i)])
         )
         self.after_defender = cache(lambda s, n, d, i: _options(defender.after(s, n, d, i)))
         self.law = cache(self._law)

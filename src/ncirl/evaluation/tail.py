@@ -48,10 +48,10 @@ class Tail:
     def largest_reward(self) -> float:
         """R, over every reachable public state."""
         try:
-            states = self._game.explore(MAX_STATES)
+            stages = [self._game.stage(state) for state in self._game.explore(MAX_STATES)]
         except SizeError as error:
             raise SizeError(f"{error}; give `stages`, for then the largest reward need not be known") from None
-        return max((float(np.abs(self._game.stage(state).reward).max(initial=0.0)) for state in states), default=0.0)
+        return max((float(np.abs(stage.reward).max()) for stage in stages if not stage.is_terminal), default=0.0)
 
     def bound(self, n: int) -> float:
         """Bound |what comes after stage n|; 0 where nothing beyond the end is asked for."""

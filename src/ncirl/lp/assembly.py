@@ -26,6 +26,12 @@ class Mixture:
         here = self.observation == i
         return self.index[here], self.weight[here]
 
+    def mean(self, i: int, vectors: FloatArray) -> FloatArray:
+        """Return the weighted mean of `vectors`, those stored at the successor of observation `i`."""
+        index, weight = self.of(i)
+        mean: FloatArray = weight @ vectors[index] / weight.sum()
+        return mean
+
 
 @dataclass(frozen=True, eq=False)
 class Choices:

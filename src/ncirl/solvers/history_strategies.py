@@ -2,8 +2,8 @@
 
 Memory is a place in the tree of public histories: (cluster, history). What is seen in the game itself is first told in
 the words of the merged game on whose histories the program was solved (`ncirl.quotient`): the same action by its place
-in the canonical order, the outcome by its successor's class. Every observation the game allows has its place in the
-tree, so memory always moves on, also after what neither side meant to happen.
+in the canonical order, the outcome by its place among the merged. Every observation the game allows has its place in
+the tree, so memory always moves on, also after what neither side meant to happen.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.solvers.history_lp import HistorySolution
-from ncirl.stage import Outcome
 from ncirl.strategy import Memory
 
 __all__ = ["HistoryAttacker", "HistoryDefender"]
@@ -54,9 +53,7 @@ class _Places:
         row, o = np.argwhere(seen.table == i)[0]
         order = (self.merged.attacker if seen.by_action else self.merged.defender)[state]
         action = int(np.flatnonzero(order == row)[0])
-        successor = self.merged.number[stage.outcomes[o].state]
-        signal = stage.outcomes[o].signal
-        outcome = cluster.stage.outcomes.index(Outcome(successor, signal))
+        outcome = cluster.stage.outcomes.index(self.merged.outcome(stage.outcomes[o]))
         return int(cluster.observations.table[action, outcome])
 
 
@@ -81,7 +78,7 @@ class HistoryAttacker:
     def policy(self, state: State, memory: Memory) -> FloatArray:
         """Return π[a, θ]."""
         k, history = _place(memory)
-        policy = np.zeros_like(self._policies[k][history])
+        policy: FloatArray = np.zeros_like(self._policies[k][history])
         policy[self._places.merged.attacker[state]] = self._policies[k][history]
         return policy
 
@@ -110,7 +107,7 @@ class HistoryDefender:
     def mix(self, state: State, memory: Memory) -> FloatArray:
         """Return D[d]."""
         k, history = _place(memory)
-        mix = np.zeros_like(self._defences[k][history])
+        mix: FloatArray = np.zeros_like(self._defences[k][history])
         mix[self._places.merged.defender[state]] = self._defences[k][history]
         return mix
 

@@ -1,0 +1,81 @@
+"""Where both bounds begin: exact corners from below, real stationary defences from above.
+
+From below, the value at a point belief is the complete-information value c_s(θ). From above, a defender that plays the
+same mixed action D_s at every visit concedes, per intent, what the attacker's MDP against it is worth,
+
+    α_s(θ) = max_a  Σ_d D_s(d) [ r(s,a,d,θ) + γ Σ_o q(o | s,a,d) α_{s'(o)}(θ) ].
+
+The defences are the equilibria of the complete-information games, one per intent, and of the game with the prior-mean
+reward. Starting from R_max / (1 − γ) instead is hopeless: the first sweeps only rediscover these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.game import Game
+from ncirl.graph_order import components, is_cyclic
+from ncirl.solvers.shapley import Shapley
+from ncirl.solvers.stationary import Cycle, Loop
+
+__all__ = ["InitialBounds", "StationaryDefence", "concedes", "initial_bounds"]
+
+
+@dataclass(frozen=True, eq=False)
+class StationaryDefence:
+    """One mixed action per public state, D_s[d], and what it concedes there, α_s[θ]."""
+
+    mixes: Mapping[State, FloatArray]
+    vectors: Mapping[State, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class InitialBounds:
+    """Initial bounds: corners c_s[θ] with the attacker's strategies that secure them, and stationary defences."""
+
+    corners: Mapping[State, FloatArray]
+    attacker: Mapping[State, FloatArray]  # [a, θ] per state
+    defences: tuple[StationaryDefence, ...]
+
+
+def initial_bounds(game: Game) -> InitialBounds:
+    """Compute the initial bounds of a game without a horizon (`Game.timed` first, if it has one)."""
+    public = Shapley().run(game, progress=None, rng=0)
+    prior = np.sum([start.mass for start in game.starts], axis=0)
+    mean = Shapley(weights=tuple(prior)).run(game, progress=None, rng=0)
+    mixes = [{s: d[:, k] for s, d in public.defender.items()} for k in range(len(game.intents))]
+    mixes.append({s: d[:, 0] for s, d in mean.defender.items()})
+    defences = tuple(StationaryDefence(each, concedes(game, each)) for each in mixes)
+    return InitialBounds(public.values, public.attacker, defences)
+
+
+def concedes(game: Game, mixes: Mapping[State, FloatArray]) -> dict[State, FloatArray]:
+    """Bound from above, per state and intent, what any attacker gets against a stationary defence."""
+    n_t = len(game.intents)
+    vectors: dict[State, FloatArray] = {}
+    for component in components(game):
+        vectors |= dict.fromkeys(component, np.zeros(n_t))  # while these are 0, payoffs hold what lies beyond
+        beyond = [_payoffs(game, state, vectors) for state in component]
+        plans = [mixes[state] for state in component]
+        if not is_cyclic(game, component):
+            values = [(payoff @ plans[0]).max(axis=0) if payoff.size else np.zeros(n_t) for payoff in beyond]
+        else:
+            inner = Loop(game, component[0]) if len(component) == 1 else Cycle(game, component)
+            by_intent = [inner.conceded(plans, [payoff[:, k] for payoff in beyond]) for k in range(n_t)]
+            values = list(np.array(by_intent).T)
+        vectors |= dict(zip(component, values, strict=True))
+    return vectors
+
+
+def _payoffs(game: Game, state: State, vectors: Mapping[State, FloatArray]) -> FloatArray:
+    """Return r + γ Σ_o q α, indexed [a, θ, d]."""
+    stage = game.stage(state)
+    if stage.is_terminal:
+        return np.zeros((0, len(game.intents), 0))
+    after = stage.law @ np.array([vectors[outcome.state] for outcome in stage.outcomes])
+    payoff: FloatArray = stage.reward + game.discount * after.reshape(stage.reward.shape)
+    return payoff.transpose(0, 2, 1)

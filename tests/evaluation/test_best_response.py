@@ -1,0 +1,188 @@
+"""Best responses: recursion over every history, the history tree, the order of the three numbers, honest errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import answered_attacker, answered_defender, answered_unseen_attacker
+
+import ncirl
+from ncirl._typing import FloatArray
+from ncirl.errors import SizeError
+from ncirl.evaluation import (
+    best_response_to_attacker,
+    best_response_to_defender,
+    expected_payoff,
+    exploitability,
+)
+from ncirl.game import Game
+from ncirl.solvers.history_tree import HistoryTree
+from ncirl.stage import TERMINAL, Branch, Stage
+from ncirl.strategy import (
+    AttackerStrategy,
+    DefenderStrategy,
+    Memory,
+    StationaryAttacker,
+    StationaryDefender,
+    uniform_attacker,
+    uniform_defender,
+)
+from random_games import random_game
+from random_strategies import KINDS, random_attacker, random_defender
+
+ROUNDING = 1e-10
+GAMES = {
+    "seed": st.integers(0, 2**20),
+    "observes": st.sampled_from(["actions", "outcomes"]),
+    "signals": st.booleans(),
+    "terminal": st.booleans(),
+    "n_starts": st.integers(1, 2),
+}
+
+
+def game_of(seed: int, observes: str, signals: bool, terminal: bool, n_starts: int) -> Game:
+    return random_game(
+        seed, observes=observes, signals=signals, terminal=terminal, n_starts=n_starts, horizon=2 + seed % 2
+    )
+
+
+def on_tree(
+    tree: HistoryTree, attacker: AttackerStrategy, defender: DefenderStrategy
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Lay strategies whose memory depends on what is seen alone out over a tree of histories."""
+    memories: list[dict[int, tuple[Memory, Memory]]] = [{} for _ in tree.clusters]
+    for start, (k, n) in zip(tree.starts, tree.roots, strict=True):
+        memories[k][n] = attacker.begin(start.state)[0][0], defender.begin(start.state)[0][0]
+    policies, defences = [], []
+    for cluster, held in zip(tree.clusters, memories, strict=True):
+        for i, (child, begin) in cluster.children.items():
+            for n, (own, other) in held.items():
+                memories[child][begin + n] = (
+                    attacker.after(cluster.state, own, 0, 0, i)[0][0],
+                    defender.after(cluster.state, other, 0, i)[0][0],
+                )
+        rows = [held[n] for n in range(cluster.size)]
+        policies.append(np.stack([attacker.policy(cluster.state, own) for own, _ in rows]))
+        defences.append(np.stack([defender.mix(cluster.state, other) for _, other in rows]))
+    return policies, defences
+
+
+@settings(deadline=None, max_examples=40)
+@given(**GAMES, kind=st.sampled_from(["stationary", "public"]))
+def test_answers_to_public_memories_are_those_of_the_history_tree(kind: str, **parameters: int) -> None:
+    game = game_of(**parameters)
+    seed = parameters["seed"]
+    attacker, defender = random_attacker(game, seed, kind), random_defender(game, seed, kind)
+    tree = HistoryTree(game.timed())
+    policies, defences = on_tree(tree, attacker, defender)
+    secured = best_response_to_attacker(game, attacker)
+    conceded = best_response_to_defender(game, defender)
+    by_tree = sum(float(s.mass @ u) for s, u in zip(tree.starts, tree.conceded(defences), strict=True))
+    assert secured.value == pytest.approx(tree.guaranteed(tree.masses(policies)), abs=secured.error + ROUNDING)
+    assert conceded.value == pytest.approx(by_tree, abs=ROUNDING)
+    assert conceded.error == 0.0
+    assert secured.error < ROUNDING
+
+
+@settings(deadline=None, max_examples=30)
+@given(**GAMES, kind=st.sampled_from(KINDS))
+def test_answers_are_those_of_all_histories(kind: str, **parameters: int) -> None:
+    game = game_of(**parameters)
+    attacker, defender = (make(game, parameters["seed"], kind) for make in (random_attacker, random_defender))
+    secured = best_response_to_attacker(game, attacker, stages=2).value
+    conceded = best_response_to_defender(game, defender, stages=2).value
+    assert secured == pytest.approx(answered_attacker(game, attacker, 2), abs=ROUNDING)
+    assert conceded == pytest.approx(answered_defender(game, defender, 2), abs=ROUNDING)
+
+
+@settings(deadline=None, max_examples=30)
+@given(**GAMES)
+def test_private_memory_is_answered_on_the_safe_side(**parameters: int) -> None:
+    game = game_of(**parameters)
+    attacker = random_attacker(game, parameters["seed"], "private")
+    unseen = answered_unseen_attacker(game, attacker, 2)
+    assert best_response_to_attacker(game, attacker, stages=2).value <= unseen + ROUNDING
+
+
+@settings(deadline=None, max_examples=30)
+@given(**GAMES)
+def test_public_memory_is_answered_exactly(**parameters: int) -> None:
+    game = game_of(**parameters)
+    attacker = random_attacker(game, parameters["seed"], "public")
+    unseen = answered_unseen_attacker(game, attacker, 2)
+    assert best_response_to_attacker(game, attacker, stages=2).value == pytest.approx(unseen, abs=ROUNDING)
+
+
+@settings(deadline=None, max_examples=40)
+@given(**GAMES, kinds=st.tuples(st.sampled_from(KINDS), st.sampled_from(KINDS)))
+def test_every_payoff_lies_between_the_best_responses(kinds: tuple[str, str], **parameters: int) -> None:
+    game = game_of(**parameters)
+    attacker = random_attacker(game, parameters["seed"], kinds[0])
+    defender = random_defender(game, parameters["seed"], kinds[1])
+    payoff = expected_payoff(game, attacker, defender)
+    secured, conceded = best_response_to_attacker(game, attacker), best_response_to_defender(game, defender)
+    assert secured.value - ROUNDING <= payoff.value <= conceded.value + ROUNDING
+    found = exploitability(game, attacker, defender)
+    assert found.nash_conv == pytest.approx(found.attacker_gain + found.defender_gain, abs=ROUNDING)
+    assert found.nash_conv == pytest.approx(conceded.value - secured.value, abs=ROUNDING)
+
+
+def test_a_revealing_attacker_earns_nothing_more_after_the_first_stage() -> None:
+    game = ncirl.games.aumann_maschler_1(discount=0.9)
+    telling = StationaryAttacker({"play": np.eye(2)})
+    response = best_response_to_attacker(game, telling)
+    assert response.value == pytest.approx(0.5, abs=1e-8)
+    assert response.error <= 1e-8
+
+
+def test_a_deaf_defender_is_exploited_for_ever() -> None:
+    game = ncirl.games.aumann_maschler_1(p=0.3, discount=0.9)
+    half = StationaryDefender({"play": np.array([0.25, 0.75])})
+    response = best_response_to_defender(game, half)
+    assert response.per_intent == pytest.approx([2.5, 7.5], abs=1e-8)
+    assert response.value == pytest.approx(0.3 * 2.5 + 0.7 * 7.5, abs=1e-8)
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 2**20), tolerance=st.sampled_from([2.0, 0.1]), kind=st.sampled_from(KINDS))
+def test_errors_of_endless_games_are_honest(seed: int, tolerance: float, kind: str) -> None:
+    game = random_game(seed, horizon=None, discount=0.2, n_states=2)
+    attacker, defender = random_attacker(game, seed, kind), random_defender(game, seed, kind)
+    for respond in (
+        lambda t: best_response_to_attacker(game, attacker, tolerance=t),
+        lambda t: best_response_to_defender(game, defender, tolerance=t),
+    ):
+        coarse, fine = respond(tolerance), respond(1e-2)
+        assert coarse.error <= tolerance + ROUNDING
+        assert abs(coarse.value - fine.value) <= coarse.error + fine.error + ROUNDING
+
+
+def test_a_closed_process_is_solved_to_the_tolerance() -> None:
+    game = ncirl.games.patrol(discount=0.99)
+    response = best_response_to_attacker(game, uniform_attacker(game))
+    assert response.error <= 1e-8
+    # a uniform thief is in each place half of the time: the guard halves the value of one, 1/4 + 1/8 a stage
+    assert response.value == pytest.approx(0.375 / 0.01, abs=1e-6)
+
+
+def test_a_reward_too_far_away_to_be_met_counts_as_error() -> None:
+    far = 20
+    stages = {
+        k: Stage.from_moves(["go"], ["see"], {("go", "see"): [Branch(k + 1, reward=float(k == far))]}, 1)
+        for k in range(far + 1)
+    }
+    stages[far + 1] = TERMINAL
+    game = Game(stages.__getitem__, intents=["t1"], initial={0: [1.0]}, discount=0.5)
+    secured = best_response_to_attacker(game, uniform_attacker(game), tolerance=0.1)
+    conceded = best_response_to_defender(game, uniform_defender(game), tolerance=0.1)
+    for response in (secured, conceded):
+        assert abs(response.value - 0.5**far) <= response.error <= 0.1
+
+
+def test_beliefs_without_end_are_refused_with_advice() -> None:
+    game = ncirl.games.aumann_maschler_1(discount=0.95)
+    telling_little = StationaryAttacker({"play": np.array([[0.6, 0.3], [0.4, 0.7]])})
+    with pytest.raises(SizeError, match="larger `tolerance`"):
+        best_response_to_attacker(game, telling_little, limit=200)
