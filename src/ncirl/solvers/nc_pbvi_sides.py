@@ -22,6 +22,7 @@ from ncirl.solvers.initial import initial_bounds
 __all__ = ["Approximation", "AttackerSide", "DefenderSide"]
 
 SAME = 1e-6  # points nearer than this in ℓ1 are one
+SETTLED = 1e-4  # relative; points that could gain less are not stored
 POSSIBLE = 1e-9  # posteriors of less mass are not followed
 PROGRESS = 1e-9  # relative; smaller improvements end the sweeps
 
@@ -118,8 +119,11 @@ class AttackerSide(_Side):
             self._store(successor, posterior)
 
     def _store(self, state: State, belief: FloatArray) -> None:
-        if not self.game.is_terminal(state) and _distance(belief, self.beliefs[state]) > SAME:
-            value = Hull.of(self.corners[state], self.beliefs[state], self.values[state]).single(belief)
+        if self.game.is_terminal(state) or _distance(belief, self.beliefs[state]) <= SAME:
+            return
+        value = Hull.of(self.corners[state], self.beliefs[state], self.values[state]).single(belief)
+        above = self.optimist.vectors(state).value(belief)
+        if above - value > SETTLED * (1 + abs(above)):  # where both sides already agree there is nothing to learn
             self.beliefs[state].append(belief)
             self.values[state].append(value)
             self.optimist.follow(state, belief)
@@ -238,8 +242,10 @@ class DefenderSide(_Side):
         if _distance(_centred(promise), [_centred(p) for p in self.promises[state]]) <= SAME:
             return
         vector = self._conceded(state, self.program(state).at_promise(promise), self._after(state))
-        self.promises[state].append(promise)
-        self.alphas[state].append(vector)
+        known = (self.vectors(state).alphas + promise).max(axis=1).min()
+        if known - (vector + promise).max() > SETTLED * (1 + abs(known)):
+            self.promises[state].append(promise)
+            self.alphas[state].append(vector)
 
     def _after(self, state: State) -> list[Vectors]:
         successors = self.game.observations(state).successors
