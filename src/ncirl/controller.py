@@ -7,7 +7,7 @@ what follows (the opponent sees the node: that only makes the check stricter). I
 
 one column per intent where the attacker responds. No linear program is needed: sweeps from a bound on the right side
 stay bounds, and any U at all becomes one by its residual, U + |TU − U|⁺ / (1 − γ), or, where nodes never recur, by
-evaluating successors first.
+evaluating successors first. `Response.solved` does both, level by level of the graph of nodes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from ncirl._typing import FloatArray, IntArray
 
-__all__ = ["Response"]
+__all__ = ["Response", "spans"]
+
+ACCURACY = 1e-12  # relative to what can be won; where sweeps end
+ROUNDS = 200  # improvements of the opponent's policy, at most
+SWEEPS = 1000  # of one policy, at most
+
+
+def spans(begin: IntArray, end: IntArray) -> IntArray:
+    """Concatenate the ranges begin[k] … end[k] − 1."""
+    lengths = end - begin
+    offsets = np.repeat(begin - np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp), lengths)
+    return offsets + np.arange(lengths.sum(), dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +55,14 @@ class Response:
     first: IntArray
     maximise: bool
 
+    @property
+    def discount(self) -> float:
+        """The largest sum of a row's chances."""
+        return float(np.asarray(self.moves.sum(axis=1)).max(initial=0.0))
+
     def backup(self, values: FloatArray) -> FloatArray:
         """Apply the operator once."""
-        best = np.maximum if self.maximise else np.minimum
-        answer: FloatArray = best.reduceat(self.reward + self.moves @ values, self.first, axis=0)
-        return answer
+        return self._best(self.reward + self.moves @ values)
 
     def tightened(self, values: FloatArray, sweeps: int) -> FloatArray:
         """Improve a bound: values the opponent cannot beat stay so under the operator."""
@@ -62,6 +77,95 @@ class Response:
         Needs the chances of every row to sum to less than one; the largest sum is the effective discount.
         """
         excess = self.backup(values) - values if self.maximise else values - self.backup(values)
-        discount = float(np.asarray(self.moves.sum(axis=1)).max(initial=0.0))
+        discount = self.discount
         slack = np.maximum(excess.max(axis=0), 0.0) / (1.0 - discount) if discount < 1 else np.inf
         return values + slack if self.maximise else values - slack
+
+    def solved(self, hint: FloatArray | None = None) -> FloatArray:
+        """Return values the opponent cannot beat, and that its best answer reaches up to `ACCURACY`.
+
+        Where nodes recur without any discount there is no bound: the values are infinite.
+
+        Parameters
+        ----------
+        hint : ndarray, optional
+            Where sweeps begin; a good one saves time, any one gives a bound.
+        """
+        values: FloatArray = np.zeros((len(self.first), *self.reward.shape[1:]))
+        ends = np.append(self.first[1:], len(self.reward)).astype(np.intp)
+        for nodes in self.levels():
+            rows = spans(self.first[nodes], ends[nodes])
+            moves = self.moves[rows]
+            widths = ends[nodes] - self.first[nodes]
+            inside = Response(
+                self.reward[rows] + moves @ values,  # this level's own values are still 0
+                sp.csr_array(moves[:, nodes]),
+                np.cumsum(widths) - widths,
+                self.maximise,
+            )
+            begin = values[nodes] if hint is None else hint[nodes]
+            values[nodes] = inside.bound(inside._iterated(begin)) if inside.moves.nnz else inside._best(inside.reward)
+        return values
+
+    def levels(self) -> list[IntArray]:
+        """Group the nodes so that each leads to earlier groups, or to nodes of its own that lead back to it."""
+        n = len(self.first)
+        owner = np.repeat(np.arange(n), np.diff(np.append(self.first, len(self.reward))))
+        entries = self.moves.tocoo()
+        met = entries.data > 0
+        here, there = owner[entries.row[met]], entries.col[met]
+        _, part = connected_components(
+            sp.csr_array((np.ones(len(here)), (here, there)), shape=(n, n)), connection="strong"
+        )
+        # between the parts there is no cycle: peel off what leads nowhere, then what led only there, and so on
+        pairs = np.unique(np.stack([part[there], part[here]])[:, part[here] != part[there]], axis=1)
+        waiting = np.bincount(pairs[1], minlength=n)
+        starts = np.searchsorted(pairs[0], np.arange(n + 1))
+        level = np.zeros(n, dtype=np.intp)  # by part
+        ready = np.flatnonzero(waiting == 0)
+        depth = 0
+        while len(ready):
+            level[ready] = depth
+            before = pairs[1][spans(starts[ready], starts[ready + 1])]
+            np.subtract.at(waiting, before, 1)
+            ready = np.unique(before[waiting[before] == 0])
+            depth += 1
+        order = np.argsort(level[part], kind="stable")
+        cuts = np.flatnonzero(np.diff(level[part][order])) + 1
+        return [nodes for nodes in np.split(order, cuts) if len(nodes)]
+
+    def _best(self, row_values: FloatArray) -> FloatArray:
+        best = np.maximum if self.maximise else np.minimum
+        answer: FloatArray = best.reduceat(row_values, self.first, axis=0)
+        return answer
+
+    def _iterated(self, values: FloatArray) -> FloatArray:
+        """Approach the fixed point by modified policy iteration."""
+        discount = self.discount
+        if not discount < 1:
+            return values
+        enough = ACCURACY * float(np.abs(self.reward).max(initial=0.0))
+        for _ in range(ROUNDS):
+            row_values = self.reward + self.moves @ values
+            after = self._best(row_values)
+            if np.abs(after - values).max() <= enough:
+                return after
+            values = self._followed(row_values, after, enough)
+        return values
+
+    def _followed(self, row_values: FloatArray, values: FloatArray, enough: float) -> FloatArray:
+        """Evaluate, by sweeps, the policy whose rows reach `values` now."""
+        widths = np.diff(np.append(self.first, len(self.reward)))
+        reached = row_values == np.repeat(values, widths, axis=0)
+        numbers = np.arange(len(row_values)).reshape(-1, *[1] * (reached.ndim - 1))
+        chosen = np.minimum.reduceat(np.where(reached, numbers, len(row_values)), self.first, axis=0)
+        columns = []
+        for k, rows in enumerate(chosen.reshape(len(chosen), -1).T):
+            reward = self.reward.reshape(len(self.reward), -1)[rows, k]
+            moves, value = self.moves[rows], values.reshape(len(values), -1)[:, k]
+            for _ in range(SWEEPS):
+                before, value = value, reward + moves @ value
+                if np.abs(value - before).max() <= enough:
+                    break
+            columns.append(value)
+        return np.stack(columns, axis=-1).reshape(values.shape)

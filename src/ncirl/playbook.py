@@ -3,9 +3,13 @@
 Defender: a node is a vector α at s, made by a mixed action D and, for each observation i, a distribution over nodes at
 the successor. No attacker of intent θ gets more than α(θ). Attacker: a node is a belief b at s, made by a policy π and,
 for each observation, shares φ of nodes at the successor with ``Σ_j φ_ij b_j = β_i``: after i, node j is drawn with
-probability φ_ij b_j(θ) / β_i(θ). No defender concedes less than the node's value.
+probability φ_ij b_j(θ) / β_i(θ). No defender concedes less than the node's value. The opponents' problems are
 
-Nodes stand at the public states of ``game.timed()``. All arrays are flat, so a playbook is a handful of them.
+    α(n, θ) = max_a  Σ_d D(d) r(a, d, θ) + γ Σ_i mass[i, a] (weight[i]·D) Σ_j P_ij α(j, θ),
+    v(n)    = min_d  Σ_{a,θ} π(a, θ) b(θ) r(a, d, θ) + γ Σ_i weight[i, d] Σ_j φ_ij v(j).
+
+Nodes stand at the public states of ``game.timed()``, never at terminal ones. All arrays are flat, so a playbook is a
+handful of them.
 """
 
 from __future__ import annotations
@@ -19,7 +23,9 @@ from ncirl._typing import FloatArray, IntArray, State
 from ncirl.controller import Response
 from ncirl.game import Game
 
-__all__ = ["AttackerPlaybook", "DefenderPlaybook", "Moves"]
+__all__ = ["AttackerPlaybook", "DefenderPlaybook", "Moves", "by_state"]
+
+BLOCK = 2_000_000  # numbers held at once where posteriors are spread out
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +50,13 @@ class Moves:
         return self.weights.indices[span], self.weights.data[span]
 
 
+def by_state(state: IntArray) -> list[tuple[int, IntArray]]:
+    """Group nodes by the number of their state."""
+    order = np.argsort(state, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(state[order])) + 1)
+    return [(int(state[nodes[0]]), nodes) for nodes in groups if len(nodes)]
+
+
 @dataclass(frozen=True, eq=False)
 class DefenderPlaybook:
     """The defender's controller.
@@ -61,7 +74,7 @@ class DefenderPlaybook:
     claims : ndarray of shape (nodes, Θ)
         α, what is conceded at most per intent.
     moves : Moves
-        Distributions over the next node.
+        Distributions over the next node; empty for observations that end the play or that the mix rules out.
     starts : tuple of (ndarray, ndarray)
         Per start of the game: nodes to begin at and their probabilities; empty where the game ends at once.
     """
@@ -74,20 +87,36 @@ class DefenderPlaybook:
     moves: Moves
     starts: tuple[tuple[IntArray, FloatArray], ...]
 
+    def __len__(self) -> int:
+        return len(self.state)
+
     def response(self) -> Response:
         """Return the MDP the attacker faces, all intents side by side."""
-        rewards, blocks, first, rows = [], [], [], 0
-        for node, mix in enumerate(self.mixes):
-            state = self.states[self.state[node]]
-            stage, seen = self.game.stage(state), self.game.observations(state)
-            rewards.append(np.einsum("d,adt->at", mix, stage.reward))
-            reach = seen.mass.multiply((seen.weight @ mix)[:, None])  # [i, a]
-            span = slice(self.moves.first[node], self.moves.first[node + 1])
-            blocks.append(self.game.discount * (sp.csr_array(reach).T @ self.moves.weights[span]))
-            first.append(rows)
-            rows += len(stage.attacker)
-        moves = sp.csr_array(sp.vstack(blocks, format="csr"))
-        return Response(np.concatenate(rewards), moves, np.array(first, dtype=np.intp), maximise=True)
+        n_a = np.array([self.game.stage(state).shape[0] for state in self.states], dtype=np.intp)
+        first = _running(n_a[self.state])
+        reward: FloatArray = np.zeros((first[-1], len(self.game.intents)))
+        entries = _Entries()
+        for s, nodes in by_state(self.state):
+            stage, seen = self.game.stage(self.states[s]), self.game.observations(self.states[s])
+            mixes = np.stack([self.mixes[n] for n in nodes])  # [k, d]
+            reward[first[nodes][:, None] + np.arange(n_a[s])] = np.einsum("kd,adt->kat", mixes, stage.reward)
+            mass = seen.mass.tocoo()
+            chance = (seen.weight @ mixes.T)[mass.row].T * mass.data  # [k, entry of mass]
+            entries.add(first[nodes], mass.col, self.moves.first[nodes], mass.row, chance)
+        moves = self.game.discount * (entries.matrix(first[-1], self.moves.first[-1]) @ self.moves.weights)
+        return Response(reward, sp.csr_array(moves), first[:-1], maximise=True)
+
+    def continued(self) -> IntArray:
+        """List the rows of `moves` that are needed: observations that can be made and do not end the play."""
+        rows = []
+        for s, nodes in by_state(self.state):
+            seen, goes_on = self.game.observations(self.states[s]), _goes_on(self.game, self.states[s])
+            chance = seen.weight @ np.stack([self.mixes[n] for n in nodes]).T  # [i, k]
+            i, k = np.nonzero(
+                (chance > 0) & (goes_on & (np.asarray(seen.mass.max(axis=1).todense()).ravel() > 0))[:, None]
+            )
+            rows.append(self.moves.first[nodes][k] + i)
+        return np.sort(np.concatenate([np.zeros(0, dtype=np.intp), *rows]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +140,7 @@ class AttackerPlaybook:
     moves : Moves
         Shares φ of the next node; after observation i they make up the posterior, Σ_j φ_ij b_j = β_i.
     starts : tuple of (ndarray, ndarray)
-        Per start of the game: nodes to begin at and their shares, which make up P0(s, ·).
+        Per start of the game: nodes to begin at and their shares, which make up P0(s, ·); empty where it ends at once.
     """
 
     game: Game
@@ -123,16 +152,76 @@ class AttackerPlaybook:
     moves: Moves
     starts: tuple[tuple[IntArray, FloatArray], ...]
 
+    def __len__(self) -> int:
+        return len(self.state)
+
     def response(self) -> Response:
         """Return the MDP the defender faces."""
-        rewards, blocks, first, rows = [], [], [], 0
-        for node, policy in enumerate(self.policies):
-            state = self.states[self.state[node]]
-            stage, seen = self.game.stage(state), self.game.observations(state)
-            rewards.append(np.einsum("at,adt->d", policy * self.beliefs[node], stage.reward))
-            span = slice(self.moves.first[node], self.moves.first[node + 1])
-            blocks.append(self.game.discount * (seen.weight.T @ self.moves.weights[span]))
-            first.append(rows)
-            rows += len(stage.defender)
-        moves = sp.csr_array(sp.vstack(blocks, format="csr"))
-        return Response(np.concatenate(rewards), moves, np.array(first, dtype=np.intp), maximise=False)
+        n_d = np.array([self.game.stage(state).shape[1] for state in self.states], dtype=np.intp)
+        first = _running(n_d[self.state])
+        reward: FloatArray = np.zeros(first[-1])
+        entries = _Entries()
+        for s, nodes in by_state(self.state):
+            stage, seen = self.game.stage(self.states[s]), self.game.observations(self.states[s])
+            gains = np.einsum("kat,adt->kd", self.plans(nodes), stage.reward, optimize=True)
+            reward[first[nodes][:, None] + np.arange(n_d[s])] = gains
+            weight = seen.weight.tocoo()
+            chance = np.broadcast_to(weight.data, (len(nodes), weight.nnz))
+            entries.add(first[nodes], weight.col, self.moves.first[nodes], weight.row, chance)
+        moves = self.game.discount * (entries.matrix(first[-1], self.moves.first[-1]) @ self.moves.weights)
+        return Response(reward, sp.csr_array(moves), first[:-1], maximise=False)
+
+    def plans(self, nodes: IntArray) -> FloatArray:
+        """Return A[k, a, θ] = π(a, θ) b(θ) of nodes at one state."""
+        plans: FloatArray = np.stack([self.policies[n] for n in nodes]) * self.beliefs[nodes][:, None, :]
+        return plans
+
+    def continued(self) -> tuple[IntArray, FloatArray]:
+        """Return the rows of `moves` that are needed, and the posterior β[row, θ] that each must make up.
+
+        These are the observations that the plan allows and that do not end the play.
+        """
+        n_t = len(self.game.intents)
+        rows, masses = [np.zeros(0, dtype=np.intp)], [np.zeros((0, n_t))]
+        for s, group in by_state(self.state):
+            seen, goes_on = self.game.observations(self.states[s]), _goes_on(self.game, self.states[s])
+            for nodes in np.array_split(group, 1 + len(group) * len(seen) * n_t // BLOCK):
+                plans = self.plans(nodes)
+                flat = plans.transpose(1, 0, 2).reshape(plans.shape[1], -1)
+                spread = (seen.mass @ flat).reshape(len(seen), len(nodes), n_t)
+                i, k = np.nonzero(spread.any(axis=2) & goes_on[:, None])
+                rows.append(self.moves.first[nodes][k] + i)
+                masses.append(spread[i, k])
+        order = np.argsort(np.concatenate(rows), kind="stable")
+        return np.concatenate(rows)[order], np.concatenate(masses)[order]
+
+
+def _goes_on(game: Game, state: State) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """Tell for each observation whether play goes on after it."""
+    return np.array([not game.is_terminal(after) for after in game.observations(state).successors], dtype=bool)
+
+
+def _running(lengths: IntArray) -> IntArray:
+    """Return where each of consecutive blocks begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+
+
+class _Entries:
+    """A sparse matrix gathered from blocks of equal pattern: node k's entry e at (row[k] + a[e], column[k] + i[e])."""
+
+    def __init__(self) -> None:
+        self._rows: list[IntArray] = []
+        self._columns: list[IntArray] = []
+        self._data: list[FloatArray] = []
+
+    def add(self, row: IntArray, a: IntArray, column: IntArray, i: IntArray, data: FloatArray) -> None:
+        k, e = np.nonzero(data)
+        self._rows.append(row[k] + a[e])
+        self._columns.append(column[k] + i[e])
+        self._data.append(data[k, e])
+
+    def matrix(self, n_rows: int, n_columns: int) -> sp.csr_array:
+        if not self._rows:
+            return sp.csr_array((n_rows, n_columns))
+        rows, columns = np.concatenate(self._rows), np.concatenate(self._columns)
+        return sp.csr_array((np.concatenate(self._data), (rows, columns)), shape=(n_rows, n_columns))

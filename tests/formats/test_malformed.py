@@ -111,9 +111,9 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "unknown-key": (put(1, "discuont"), "discuont: is not a known key"),
     "unknown-inner-key": (put(1, *TOP, 0, "prob"), f"{AT_TOP}.prob: is not a known key"),
     "missing-key": (drop("intents"), "intents: is missing"),
-    "wrong-version": (put("ncirl-game/2", "format"), "format: 'ncirl-game/2' is not known; write 'ncirl-game/1'"),
-    "format-number": (put(1, "format"), "format: 1 is not known; write 'ncirl-game/1'"),
-    "no-format": (drop("format"), "format: is missing; write 'ncirl-game/1'"),
+    "wrong-version": (put("ncirl-game/2", "format"), "format: 'ncirl-game/2' is not known; "),
+    "format-number": (put(1, "format"), "format: 1 is not known; "),
+    "no-format": (drop("format"), "format: is missing; "),
     "surrogate": (put("\ud800", "name"), "name: half a surrogate pair is no text"),
 }
 

@@ -43,9 +43,9 @@ def test_changes_are_followed_by_warm_solves() -> None:
     assert session.solve().objective == pytest.approx(42)
     session.set_costs(np.array([0]), np.array([0.0]))
     assert session.solve().objective == pytest.approx(30)
-    session.add_rows(sp.csr_array([[0.0, 1.0]]), np.array([-INF]), np.array([5.0]))
+    session.add_rows(np.array([0, 1]), np.array([[0.0, 1.0]]), np.array([-INF]), np.array([5.0]))
     assert session.solve().objective == pytest.approx(25)
-    session.add_columns(sp.csc_array([[1.0], [0.0], [0.0], [0.0]]), np.array([2.0]), np.zeros(1), np.full(1, INF))
+    session.add_columns(np.array([0]), np.array([[1.0]]), np.array([2.0]), np.zeros(1), np.full(1, INF))
     solution = session.solve()
     assert solution.objective == pytest.approx(33)
     assert session.kkt(solution).worst <= KKT_TOLERANCE

@@ -15,6 +15,7 @@ from ncirl.game import Game
 if TYPE_CHECKING:
     from ncirl.evaluation import Simulation
     from ncirl.solvers.history_lp import HistorySolution
+    from ncirl.solvers.nc_pbvi import NCPBVISolution
     from ncirl.strategy import AttackerStrategy, DefenderStrategy
 
 __all__ = ["ATTACKERS", "DEFENDERS", "simulate"]
@@ -36,6 +37,14 @@ class Contest:
         from ncirl.solvers.history_lp import HistoryLP
 
         return solve(self.game, HistoryLP())
+
+    @cached_property
+    def point_based(self) -> NCPBVISolution:
+        """What NC-PBVI makes of it, with its default settings."""
+        from ncirl.solution import solve
+        from ncirl.solvers.nc_pbvi import NCPBVI
+
+        return solve(self.game, NCPBVI())
 
 
 def _uniform_attacker(contest: Contest) -> AttackerStrategy:
@@ -68,27 +77,17 @@ def _nash_defender(contest: Contest) -> DefenderStrategy:
     return StationaryDefender({state: mix[:, 0] for state, mix in solution.defender.items()})
 
 
-def _exact_attacker(contest: Contest) -> AttackerStrategy:
-    from ncirl.solvers.history_strategies import HistoryAttacker
-
-    return HistoryAttacker(contest.exact)
-
-
-def _exact_defender(contest: Contest) -> DefenderStrategy:
-    from ncirl.solvers.history_strategies import HistoryDefender
-
-    return HistoryDefender(contest.exact)
-
-
 ATTACKERS: dict[str, Callable[[Contest], AttackerStrategy]] = {
     "nash": _nash_attacker,  # as if the defender knew the intent
     "uniform": _uniform_attacker,
-    "exact": _exact_attacker,
+    "exact": lambda contest: contest.exact.attacker_strategy(),
+    "nc-pbvi": lambda contest: contest.point_based.attacker_strategy(),
 }
 DEFENDERS: dict[str, Callable[[Contest], DefenderStrategy]] = {
     "nash": _nash_defender,  # as if the attacker had the prior's mean intent
     "uniform": _uniform_defender,
-    "exact": _exact_defender,
+    "exact": lambda contest: contest.exact.defender_strategy(),
+    "nc-pbvi": lambda contest: contest.point_based.defender_strategy(),
 }
 
 
@@ -107,7 +106,8 @@ def simulate(
     """Play two strategies against each other: the payoff drawn, the payoff expected, and the best answers to both.
 
     nash knows no hidden intent: the attacker plays as if the defender knew its intent, the defender as if the attacker
-    had the mean intent of the prior. exact is optimal, for finite horizons and small games.
+    had the mean intent of the prior. exact is optimal, for finite horizons and small games. nc-pbvi solves a linear
+    program at every belief and promise it comes to.
 
     Example: `ncirl simulate builtin:patrol --attacker exact --defender nash --horizon 3 --episodes 2000`
     """

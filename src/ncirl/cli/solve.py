@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import Annotated, Any, Literal
@@ -17,6 +18,7 @@ __all__ = ["solve"]
 
 SOLVERS = {  # met only when asked for: the linear-programming library takes its time to load
     "history-lp": ("ncirl.solvers.history_lp", "HistoryLP"),
+    "nc-pbvi": ("ncirl.solvers.nc_pbvi", "NCPBVI"),
     "shapley": ("ncirl.solvers.shapley", "Shapley"),
 }
 ROWS = 20  # start states in the table
@@ -27,11 +29,23 @@ def solve(
     /,
     *,
     solver: Annotated[
-        Literal["history-lp", "shapley"],
-        Parameter(help="history-lp: exact, finite horizon, small games; shapley: the value if the intent were public."),
+        Literal["history-lp", "nc-pbvi", "shapley"],
+        Parameter(
+            help="history-lp: exact, finite horizon, small games; nc-pbvi: the paper's point-based value iteration; "
+            "shapley: the value if the intent were public."
+        ),
     ] = "history-lp",
     horizon: Annotated[int | None, Parameter(help="Stages to play, instead of the game's own.")] = None,
     discount: Annotated[float | None, Parameter(help="Discount factor, instead of the game's own.")] = None,
+    expansions: Annotated[int | None, Parameter(help="nc-pbvi: how often points are added.")] = None,
+    sweeps: Annotated[int | None, Parameter(help="nc-pbvi: updates after each expansion, at the most.")] = None,
+    approximation: Annotated[
+        Literal["hull", "sawtooth"] | None, Parameter(help="nc-pbvi: how points are joined.")
+    ] = None,
+    variant: Annotated[
+        Literal["corrected", "printed"] | None,
+        Parameter(help="nc-pbvi: mended, or to the letter of the paper, which certifies nothing."),
+    ] = None,
     time_limit: Annotated[float | None, Parameter(help="Seconds after which to stop with the bounds so far.")] = None,
     seed: Annotated[int, Parameter(help="Seed of whatever is drawn.")] = 0,
     json: JsonFlag = False,
@@ -43,7 +57,8 @@ def solve(
     from ncirl.formats import resolve_game
     from ncirl.solution import solve as solve_game
 
-    settings = _settings(solver, time_limit)
+    options = {"expansions": expansions, "sweeps": sweeps, "approximation": approximation, "variant": variant}
+    settings = _settings(solver, options | {"time_limit": time_limit})
     if seed < 0:
         raise InputError(f"--seed: must not be negative, got {seed}")
     contest = resolve_game(game)
@@ -61,18 +76,19 @@ def solve(
         _print(solution, solver)
 
 
-def _settings(name: str, time_limit: float | None) -> Solver[Solution]:
+def _settings(name: str, options: Mapping[str, object]) -> Solver[Solution]:
+    """Make a solver with the options that were given."""
     module, kind = SOLVERS[name]
     made: Any = getattr(import_module(module), kind)
-    if time_limit is None:
-        settings: Solver[Solution] = made()
-        return settings
-    if not time_limit > 0:
-        raise InputError(f"--time-limit: must be a positive number of seconds, got {time_limit:g}")
-    if "time_limit" not in {field.name for field in fields(made)}:
-        raise InputError(f"--time-limit: solver {name} cannot stop early; leave it out")
-    limited: Solver[Solution] = made(time_limit=time_limit)
-    return limited
+    given = {option: value for option, value in options.items() if value is not None}
+    limit = given.get("time_limit")
+    if isinstance(limit, float) and not limit > 0:
+        raise InputError(f"--time-limit: must be a positive number of seconds, got {limit:g}")
+    for option in given.keys() - {field.name for field in fields(made)}:
+        said = "cannot stop early" if option == "time_limit" else "has no such setting"
+        raise InputError(f"--{option.replace('_', '-')}: solver {name} {said}; leave it out")
+    settings: Solver[Solution] = made(**given)
+    return settings
 
 
 def _data(solution: Solution, solver: str, seed: int) -> dict[str, Any]:

@@ -104,15 +104,15 @@ class Session:
         """Change objective coefficients."""
         self._highs.changeColsCost(len(columns), columns.astype(np.int32), cost)
 
-    def add_rows(self, matrix: sp.csr_array, lower: FloatArray, upper: FloatArray) -> None:
-        """Append rows."""
-        starts, indices = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
-        self._highs.addRows(matrix.shape[0], lower, upper, matrix.nnz, starts, indices, matrix.data)
+    def add_rows(self, columns: IntArray, block: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+        """Append rows with coefficients ``block[row, k]`` at column ``columns[k]``; zeros are left out."""
+        self._highs.addRows(len(block), lower, upper, *_compressed(columns, block))
 
-    def add_columns(self, matrix: sp.csc_array, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
-        """Append columns."""
-        starts, indices = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
-        self._highs.addCols(matrix.shape[1], cost, lower, upper, matrix.nnz, starts, indices, matrix.data)
+    def add_columns(
+        self, rows: IntArray, block: FloatArray, cost: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> None:
+        """Append columns with coefficients ``block[column, k]`` at row ``rows[k]``; zeros are left out."""
+        self._highs.addCols(len(block), cost, lower, upper, *_compressed(rows, block))
 
     def solve(self) -> LPSolution:
         """Solve from where the last solve ended.
@@ -172,3 +172,10 @@ class Session:
             rows=(np.asarray(lp.row_lower_), np.asarray(lp.row_upper_)),
             prices=sign * solution.duals,
         )
+
+
+def _compressed(places: IntArray, block: FloatArray) -> tuple[int, IntArray, IntArray, FloatArray]:
+    """Return the non-zeros of a dense block as HiGHS takes them: how many, starts, indices, values."""
+    line, k = np.nonzero(block)
+    starts = np.searchsorted(line, np.arange(len(block)))
+    return len(line), starts.astype(np.int32), np.asarray(places)[k].astype(np.int32), block[line, k]

@@ -25,15 +25,17 @@ from ncirl.belief import policy_of
 from ncirl.errors import InputError, SizeError
 from ncirl.game import Game
 from ncirl.lp.session import INF, Meter, Session
+from ncirl.playable import PlayableSolution
 from ncirl.quotient import Quotient, quotient
-from ncirl.solution import ProgressCallback, Solution, Stats, Status
+from ncirl.solution import ProgressCallback, Stats, Status
 from ncirl.solvers.history_tree import Cluster, HistoryTree, tree_size
+from ncirl.strategy import AttackerStrategy, DefenderStrategy
 
 __all__ = ["HistoryLP", "HistorySolution"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class HistorySolution(Solution):
+class HistorySolution(PlayableSolution):
     """The exact answer, with both strategies by public history.
 
     Attributes
@@ -52,6 +54,18 @@ class HistorySolution(Solution):
     tree: HistoryTree
     policies: list[FloatArray]
     defences: list[FloatArray]
+
+    def attacker_strategy(self) -> AttackerStrategy:
+        """Return the attacker's optimal strategy."""
+        from ncirl.solvers.history_strategies import HistoryAttacker
+
+        return HistoryAttacker(self)
+
+    def defender_strategy(self) -> DefenderStrategy:
+        """Return the defender's optimal strategy."""
+        from ncirl.solvers.history_strategies import HistoryDefender
+
+        return HistoryDefender(self)
 
 
 @dataclass(frozen=True)

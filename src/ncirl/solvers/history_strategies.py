@@ -1,9 +1,8 @@
 """The two strategies of a history program, as controllers that anything can play.
 
 Memory is a place in the tree of public histories: (cluster, history). What is seen in the game itself is first told in
-the words of the merged game on whose histories the program was solved (`ncirl.quotient`): the same action by its place
-in the canonical order, the outcome by its place among the merged. Every observation the game allows has its place in
-the tree, so memory always moves on, also after what neither side meant to happen.
+the words of the merged game on whose histories the program was solved (`ncirl.merged_play`). Every observation the game
+allows has its place in the tree, so memory always moves on, also after what neither side meant to happen.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.merged_play import Translator
 from ncirl.solvers.history_lp import HistorySolution
 from ncirl.strategy import Memory
 
@@ -23,38 +23,25 @@ class _Places:
     """Finds the place in the tree."""
 
     def __init__(self, solution: HistorySolution) -> None:
-        self.merged, self.tree = solution.merged, solution.tree
-        self._timed = solution.game.timed()
-        self._children: dict[tuple[State, int, int], tuple[int, int] | None] = {}
+        self.tree = solution.tree
+        self.words = Translator(solution.game.timed(), solution.merged)
 
     def root(self, state: State) -> tuple[int, int] | None:
         """Return the place where play that starts at `state` begins; None if it ends there."""
-        belief = next(start.belief for start in self._timed.starts if start.state == state)
+        belief = self.words.belief(state)
         # starts that were merged share their belief up to rounding
         distances = {
             root: float(np.abs(start.belief - belief).sum())
             for start, root in zip(self.tree.starts, self.tree.roots, strict=True)
-            if start.state == self.merged.number[state]
+            if start.state == self.words.number(state)
         }
         return min(distances, key=distances.__getitem__, default=None)
 
     def child(self, state: State, place: tuple[int, int], i: int) -> tuple[int, int] | None:
         """Return the place after observation `i` of the game itself; None where play ends."""
         k, history = place
-        key = (state, k, i)
-        if key not in self._children:
-            self._children[key] = self.tree.clusters[k].children.get(self._translated(state, k, i))
-        child = self._children[key]
+        child = self.tree.clusters[k].children.get(self.words.observation(state, i))
         return None if child is None else (child[0], child[1] + history)
-
-    def _translated(self, state: State, k: int, i: int) -> int:
-        seen, stage = self._timed.observations(state), self._timed.stage(state)
-        cluster = self.tree.clusters[k]
-        row, o = np.argwhere(seen.table == i)[0]
-        order = (self.merged.attacker if seen.by_action else self.merged.defender)[state]
-        action = int(np.flatnonzero(order == row)[0])
-        outcome = cluster.stage.outcomes.index(self.merged.outcome(stage.outcomes[o]))
-        return int(cluster.observations.table[action, outcome])
 
 
 class HistoryAttacker:
@@ -78,9 +65,7 @@ class HistoryAttacker:
     def policy(self, state: State, memory: Memory) -> FloatArray:
         """Return π[a, θ]."""
         k, history = _place(memory)
-        policy: FloatArray = np.zeros_like(self._policies[k][history])
-        policy[self._places.merged.attacker[state]] = self._policies[k][history]
-        return policy
+        return self._places.words.attacker_actions(state, self._policies[k][history])
 
     def after(self, state: State, memory: Memory, a: int, d: int, i: int) -> Sequence[tuple[Memory, FloatArray]]:
         """Move on to the history that `i` leads to."""
@@ -107,9 +92,7 @@ class HistoryDefender:
     def mix(self, state: State, memory: Memory) -> FloatArray:
         """Return D[d]."""
         k, history = _place(memory)
-        mix: FloatArray = np.zeros_like(self._defences[k][history])
-        mix[self._places.merged.defender[state]] = self._defences[k][history]
-        return mix
+        return self._places.words.defender_actions(state, self._defences[k][history])
 
     def after(self, state: State, memory: Memory, d: int, i: int) -> Sequence[tuple[Memory, float]]:
         """Move on to the history that `i` leads to."""

@@ -31,14 +31,17 @@ from ncirl.errors import InputError
 from ncirl.game import Game
 from ncirl.lp.session import Meter
 from ncirl.quotient import Quotient, quotient
-from ncirl.solution import Progress, ProgressCallback, Solution, Stats, Status
+from ncirl.solution import Progress, ProgressCallback, Stats, Status
 from ncirl.solvers.nc_pbvi_sides import Approximation, AttackerSide, DefenderSide
+from ncirl.solvers.nc_pbvi_solution import NCPBVISolution
+from ncirl.solvers.program_strategies import ProgramAttacker, ProgramDefender
+from ncirl.strategy import AttackerStrategy, DefenderStrategy
 
-__all__ = ["NCPBVI", "NCPBVISolution"]
+__all__ = ["NCPBVI", "CorrectedSolution", "NCPBVISolution"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NCPBVISolution(Solution):
+class CorrectedSolution(NCPBVISolution):
     """What both players stored.
 
     Attributes
@@ -47,14 +50,19 @@ class NCPBVISolution(Solution):
         The game with equivalent states merged, whose states the sides speak of.
     attacker_side, defender_side : AttackerSide, DefenderSide
         Points and vectors of every state, with their programs.
-    trace : tuple of (float, float)
-        Lower and upper value before the first and after each expansion.
     """
 
     merged: Quotient
     attacker_side: AttackerSide
     defender_side: DefenderSide
-    trace: tuple[tuple[float, float], ...]
+
+    def attacker_strategy(self) -> AttackerStrategy:
+        """Return the attacker that solves P_A at its belief."""
+        return ProgramAttacker(self)
+
+    def defender_strategy(self) -> DefenderStrategy:
+        """Return the defender that solves P_D at its promise."""
+        return ProgramDefender(self)
 
 
 @dataclass(frozen=True)
@@ -84,14 +92,14 @@ class NCPBVI:
     approximation: Approximation = "hull"
     variant: Literal["corrected", "printed"] = "corrected"
 
-    def run(self, game: Game, *, progress: ProgressCallback | None, rng: int) -> Solution:
+    def run(self, game: Game, *, progress: ProgressCallback | None, rng: int) -> NCPBVISolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
         if self.expansions < 0 or self.sweeps < 1:
             raise InputError("expansions must not be negative, and at least one sweep is needed")
         if self.variant == "printed":
             from ncirl.solvers.nc_pbvi_printed import run_printed
 
-            return run_printed(self, game)
+            return run_printed(self, game, progress)
         began, meter, merged = time.perf_counter(), Meter(), quotient(game.timed())
         defender = DefenderSide(merged.game, self.approximation, meter)
         attacker = AttackerSide(merged.game, self.approximation, meter, optimist=defender)
@@ -105,7 +113,7 @@ class NCPBVI:
             if progress is not None:
                 now = time.perf_counter() - began
                 progress(Progress(now, *trace[-1], attacker.size, defender.size, meter.solves))
-        return NCPBVISolution(
+        return CorrectedSolution(
             game=game,
             lower=trace[-1][0],
             upper=trace[-1][1],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -103,17 +102,18 @@ class AttackerSide(_Side):
         for state in self.order:
             own, optimistic = self.program(state), self.optimist.primal(state)
             for belief in list(self.beliefs[state]):
-                self._store_farthest(state, own.solve(belief), lambda _, b=belief: [b])
-                self._store_farthest(state, optimistic.solve(belief), lambda successor: self.beliefs[successor])
+                self._store_farthest(state, own.solve(belief), belief)
+                self._store_farthest(state, optimistic.solve(belief), None)
 
-    def _store_farthest(self, state: State, step: AttackerStep, known: Callable[[State], list[FloatArray]]) -> None:
-        """Store the posterior of a plan that is farthest from the points `known` at its state."""
+    def _store_farthest(self, state: State, step: AttackerStep, belief: FloatArray | None) -> None:
+        """Store the posterior of a plan that is farthest from `belief`, or else from all that is stored where it is."""
         seen = self.game.observations(state)
         found: list[tuple[float, State, FloatArray]] = []
         for successor, mass in zip(seen.successors, posterior_masses(seen, step.plan), strict=True):
             if mass.sum() > POSSIBLE and mass.max() < (1 - SAME) * mass.sum() and not self.game.is_terminal(successor):
                 posterior = mass / mass.sum()
-                found.append((_distance(posterior, known(successor)), successor, posterior))
+                known = self.beliefs[successor] if belief is None else [belief]
+                found.append((_distance(posterior, known), successor, posterior))
         if found:
             _, successor, posterior = max(found, key=lambda each: each[0])
             self._store(successor, posterior)
@@ -169,9 +169,13 @@ class DefenderSide(_Side):
             alphas = [a for a in alphas if not (self.base[state] <= a + SAME).all(axis=1).any()][:1]
         return Vectors(np.unique([*self.base[state], *alphas], axis=0))
 
+    def known(self, state: State) -> FloatArray:
+        """Return every vector stored at a state that is played."""
+        return np.array([*self.base[state], *self.alphas[state]])
+
     def follow(self, state: State, belief: FloatArray) -> None:
         """Keep a promise that belongs to a belief."""
-        known = np.array([*self.base[state], *self.alphas[state]])
+        known = self.known(state)
         self.beliefs[state][len(self.alphas[state])] = belief
         self.alphas[state].append(known[(known @ belief).argmin()])
         self.promises[state].append(-self.alphas[state][-1])
@@ -191,8 +195,7 @@ class DefenderSide(_Side):
         total = 0.0
         for start in self.game.starts:
             if not self.game.is_terminal(start.state):
-                known = np.array([*self.base[start.state], *self.alphas[start.state]])
-                total += float((known @ start.mass).min())
+                total += float((self.known(start.state) @ start.mass).min())
         return total
 
     def update(self) -> bool:

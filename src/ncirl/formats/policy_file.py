@@ -1,0 +1,145 @@
+"""Policy files, `ncirl-policy/1`: a game, both playbooks and what they prove, to be played and verified anywhere.
+
+One npz with a JSON header and a SHA-256 over the content (`array_file`); nothing in it is executed or unpickled and
+nothing of it needs a solver. The hash finds damage; that the bounds are true is for `ncirl.verify` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from ncirl._typing import State
+from ncirl.errors import InputError
+from ncirl.formats.array_file import read_arrays, write_arrays
+from ncirl.formats.policy_game import game_from_arrays, game_to_arrays
+from ncirl.formats.policy_playbooks import (
+    attacker_from_arrays,
+    attacker_to_arrays,
+    defender_from_arrays,
+    defender_to_arrays,
+)
+from ncirl.game import Game
+from ncirl.playbook import AttackerPlaybook, DefenderPlaybook
+from ncirl.playbook_play import PlaybookAttacker, PlaybookDefender
+from ncirl.players import Attacker, Defender, Seed
+from ncirl.solution import Status
+from ncirl.verify import Claimed
+
+__all__ = ["POLICY_FORMAT", "Policy", "load_policy", "save_policy"]
+
+POLICY_FORMAT = "ncirl-policy/1"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Policy:
+    """A solved game, ready to be played.
+
+    Attributes
+    ----------
+    game : Game
+        What is played; of a file, its public states are named by their descriptions.
+    attacker_playbook, defender_playbook : AttackerPlaybook, DefenderPlaybook
+        For the public states of ``game.timed()``.
+    lower, upper : float
+        The bounds that the playbooks are said to prove.
+    status : Status
+        Why the solver stopped.
+    settings : mapping
+        The solver and its settings, as plain data.
+    seed : int
+        Of whatever it drew.
+    versions : mapping
+        Of what made it, by name.
+    extra : mapping
+        Anything else, as plain data: an attack graph's source, say.
+    """
+
+    game: Game
+    attacker_playbook: AttackerPlaybook
+    defender_playbook: DefenderPlaybook
+    lower: float
+    upper: float
+    status: Status
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float:
+        """Distance between the bounds."""
+        return self.upper - self.lower
+
+    def attacker(self, intent: str, rng: Seed = 0, state: State | None = None) -> Attacker:
+        """Return an attacker of one intent at play."""
+        return Attacker(self.game, PlaybookAttacker(self.attacker_playbook), intent, rng, state=state)
+
+    def defender(self, rng: Seed = 0, state: State | None = None) -> Defender:
+        """Return a defender at play."""
+        return Defender(self.game, PlaybookDefender(self.defender_playbook), rng, state=state)
+
+
+def plain_settings(settings: object) -> dict[str, Any]:
+    """Return a solver's settings as plain data, with its name under ``solver``."""
+    values = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else {}
+    return {"solver": type(settings).__name__} | values
+
+
+def save_policy(policy: Policy, path: str | Path) -> None:
+    """Write a policy file, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        When two states have the same description, a part is not plain data or the file cannot be written.
+    SizeError
+        When the game has too many states to be written out.
+    """
+    game, arrays, number = game_to_arrays(policy.game)
+    timed = policy.game.horizon is not None
+    header = {
+        "format": POLICY_FORMAT,
+        "game": game,
+        "lower": float(policy.lower),
+        "upper": float(policy.upper),
+        "status": policy.status.label,
+        "settings": dict(policy.settings),
+        "seed": policy.seed,
+        "versions": dict(policy.versions),
+        "extra": dict(policy.extra),
+    }
+    arrays |= attacker_to_arrays(policy.attacker_playbook, number, timed)
+    arrays |= defender_to_arrays(policy.defender_playbook, number, timed)
+    write_arrays(path, header, arrays)
+
+
+def load_policy(path: str | Path) -> Policy:
+    """Read a policy file.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, is damaged or foreign, or its parts do not fit together.
+    """
+    file = read_arrays(path, POLICY_FORMAT)
+    game = game_from_arrays(file)
+    timed, names = game.timed(), file.texts("game.states")
+    statuses = {status.label: status for status in Status}
+    label = file.value("status", str)
+    if label not in statuses:
+        raise file.fault(f"header: status '{label}' is not known; there are {', '.join(statuses)}")
+    return Policy(
+        game=game,
+        attacker_playbook=attacker_from_arrays(file, timed, names),
+        defender_playbook=defender_from_arrays(file, timed, names),
+        lower=float(file.value("lower", float, int)),
+        upper=float(file.value("upper", float, int)),
+        status=statuses[label],
+        settings=file.value("settings", dict),
+        seed=file.value("seed", int),
+        versions=file.value("versions", dict),
+        extra=file.value("extra", dict),
+    )

@@ -1,0 +1,146 @@
+"""Trials: forward along the optimistic play to where the bounds are farthest apart, backing up there and on the way home."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.game import Game
+from ncirl.lp.session import Meter
+from ncirl.solvers.bounding.lower import LowerProgram, LowerStep
+from ncirl.solvers.bounding.lower_book import LowerBook
+from ncirl.solvers.bounding.place import Place
+from ncirl.solvers.bounding.program import ACTIVE, NONE, TOLERANCE
+from ncirl.solvers.bounding.unrevealing import unrevealing
+from ncirl.solvers.bounding.upper import UpperProgram
+from ncirl.solvers.bounding.upper_book import UpperBook, UpperStep
+from ncirl.solvers.initial import InitialBounds
+
+__all__ = ["Search", "Visit"]
+
+
+@dataclass(frozen=True, eq=False)
+class Visit:
+    """A belief at a place."""
+
+    place: int
+    belief: FloatArray
+
+
+class Search:
+    """Both bounds of a game without a horizon, in units of its largest reward."""
+
+    def __init__(self, game: Game, initial: InitialBounds, meter: Meter) -> None:
+        self.game = game
+        states = [s for s in game.explore() if not game.is_terminal(s)]
+        self.number: dict[State, int] = {state: k for k, state in enumerate(states)}
+        self.states = states
+        self.places = [Place(game, state, self.number) for state in states]
+        self.upper = UpperBook(self.places)
+        self.lower = LowerBook(self.places, {k: initial.corners[s] for k, s in enumerate(states)})
+        self.meter = meter
+        self._upper_programs: dict[int, UpperProgram] = {}
+        self._lower_programs: dict[int, LowerProgram] = {}
+        for defence in initial.defences:
+            self._add_stationary(
+                {k: defence.mixes[s] for k, s in enumerate(states)},
+                {k: defence.vectors[s] for k, s in enumerate(states)},
+            )
+        self.upper.evaluate(0)
+
+    def _add_stationary(self, mixes: dict[int, FloatArray], vectors: dict[int, FloatArray]) -> None:
+        first = len(self.upper.nodes)
+        nothing = np.zeros((0, len(self.game.intents)))
+        for place in self.places:
+            defences = np.flatnonzero(mixes[place.number] > 0)
+            mix = mixes[place.number][defences]
+            promised = np.array([vectors[t] for t in place.successor.tolist()]).reshape(-1, place.n_t)
+            reach = place.weight_against(defences) @ mix
+            conceded = np.tensordot(mix, place.reward[:, defences], axes=(0, 1))
+            conceded += place.discount * (place.gather @ (reach[:, None] * promised))
+            default = {t: first + t for t in place.successors}
+            step = UpperStep(NONE, nothing, defences, mix, NONE, NONE, np.zeros(0), default, promised, conceded, reach)
+            self.upper.add(place, step, until_exit=False, vector=vectors[place.number])
+
+    def value(self, visit: Visit) -> tuple[float, float]:
+        """Return both bounds at a belief."""
+        low = float(self.lower.stores[visit.place].values(visit.belief[None])[0])
+        return low, self.upper.stores[visit.place].value(visit.belief)
+
+    def back_up(self, visit: Visit) -> tuple[UpperStep, LowerStep]:
+        """Improve both bounds at a belief."""
+        place, belief = self.places[visit.place], visit.belief
+        if visit.place not in self._upper_programs:
+            self._upper_programs[visit.place] = UpperProgram(place, self.upper, self.meter)
+            self._lower_programs[visit.place] = LowerProgram(place, self.lower, self.meter)
+        step = self._upper_programs[visit.place].solve(belief)
+        low, high = self.value(visit)
+        once = float(step.conceded.max(axis=0) @ belief)
+        until_exit = float(step.until_exit(place).max(axis=0) @ belief) if place.loop.any() else np.inf
+        if min(once, until_exit) < high - TOLERANCE:
+            self.upper.add(place, step, until_exit=until_exit < once)
+        program = self._lower_programs[visit.place]
+        plan = program.solve(belief, step)
+        value = float(plan.payoff.min())
+        if place.loop.any():
+            constant = unrevealing(place, self.lower, belief, program.actions, max(low, value))
+            if constant is not None:
+                self.lower.add(place, belief, *constant)
+                return step, plan
+        if value > low + TOLERANCE:
+            self.lower.add(
+                place, belief, plan.actions, plan.plan, plan.observation, plan.following, plan.share, plan.payoff, value
+            )
+        return step, plan
+
+    def successors(self, visit: Visit, step: UpperStep, low: LowerStep, excess: float) -> list[tuple[float, Visit]]:
+        """List where play may go from here, by probability times what the gap there exceeds `excess` by."""
+        place = self.places[visit.place]
+        program = self._upper_programs[visit.place]
+        # the defender who would hold the lower bound down matters as much as the one who holds the upper
+        reach = np.maximum(step.reach, place.weight_against(low.defences) @ low.mix)
+        active = np.flatnonzero(step.plan.sum(axis=1) > ACTIVE)
+        if place.by_action:
+            candidates = np.flatnonzero(np.isin(place.action, step.actions[active]) & (reach > ACTIVE))
+        else:
+            candidates = np.flatnonzero(reach > ACTIVE)
+        beta = program.posteriors(step.plan, candidates)
+        mass = beta.sum(axis=1)
+        alive = mass > ACTIVE
+        candidates, beta, mass = candidates[alive], beta[alive], mass[alive]
+        found: list[tuple[float, Visit]] = []
+        for t in np.unique(place.successor[candidates]).tolist():
+            here = np.flatnonzero(place.successor[candidates] == t)
+            beliefs = beta[here] / mass[here][:, None]
+            gap = (beliefs @ self.upper.stores[t].alphas.T).min(axis=1) - self.lower.stores[t].values(beliefs)
+            score = mass[here] * reach[candidates[here]] * (gap - excess)
+            found += [(float(score[k]), Visit(t, beliefs[k])) for k in np.flatnonzero(score > 0).tolist()]
+        return sorted(found, key=lambda each: -each[0])
+
+    def trial(self, root: Visit, target: float, width: int, depth: int, stop: object) -> None:
+        """Follow the play from `root`, then come home."""
+        path: list[tuple[Visit, list[Visit]]] = []
+        visit, excess = root, target
+        discount = self.game.discount
+        while len(path) < depth and not stop():  # type: ignore[operator]
+            step, low = self.back_up(visit)
+            excess /= discount
+            following = self.successors(visit, step, low, excess)
+            path.append((visit, [v for _, v in following[1:width]]))
+            if not following:
+                break
+            visit = following[0][1]
+        for visit, others in reversed(path):
+            if stop():  # type: ignore[operator]
+                return
+            for other in others:
+                self.back_up(other)
+            self.back_up(visit)
+
+    def evaluate(self) -> None:
+        """Carry improvements through both controllers, once enough has changed."""
+        for book in (self.upper, self.lower):
+            if len(book.nodes) - book.evaluated > 30 + 0.1 * book.size:
+                book.evaluate(40)

@@ -1,0 +1,160 @@
+"""From above: vectors per place, and the live P_A over them whose dual makes new ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ncirl._typing import FloatArray, IntArray
+from ncirl.lp.session import INF, LPSolution, Meter
+from ncirl.solvers.bounding.place import Place
+from ncirl.solvers.bounding.upper_book import UpperBook, UpperStep
+from ncirl.solvers.bounding.program import ACTIVE, NONE, TOLERANCE, StageProgram
+
+__all__ = ["UpperProgram"]
+
+MOST_CUTS = 400  # beyond this (and a few per observation) the program is built anew
+
+
+class UpperProgram(StageProgram):
+    """P_A(s, ·) over vectors: a column V_i per open observation, a row ``V_i ≤ α·β_i`` per vector met."""
+
+    def __init__(self, place: Place, book: UpperBook, meter: Meter) -> None:
+        super().__init__(place, place.reward, meter)
+        self.book, self.stores = book, book.stores
+        self._fresh = True
+
+    def clear(self) -> None:
+        self.open: IntArray = NONE
+        self.value_columns: IntArray = NONE
+        self.weights = np.zeros((0, self.place.n_d))  # rows of the open observations
+        self.cut_rows: IntArray = NONE
+        self.cut_open: IntArray = NONE
+        self.cut_node: IntArray = NONE
+        self.cut_alphas = np.zeros((0, self.place.n_t))
+
+    def entering(self, action: int) -> tuple[IntArray, FloatArray]:
+        if self.place.by_action or not len(self.cut_rows):
+            return NONE, np.zeros((self.place.n_t, 0))
+        mass = self.place.mass[self.open[self.cut_open]][:, [action]].toarray()[:, 0]
+        return self.cut_rows, -(mass[:, None] * self.cut_alphas).T
+
+    def opposing(self, defence: int) -> tuple[IntArray, FloatArray]:
+        return self.value_columns, -self.place.discount * self.weights[:, defence]
+
+    def opened(self, action: int | None, defence: int | None) -> None:
+        new = self.place.opened_by(action, defence)
+        if not len(new):
+            return
+        weights = self.place.weight_of(new)
+        n = len(new)
+        block = -self.place.discount * weights[:, self.defences]
+        self.session.add_columns(self.defence_rows, block, np.zeros(n), np.full(n, -INF), np.full(n, INF))
+        first = len(self.open)
+        self.open = np.concatenate([self.open, new])
+        self.weights = np.vstack([self.weights, weights])
+        self.value_columns = np.concatenate([self.value_columns, self.n_columns + np.arange(n)])
+        self.n_columns += n
+        best = [int((self.stores[t].alphas @ self.belief).argmin()) for t in self.place.successor[new].tolist()]
+        self._cut(first + np.arange(n), np.array(best, dtype=np.intp))
+
+    def _cut(self, opens: IntArray, positions: IntArray) -> None:
+        """Add rows V_i ≤ α·β_i; `positions` are those of the vectors in their stores."""
+        observations = self.open[opens]
+        stores = [self.stores[t] for t in self.place.successor[observations].tolist()]
+        alphas = np.array([store.alphas[k] for store, k in zip(stores, positions.tolist(), strict=True)])
+        nodes = np.array([store.nodes[k] for store, k in zip(stores, positions.tolist(), strict=True)])
+        n = len(opens)
+        mass = self.place.mass[observations][:, self.actions].toarray()  # [row, active a]
+        plan = -(mass[:, :, None] * alphas[:, None, :]).reshape(n, -1)
+        value = np.zeros((n, len(self.value_columns)))
+        value[np.arange(n), opens] = 1.0
+        columns = np.concatenate([self.plan_columns, self.value_columns])
+        self.session.add_rows(columns, np.hstack([plan, value]), np.full(n, -INF), np.zeros(n))
+        self.cut_rows = np.concatenate([self.cut_rows, self.n_rows + np.arange(n)])
+        self.n_rows += n
+        self.cut_open = np.concatenate([self.cut_open, opens])
+        self.cut_node = np.concatenate([self.cut_node, nodes])
+        self.cut_alphas = np.vstack([self.cut_alphas, alphas])
+
+    def solve(self, belief: FloatArray) -> UpperStep:
+        """Solve at a belief, adding what is missed."""
+        self.belief = belief
+        if self._fresh:
+            self._fresh = False
+            uniform = self.place.reward @ belief
+            self.start(np.array([uniform.mean(axis=1).argmax()]), np.array([uniform.mean(axis=0).argmin()]))
+        elif len(self.cut_rows) > MOST_CUTS + 6 * len(self.open):
+            self.start(self._used_actions, self._used_defences)
+        self.at(belief)
+        while True:
+            solution = self.session.solve()
+            plan = self.plan(solution)
+            if self._add_cuts(solution.columns[self.value_columns], plan):
+                continue
+            if self._add_defences(solution.columns, plan):
+                continue
+            step = self._step(solution, plan)
+            excess = (step.conceded - solution.duals[: self.place.n_t]).max(axis=1)
+            if not self.add_missed(excess, self.actions, defences=False):
+                self._used_actions = self.actions[plan.sum(axis=1) > ACTIVE]
+                self._used_defences = step.defences
+                return step
+
+    def _add_cuts(self, values: FloatArray, plan: FloatArray) -> bool:
+        beta = self.posteriors(plan, self.open)
+        live = np.flatnonzero(beta.sum(axis=1) > ACTIVE)
+        successor = self.place.successor[self.open]
+        opens, positions = [], []
+        for t in np.unique(successor[live]).tolist():
+            here = live[successor[live] == t]
+            worth = beta[here] @ self.stores[t].alphas.T
+            best = worth.argmin(axis=1)
+            short = values[here] > worth[np.arange(len(here)), best] + TOLERANCE
+            opens.append(here[short])
+            positions.append(best[short])
+        found = np.concatenate(opens) if opens else NONE
+        if len(found):
+            self._cut(found, np.concatenate(positions))
+        return bool(len(found))
+
+    def _add_defences(self, columns: FloatArray, plan: FloatArray) -> bool:
+        payoff = np.tensordot(plan, self.gain[self.actions], axes=([0, 1], [0, 2]))
+        payoff += self.place.discount * (columns[self.value_columns] @ self.weights)
+        if not self.place.by_action:
+            payoff = payoff + self._unopened(plan)
+        return self.add_missed(columns[0] - payoff, self.defences, defences=True)
+
+    def _unopened(self, plan: FloatArray) -> FloatArray:
+        """Return what the continuation of the defences not in use is worth, [d]."""
+        shut = np.setdiff1d(np.arange(len(self.place.seen)), self.open)
+        beta = self.posteriors(plan, shut)
+        worth = np.array(
+            [self.stores[t].value(mass) for t, mass in zip(self.place.successor[shut].tolist(), beta, strict=True)]
+        )
+        return self.place.discount * (worth @ self.place.weight_of(shut)) if len(shut) else np.zeros(self.place.n_d)
+
+    def _step(self, solution: LPSolution, plan: FloatArray) -> UpperStep:
+        """Read the defender's side off the multipliers, and work out what it concedes to every action."""
+        place = self.place
+        mix = self.mix(solution)
+        used = mix > ACTIVE
+        defences, mix = self.defences[used], mix[used] / mix[used].sum()
+        reach = place.weight_against(defences) @ mix
+        prices = np.maximum(solution.duals[self.cut_rows], 0.0)
+        total = np.bincount(self.cut_open, weights=prices, minlength=len(self.open))
+        kept = (prices > ACTIVE * total[self.cut_open]) & (total[self.cut_open] > ACTIVE)
+        total = np.bincount(self.cut_open[kept], weights=prices[kept], minlength=len(self.open))
+        chance = prices[kept] / total[self.cut_open[kept]]
+        observation, following = self.open[self.cut_open[kept]], self.cut_node[kept]
+        default, stand_in = {}, {}
+        for t in place.successors:
+            best = int((self.stores[t].alphas @ self.belief).argmin())
+            default[t], stand_in[t] = int(self.stores[t].nodes[best]), self.stores[t].alphas[best]
+        promised = np.array([stand_in[t] for t in place.successor.tolist()]).reshape(-1, place.n_t)
+        promised[np.unique(observation)] = 0.0
+        np.add.at(promised, observation, chance[:, None] * self.book.vectors[following])
+        conceded = np.tensordot(mix, place.reward[:, defences], axes=(0, 1))
+        conceded += place.discount * (place.gather @ (reach[:, None] * promised))
+        return UpperStep(
+            self.actions, plan, defences, mix, observation, following, chance, default, promised, conceded, reach
+        )

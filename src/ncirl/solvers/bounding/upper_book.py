@@ -1,0 +1,224 @@
+"""The vectors found so far, as nodes of a controller: what made each, what it refers to, what it is worth now.
+
+    α_n(θ) = max_a  Σ_d D_n(d) r(a,d,θ) + γ Σ_i mass[i,a] (weight[i]·D_n) Σ_j p_ij α_j(θ)
+
+A vector was made from the values its successors had then. They fall as search goes on; `evaluate` carries that through
+the whole controller without any program, and prunes. Per node only the actions that matter are kept as rows; the others
+are remembered by what they got when the node was made, which stays an upper bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ncirl._typing import FloatArray, IntArray
+from ncirl.controller import Response
+from ncirl.solvers.bounding.place import Place
+
+__all__ = ["UpperBook", "UpperNode", "UpperStep", "VectorStore"]
+
+
+class VectorStore:
+    """The vectors of one place that are worth comparing, and the nodes they belong to."""
+
+    def __init__(self, n_intents: int) -> None:
+        self.alphas = np.zeros((0, n_intents))
+        self.nodes: IntArray = np.zeros(0, dtype=np.intp)
+
+    def add(self, node: int, vector: FloatArray) -> None:
+        """Append a vector."""
+        self.alphas = np.vstack([self.alphas, vector])
+        self.nodes = np.append(self.nodes, node)
+
+    def value(self, mass: FloatArray) -> float:
+        """Return Û(β)."""
+        return float((self.alphas @ mass).min())
+
+    def prune(self) -> None:
+        """Drop vectors that another one dominates."""
+        order = np.argsort(self.alphas.sum(axis=1), kind="stable")
+        alphas = self.alphas[order]
+        below = (alphas[:, None, :] <= alphas[None, :, :] + 1e-12).all(axis=2)  # [j, k]: α_j ≤ α_k
+        kept = ~np.triu(below, 1).any(axis=0)
+        self.alphas, self.nodes = alphas[kept], self.nodes[order[kept]]
+
+
+@dataclass(frozen=True, eq=False)
+class UpperStep:
+    """What P_A over vectors says at a belief: the optimistic plan, and the defender's answer to it.
+
+    Attributes
+    ----------
+    actions, plan : ndarray
+        The attacker's actions in use and A[a, θ].
+    defences, mix : ndarray
+        The defender's actions in use and D[d].
+    observation, following, chance : ndarray
+        Entries (i, node j, p_ij) of the continuation.
+    default : dict
+        Per successor, the node for observations without entries.
+    promised : ndarray of shape (I, Θ)
+        The vector that follows each observation.
+    conceded : ndarray of shape (A, Θ)
+        What each action of the attacker gets at most; the new vector is its maximum.
+    reach : ndarray of shape (I,)
+        weight[i]·D.
+    """
+
+    actions: IntArray
+    plan: FloatArray
+    defences: IntArray
+    mix: FloatArray
+    observation: IntArray
+    following: IntArray
+    chance: FloatArray
+    default: dict[int, int]
+    promised: FloatArray
+    conceded: FloatArray
+    reach: FloatArray
+
+    def until_exit(self, place: Place) -> FloatArray:
+        """Return what each action gets when the same mixed action is kept until the place is left, [a, θ]."""
+        away = np.where(place.loop, 0.0, self.reach)
+        leave = np.tensordot(self.mix, place.reward[:, self.defences], axes=(0, 1))
+        leave += place.discount * (place.gather @ (away[:, None] * self.promised))
+        stay = place.discount * (place.gather @ (self.reach - away))
+        kept: FloatArray = leave / (1.0 - stay)[:, None]
+        return kept
+
+
+@dataclass(frozen=True, eq=False)
+class UpperNode:
+    """How a vector was made. Entries (i, j, p_ij) of the continuation; other observations follow `default`."""
+
+    place: int
+    defences: IntArray
+    mix: FloatArray
+    observation: IntArray
+    following: IntArray
+    chance: FloatArray
+    default: dict[int, int]
+    gains: FloatArray  # Σ_d D(d) r of the rows kept, [row, θ]
+    row: IntArray  # entries (row, node, discounted chance) for evaluation
+    column: IntArray
+    weight: FloatArray
+    floor: FloatArray  # what the other actions get at most, [θ]
+    leads: list[int]  # nodes it refers to
+
+
+class UpperBook:
+    """All nodes, their vectors now, and per place the store that programs compare."""
+
+    def __init__(self, places: list[Place]) -> None:
+        self.places = places
+        n_t = places[0].n_t if places else 0
+        self.stores = {place.number: VectorStore(n_t) for place in places}
+        self.nodes: list[UpperNode] = []
+        self._vectors = np.zeros((256, n_t))
+        self.evaluated = self.size = 0
+
+    @property
+    def vectors(self) -> FloatArray:
+        """Current vectors, [node, θ]."""
+        return self._vectors[: len(self.nodes)]
+
+    def add(self, place: Place, step: UpperStep, *, until_exit: bool, vector: FloatArray | None = None) -> int:
+        """Store the vector of a step; with `until_exit` the same node goes on while play stays here."""
+        me = len(self.nodes)
+        discount = place.discount * step.reach
+        observation, following, chance, default = step.observation, step.following, step.chance, step.default
+        conceded = step.conceded
+        if until_exit:
+            stays = place.loop[observation]
+            observation, following, chance = observation[~stays], following[~stays], chance[~stays]
+            default = default | {place.number: me}
+            conceded = step.until_exit(place)
+        if vector is None:
+            vector = conceded.max(axis=0)
+        rows = np.union1d(step.actions[step.plan.sum(axis=1) > 0], conceded.argmax(axis=0))
+        others = np.ones(place.n_a, dtype=bool)
+        others[rows] = False
+        floor = conceded[others].max(axis=0) if others.any() else np.full(place.n_t, -np.inf)
+        row, column, weight = self._entries(place, rows, discount, observation, following, chance, default)
+        gains = np.tensordot(step.mix, place.reward[rows][:, step.defences], axes=(0, 1))
+        self.nodes.append(
+            UpperNode(
+                place.number,
+                step.defences,
+                step.mix,
+                observation,
+                following,
+                chance,
+                default,
+                gains,
+                row,
+                column,
+                weight,
+                floor,
+                np.unique(column).tolist(),
+            )
+        )
+        if me >= len(self._vectors):
+            self._vectors = np.vstack([self._vectors, np.zeros_like(self._vectors)])
+        self._vectors[me] = vector
+        self.stores[place.number].add(me, vector)
+        return me
+
+    def _entries(
+        self,
+        place: Place,
+        rows: IntArray,
+        discount: FloatArray,
+        observation: IntArray,
+        following: IntArray,
+        chance: FloatArray,
+        default: dict[int, int],
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return entries (row, node, discounted chance) of the attacker's actions `rows`."""
+        bare = np.setdiff1d(np.flatnonzero(discount > 0), observation)
+        every = np.concatenate([observation, bare])
+        to = np.concatenate([following, np.array([default[t] for t in place.successor[bare].tolist()], dtype=np.intp)])
+        share = np.concatenate([chance, np.ones(len(bare))]) * discount[every]
+        mass = place.mass[every][:, rows].tocoo()
+        return mass.col.astype(np.intp), to[mass.row], share[mass.row] * mass.data
+
+    def evaluate(self, sweeps: int) -> None:
+        """Carry what is known now through all nodes in use; then drop dominated vectors."""
+        alive = self._alive()
+        self.evaluated, self.size = len(self.nodes), len(alive)
+        at = np.full(len(self.nodes), -1, dtype=np.intp)
+        at[alive] = np.arange(len(alive))
+        nodes = [self.nodes[n] for n in alive.tolist()]
+        counts = np.array([len(node.gains) for node in nodes])
+        first = np.concatenate([[0], np.cumsum(counts)])
+        rows = np.concatenate([node.row + start for node, start in zip(nodes, first, strict=False)])
+        columns = at[np.concatenate([node.column for node in nodes])]
+        weights = np.concatenate([node.weight for node in nodes])
+        moves = sp.csr_array((weights, (rows, columns)), shape=(first[-1], len(nodes)))
+        response = Response(np.concatenate([node.gains for node in nodes]), moves, first[:-1], maximise=True)
+        floor = np.array([node.floor for node in nodes])
+        values = self._vectors[alive]
+        for _ in range(sweeps):
+            better = np.minimum(values, np.maximum(response.backup(values), floor))
+            done = float((values - better).max(initial=0.0)) < 1e-9
+            values = better
+            if done:
+                break
+        self._vectors[alive] = values
+        for store in self.stores.values():
+            store.alphas = self._vectors[store.nodes]
+            store.prune()
+
+    def _alive(self) -> IntArray:
+        """Return the nodes in the stores and all they lead to."""
+        pending = np.unique(np.concatenate([store.nodes for store in self.stores.values()])).tolist()
+        seen = set(pending)
+        while pending:
+            for n in self.nodes[pending.pop()].leads:
+                if n not in seen:
+                    seen.add(n)
+                    pending.append(n)
+        return np.array(sorted(seen), dtype=np.intp)
