@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import matrix_games, stage_programs
+from benchmarks import expansions, matrix_games, printed, random_graphs, stage_programs
 
-for benchmark in (matrix_games, stage_programs):
+for benchmark in (matrix_games, stage_programs, random_graphs, printed, expansions):
     benchmark.main()

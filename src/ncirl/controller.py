@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from ncirl._typing import FloatArray, IntArray
 
@@ -109,6 +108,8 @@ class Response:
 
     def levels(self) -> list[IntArray]:
         """Group the nodes so that each leads to earlier groups, or to nodes of its own that lead back to it."""
+        from scipy.sparse.csgraph import connected_components  # slow to load, and play does without it
+
         n = len(self.first)
         owner = np.repeat(np.arange(n), np.diff(np.append(self.first, len(self.reward))))
         entries = self.moves.tocoo()

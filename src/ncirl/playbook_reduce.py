@@ -2,7 +2,7 @@
 
 Two nodes are merged when they stand at one state, do the same and lead to merged nodes alike, all equal to `DIGITS`
 digits. The coarsest such merging is found by supposing all nodes that do the same to be one, then splitting until
-nothing changes.
+nothing changes. A merge that rounding hides costs size, never truth.
 """
 
 from __future__ import annotations

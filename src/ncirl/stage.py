@@ -128,7 +128,7 @@ class Stage:
             entries = (self.law.data, np.arange(self.law.nnz), self.law.indptr)
             by_branch = sp.csr_array(entries, shape=(self.law.shape[0], self.law.nnz))
             total = total + by_branch @ self.branch
-        expected = total.reshape(*self.shape, -1)
+        expected = total.reshape(*self.shape, total.shape[1])
         return np.ascontiguousarray(expected if self.pair is None else expected + self.pair)
 
     def realised(self, a: int, d: int, o: int) -> FloatArray:

@@ -42,15 +42,29 @@ class Claimed(Protocol):
     """What can be verified: a loaded policy, a certified solution."""
 
     @property
-    def game(self) -> Game: ...  # noqa: D102
+    def game(self) -> Game:
+        """What is played."""
+        ...
+
     @property
-    def attacker_playbook(self) -> AttackerPlaybook: ...  # noqa: D102
+    def attacker_playbook(self) -> AttackerPlaybook:
+        """How the attacker plays, for the public states of ``game.timed()``."""
+        ...
+
     @property
-    def defender_playbook(self) -> DefenderPlaybook: ...  # noqa: D102
+    def defender_playbook(self) -> DefenderPlaybook:
+        """How the defender plays, for the public states of ``game.timed()``."""
+        ...
+
     @property
-    def lower(self) -> float: ...  # noqa: D102
+    def lower(self) -> float:
+        """What the attacker is said to secure; -inf claims nothing."""
+        ...
+
     @property
-    def upper(self) -> float: ...  # noqa: D102
+    def upper(self) -> float:
+        """What the defender is said to concede at most; inf claims nothing."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

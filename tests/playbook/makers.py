@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,6 +25,7 @@ __all__ = [
     "Pair",
     "attacker_with_corners",
     "certified",
+    "controller_pair",
     "history_pair",
     "random_pair",
     "stationary_defender_playbook",
@@ -77,9 +78,7 @@ def _start_links(solution: HistorySolution, shares: bool) -> list[list[tuple[int
 def _history_attacker(solution: HistorySolution) -> AttackerPlaybook:
     tree, offsets = solution.tree, _offsets(solution)
     nodes = []
-    for cluster, plans, policies in zip(
-        tree.clusters, tree.masses(solution.policies), solution.policies, strict=True
-    ):
+    for cluster, plans, policies in zip(tree.clusters, tree.masses(solution.policies), solution.policies, strict=True):
         for n in range(cluster.size):
             mass = plans[n].sum(axis=0)
             total = mass.sum()
@@ -120,11 +119,16 @@ def stationary_defender_playbook(game: Game, mixes: Mapping[State, FloatArray]) 
             state,
             mixes[state],
             np.zeros(len(game.intents)),
-            [(i, number[after], 1.0) for i, after in enumerate(timed.observations(state).successors) if after in number],
+            [
+                (i, number[after], 1.0)
+                for i, after in enumerate(timed.observations(state).successors)
+                if after in number
+            ],
         )
         for state in number
     ]
-    return build_defender_playbook(timed, nodes, [[(number[s.state], 1.0)] * (s.state in number) for s in timed.starts])
+    starts = [[(number[s.state], 1.0)] if s.state in number else [] for s in timed.starts]
+    return build_defender_playbook(timed, nodes, starts)
 
 
 def attacker_with_corners(game: Game, policies: Mapping[State, FloatArray], quiet: int = 0) -> AttackerPlaybook:
@@ -175,13 +179,38 @@ def random_pair(game: Game, seed: int, quiet: int = 2) -> Pair:
     timed, rng = game.timed(), np.random.default_rng([seed, 7])
     shapes = {state: timed.stage(state).shape for state in _played(timed)}
     mixes = {state: rng.dirichlet(np.full(n_d, 0.7)) for state, (_, n_d) in shapes.items()}
-    policies = {
-        state: rng.dirichlet(np.full(n_a, 0.7), len(game.intents)).T for state, (n_a, _) in shapes.items()
-    }
+    policies = {state: rng.dirichlet(np.full(n_a, 0.7), len(game.intents)).T for state, (n_a, _) in shapes.items()}
     attacker = attacker_with_corners(game, policies, quiet)
     return certified(game, attacker, stationary_defender_playbook(game, mixes))
 
 
-def altered(pair: Pair, **changes: object) -> Pair:
-    """Return the pair with other parts."""
-    return replace(pair, **changes)  # type: ignore[arg-type]
+def controller_pair(game: Game, seed: int, per_state: int = 3) -> Pair:
+    """Make playbooks whose nodes, several a state, lead on at random; what shares leave goes to corners."""
+    timed, rng, n_t = game.timed(), np.random.default_rng([seed, 8]), len(game.intents)
+    states = _played(timed)
+    first = {state: k * per_state for k, state in enumerate(states)}
+    corner_of = {(s, t): per_state * len(states) + k * n_t + t for k, s in enumerate(states) for t in range(n_t)}
+    defenders, attackers, corners = [], [], []
+    for state in states:
+        (n_a, n_d), seen = timed.stage(state).shape, timed.observations(state)
+        ahead = [(i, first[after]) for i, after in enumerate(seen.successors) if after in first]
+        for _ in range(per_state):
+            moves = [
+                (i, begin + k, float(p)) for i, begin in ahead for k, p in enumerate(rng.dirichlet([1] * per_state))
+            ]
+            defenders.append(DefenderNode(state, rng.dirichlet(np.ones(n_d)), np.zeros(n_t), moves))
+            belief, policy = rng.dirichlet(np.ones(n_t)), rng.dirichlet(np.ones(n_a), n_t).T
+            masses = (seen.mass @ (policy * belief)).sum(axis=1)
+            shares = [(i, begin + int(rng.integers(per_state)), float(masses[i]) / 2) for i, begin in ahead]
+            attackers.append(AttackerNode(state, belief, policy, 0.0, shares))
+        for t in range(n_t):
+            policy = np.tile(rng.dirichlet(np.ones(n_a))[:, None], n_t)
+            chances = seen.mass @ policy[:, t]
+            led = [
+                (i, corner_of[after, t], float(chances[i])) for i, after in enumerate(seen.successors) if after in first
+            ]
+            corners.append(AttackerNode(state, np.eye(n_t)[t], policy, 0.0, led))
+    starts = [s.state for s in timed.starts]
+    attacker = build_attacker_playbook(timed, [*attackers, *corners], [[(first[s], 0.01)] for s in starts], corner_of)
+    defender = build_defender_playbook(timed, defenders, [[(first[s], 0.5), (first[s] + 1, 0.5)] for s in starts])
+    return certified(game, attacker, defender)

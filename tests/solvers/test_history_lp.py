@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_games import random_game
 
 import ncirl
 from ncirl import Game, HistoryLP, InputError, SizeError, games, solve
 from ncirl.cli import main
 from ncirl.solvers.history_tree import HistoryTree, tree_size
+from random_games import random_game
 
 EXACT = 1e-7  # the accuracy claimed for values of the literature
 ROUNDING = 1e-9  # two exact computations of one number

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from ncirl import __version__
-from ncirl.cli import demo, example, generate, show, simulate, solve
+from ncirl.cli import demo, example, generate, show, simulate, solve, verify
 from ncirl.cli.output import PlainConsole, complain
 from ncirl.errors import InputError, NcirlError, SizeError
 
@@ -29,7 +29,15 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,
 )
-for command in (demo.demo, example.example, generate.generate, show.show, simulate.simulate, solve.solve):
+for command in (
+    demo.demo,
+    example.example,
+    generate.generate,
+    show.show,
+    simulate.simulate,
+    solve.solve,
+    verify.verify,
+):
     app.command(command)
 
 

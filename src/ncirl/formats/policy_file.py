@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from ncirl._typing import State
-from ncirl.errors import InputError
 from ncirl.formats.array_file import read_arrays, write_arrays
 from ncirl.formats.policy_game import game_from_arrays, game_to_arrays
 from ncirl.formats.policy_playbooks import (
@@ -24,11 +23,10 @@ from ncirl.formats.policy_playbooks import (
 from ncirl.game import Game
 from ncirl.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook_play import PlaybookAttacker, PlaybookDefender
-from ncirl.players import Attacker, Defender, Seed
+from ncirl.players import Attacker, Defender, Observer, Seed
 from ncirl.solution import Status
-from ncirl.verify import Claimed
 
-__all__ = ["POLICY_FORMAT", "Policy", "load_policy", "save_policy"]
+__all__ = ["POLICY_FORMAT", "Policy", "load_policy", "plain_settings", "save_policy"]
 
 POLICY_FORMAT = "ncirl-policy/1"
 
@@ -73,13 +71,25 @@ class Policy:
         """Distance between the bounds."""
         return self.upper - self.lower
 
+    def attacker_strategy(self) -> PlaybookAttacker:
+        """Return how the attacker plays, for every intent."""
+        return PlaybookAttacker(self.attacker_playbook)
+
+    def defender_strategy(self) -> PlaybookDefender:
+        """Return how the defender plays."""
+        return PlaybookDefender(self.defender_playbook)
+
     def attacker(self, intent: str, rng: Seed = 0, state: State | None = None) -> Attacker:
         """Return an attacker of one intent at play."""
-        return Attacker(self.game, PlaybookAttacker(self.attacker_playbook), intent, rng, state=state)
+        return Attacker(self.game, self.attacker_strategy(), intent, rng, state=state)
 
     def defender(self, rng: Seed = 0, state: State | None = None) -> Defender:
         """Return a defender at play."""
-        return Defender(self.game, PlaybookDefender(self.defender_playbook), rng, state=state)
+        return Defender(self.game, self.defender_strategy(), rng, state=state)
+
+    def observer(self, state: State | None = None) -> Observer:
+        """Return an outsider who sees what the defender sees and knows the attacker's playbook."""
+        return Observer(self.game, self.attacker_strategy(), state=state)
 
 
 def plain_settings(settings: object) -> dict[str, Any]:

@@ -7,6 +7,7 @@ and whether there are rewards by outcome and by branch; all else is laid end to 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,9 +38,9 @@ def game_to_arrays(game: Game) -> tuple[dict[str, Any], dict[str, np.ndarray[Any
     """
     number = {state: k for k, state in enumerate(game.explore(MOST_STATES))}
     names = [game.describe(state) for state in number]
-    twice = next((name for name, k in zip(names, range(len(names)), strict=True) if names.index(name) != k), None)
-    if twice is not None:
-        fault = f"two states are both described as '{twice}'; pass a `describe` that tells them apart"
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        fault = f"two states are both described as '{twice[0]}'; pass a `describe` that tells them apart"
         raise InputError(fault, f"game '{game.name}'")
     stages = [game.stage(state) for state in number]
     signals = {o.signal: 0 for stage in stages for o in stage.outcomes if o.signal is not None}

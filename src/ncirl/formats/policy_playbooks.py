@@ -75,7 +75,9 @@ def _common(
     places = [state if timed and isinstance(state, tuple) else (-1, state) for state in playbook.states]
     if any(state not in number for _, state in places):
         raise InputError(f"{side}'s playbook: a node stands at a state that the game does not reach")
-    entries = playbook.moves.weights.tocoo()
+    weights = playbook.moves.weights.copy()
+    weights.sum_duplicates()  # in one order, whatever made it
+    entries = weights.tocoo()
     arrays = {
         "places": np.array([(number[state], t) for t, state in places], dtype=np.int64).reshape(len(places), 2),
         "state": playbook.state,

@@ -14,11 +14,12 @@ is every intermediate one. Variant ``printed`` is in `nc_pbvi_printed`; it certi
 Deviations from the page, beside the programs themselves:
 
 - New points are stored at the successor, where the programs will ask for them, not at the state they were found at.
-- As written, EXPAND-A cannot leave the points it has: the best plan on a hull splits the belief into points of the
-  hull. (Aumann–Maschler I, p = 2/5, γ = 1/3 stays at 0.45; the value is 22/45.) So the posteriors of the best plan on
-  the defender's vectors, where nothing is known to be bad yet, are candidates as well.
+- As written, EXPAND-A may find nothing: where the best plan on a hull splits the belief into points of the hull, their
+  values rest on each other. (Three stages of patrol stay at 5/4; the value is 9/7.) So the posteriors of the best plan
+  on the defender's vectors, where nothing is known to be bad yet, are candidates as well.
 - ζ0 ∈ −∂v(s0, b0), for which the paper gives no rule, is the best vector at the prior, looked up anew in every sweep.
-- Equivalent states are merged first (`quotient`), and states are swept successors first.
+- Equivalent states are merged first (`quotient`), states are swept successors first, and what cannot have changed is
+  not solved again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ from ncirl.game import Game
 from ncirl.lp.session import Meter
 from ncirl.quotient import Quotient, quotient
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
-from ncirl.solvers.nc_pbvi_sides import Approximation, AttackerSide, DefenderSide
+from ncirl.solvers.initial import initial_bounds
+from ncirl.solvers.nc_pbvi_attacker import AttackerSide
+from ncirl.solvers.nc_pbvi_defender import DefenderSide
+from ncirl.solvers.nc_pbvi_side import Approximation
 from ncirl.solvers.nc_pbvi_solution import NCPBVISolution
 from ncirl.solvers.program_strategies import ProgramAttacker, ProgramDefender
 from ncirl.strategy import AttackerStrategy, DefenderStrategy
@@ -101,8 +105,9 @@ class NCPBVI:
 
             return run_printed(self, game, progress)
         began, meter, merged = time.perf_counter(), Meter(), quotient(game.timed())
-        defender = DefenderSide(merged.game, self.approximation, meter)
-        attacker = AttackerSide(merged.game, self.approximation, meter, optimist=defender)
+        shared = (merged.game, self.approximation, meter, initial_bounds(merged.game))
+        defender = DefenderSide(*shared)
+        attacker = AttackerSide(*shared, optimist=defender)
         trace: list[tuple[float, float]] = []
         for expansion in range(self.expansions + 1):
             for side in (defender, attacker):

@@ -119,7 +119,7 @@ class ProgramDefender:
         _, mixture = self._answer(place, memory)
         successor = self._side.game.observations(place).successors[seen]
         if (mixture.observation == seen).any():
-            following = remembered(mixture.mean(seen, self._side.vectors(successor).alphas))
+            following = remembered(mixture.mean(seen, self._side.shape(successor).alphas))
         else:
             following = self._best(successor, self._side.prior)
         return [(following, 1.0)]

@@ -56,7 +56,7 @@ class LowerProgram(StageProgram):
         if self.place.by_action:
             return NONE, np.zeros((self.place.n_t, 0))
         open_ = np.flatnonzero(self.row_of >= 0)
-        mass = self.place.mass[open_][:, [action]].toarray()[:, 0]
+        mass = self.place.mass_of(open_, np.array([action]))[:, 0]
         rows = (self.row_of[open_][:, None] + np.arange(self.place.n_t)).ravel()
         return rows, np.hstack([-m * np.eye(self.place.n_t) for m in mass]) if len(open_) else np.zeros(
             (self.place.n_t, 0)
@@ -67,7 +67,7 @@ class LowerProgram(StageProgram):
 
     def _open(self, observation: int) -> None:
         n_t = self.place.n_t
-        mass = self.place.mass[[observation]][:, self.actions].toarray()[0]
+        mass = self.place.mass_of(np.array([observation]), self.actions)[0]
         block = np.hstack([-m * np.eye(n_t) for m in mass])
         self.session.add_rows(self.plan_columns, block, np.full(n_t, -INF), np.zeros(n_t))
         self.row_of[observation] = self.n_rows
@@ -130,7 +130,7 @@ class LowerProgram(StageProgram):
         place = self.place
         whole = np.zeros((len(self.actions), place.n_t))
         whole[[int(np.flatnonzero(self.actions == a)[0]) for a in actions.tolist()]] = plan
-        seen = np.flatnonzero(np.isin(place.action, actions)) if place.by_action else np.arange(len(place.seen))
+        seen = np.flatnonzero(place.possible(actions))
         beta = self.posteriors(whole, seen)
         for t in np.unique(place.successor[seen]).tolist():
             store = self.book.stores[t]
@@ -150,13 +150,8 @@ class LowerProgram(StageProgram):
     def _add_shares(self, solution: LPSolution, plan: FloatArray) -> bool:
         place = self.place
         mix = self.mix(solution)
-        reach = place.discount * (place.weight_against(self.defences) @ mix)
-        if place.by_action:
-            candidates = np.flatnonzero(
-                np.isin(place.action, self.actions[plan.sum(axis=1) > ACTIVE]) & (reach > ACTIVE)
-            )
-        else:
-            candidates = np.flatnonzero(reach > ACTIVE)
+        reach = place.discount * place.reach(self.defences, mix)
+        candidates = np.flatnonzero(place.possible(self.actions[plan.sum(axis=1) > ACTIVE]) & (reach > ACTIVE))
         beta = self.posteriors(plan, candidates)
         found = False
         for t in np.unique(place.successor[candidates]).tolist():
@@ -209,8 +204,7 @@ class LowerProgram(StageProgram):
 
 def _certain(place: Place, corners: FloatArray) -> FloatArray:
     """Return r + γ Σ_i mass[i,a] weight[i,d] c_i(θ), [a, d, θ]."""
-    gain = place.reward.copy()
-    for t in range(place.n_t):
-        later = place.gather @ (place.weight_rows.multiply(corners[:, [t]]))
-        gain[:, :, t] += place.discount * later.toarray()
+    every = np.arange(place.n_a)
+    later = [place.expected(every, corners[:, t]) for t in range(place.n_t)]
+    gain: FloatArray = place.reward + place.discount * np.stack(later, axis=-1)
     return gain

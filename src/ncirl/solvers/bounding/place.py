@@ -1,13 +1,13 @@
 """A public state as the certified solver sees it: arrays in the order its programs ask for them.
 
-Only observations that do not end the game are kept. The attacker's actions are seen (i = (a, s')) or not (i = (d, o));
-either way ``β_i = mass[i] @ A`` and the weight of i against the defender's action is ``weight[i]``.
+Only observations that do not end the game are kept. Where actions are seen, i = (a, s'), an observation belongs to one
+attacker action and ``weight[i, d] = T(s' | a, d)`` is a dense table; where outcomes are, i = (d, o), it belongs to one
+defence and ``mass[i, a] = q(o | a, d)`` is. The methods hide which.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.game import Game
@@ -24,8 +24,10 @@ class Place:
         r.
     seen : ndarray of shape (I,)
         Numbers of the kept observations in the game's own list.
-    mass, gather : csr_array of shape (I, A) and (A, I)
-        What of the plan reaches the posterior, and its transpose.
+    owner : ndarray of shape (I,)
+        The action each observation belongs to: the attacker's where actions are seen, else the defender's.
+    table : ndarray of shape (I, D) or (I, A)
+        Its chance against each action of the other side.
     successor : ndarray of shape (I,)
         Number of the place each observation leads to.
     loop : ndarray of bool
@@ -38,41 +40,83 @@ class Place:
         self.discount = game.discount
         self.reward = stage.reward
         self.n_a, self.n_d, self.n_t = stage.reward.shape
+        self.by_action = observations.by_action
         on = [i for i, s in enumerate(observations.successors) if not game.is_terminal(s)]
+        unit, table = observations.mass, observations.weight
+        if not self.by_action:
+            unit, table = table, unit
         self.seen: IntArray = np.array(on, dtype=np.intp)
-        self.mass = sp.csr_array(observations.mass[self.seen])
-        self.gather = sp.csr_array(self.mass.T)
-        self.weight_rows = sp.csr_array(observations.weight[self.seen])
-        self._weight_columns = sp.csc_array(self.weight_rows)
+        self.owner: IntArray = unit[self.seen].indices.astype(np.intp)
+        self.table: FloatArray = table[self.seen].toarray()
         self.successor: IntArray = np.array([number[observations.successors[i]] for i in on], dtype=np.intp)
         self.successors: list[int] = list(dict.fromkeys(self.successor.tolist()))
         self.loop = self.successor == self.number
-        self.by_action = observations.by_action
-        entries = self.mass.tocoo()
-        if self.by_action:  # one action an observation, in order
-            self.action: IntArray = entries.col.astype(np.intp)
-            self._of_action = np.split(np.arange(len(on)), np.searchsorted(self.action, np.arange(1, self.n_a)))
+        self.loops = bool(self.loop.any())
+        self._owners, self._first = np.unique(self.owner, return_index=True)  # owners are in order
+        self._of_owner = np.split(np.arange(len(on)), np.searchsorted(self.owner, np.arange(1, self._n_owners)))
+        self._eye_d = np.eye(self.n_d) if not self.by_action else np.zeros((0, 0))
+
+    @property
+    def _n_owners(self) -> int:
+        return self.n_a if self.by_action else self.n_d
 
     def weight_of(self, observations: IntArray) -> FloatArray:
         """Return weight rows [i, d] of some observations."""
-        rows: FloatArray = self.weight_rows[observations].toarray()
-        return rows
+        return self.table[observations] if self.by_action else self._eye_d[self.owner[observations]]
 
-    def weight_against(self, defences: IntArray) -> FloatArray:
-        """Return weight columns [i, d] of some of the defender's actions."""
-        columns: FloatArray = self._weight_columns[:, defences].toarray()
-        return columns
+    def reach(self, defences: IntArray, mix: FloatArray) -> FloatArray:
+        """Return weight[i]·D for every observation."""
+        if self.by_action:
+            chances: FloatArray = self.table[:, defences] @ mix
+            return chances
+        whole = np.zeros(self.n_d)
+        whole[defences] = mix
+        return whole[self.owner]
 
-    def expected(self, actions: IntArray, *worths: FloatArray) -> list[FloatArray]:
-        """Return Σ_i mass[i,a] weight[i,d] worth_i for some actions, [a, d], one matrix per vector of worths."""
-        share = self.gather[actions]
-        return [(share.multiply(worth[None]) @ self.weight_rows).toarray() for worth in worths]
+    def mass_of(self, observations: IntArray, actions: IntArray) -> FloatArray:
+        """Return mass entries [i, a] of some observations and actions."""
+        if self.by_action:
+            return (self.owner[observations][:, None] == actions).astype(float)
+        return self.table[np.ix_(observations, actions)]
+
+    def posteriors(self, observations: IntArray, actions: IntArray, plan: FloatArray) -> FloatArray:
+        """Return β[i, θ] of some observations under a plan over some actions."""
+        if self.by_action:
+            whole = np.zeros((self.n_a, plan.shape[1]))
+            whole[actions] = plan
+            return whole[self.owner[observations]]
+        beta: FloatArray = self.table[np.ix_(observations, actions)] @ plan
+        return beta
+
+    def possible(self, actions: IntArray) -> FloatArray:
+        """Tell which observations can follow some of the attacker's actions, as a mask."""
+        if self.by_action:
+            mask = np.zeros(self.n_a, dtype=bool)
+            mask[actions] = True
+            return mask[self.owner]
+        possible: FloatArray = self.table[:, actions].any(axis=1)
+        return possible
+
+    def gather(self, worth: FloatArray) -> FloatArray:
+        """Return Σ_i mass[i, a] worth_i for every action; `worth` is [i] or [i, θ]."""
+        if not self.by_action:
+            total: FloatArray = self.table.T @ worth
+            return total
+        return self._by_owner(worth)
+
+    def expected(self, actions: IntArray, worth: FloatArray) -> FloatArray:
+        """Return Σ_i mass[i, a] weight[i, d] worth_i for some actions, [a, d]."""
+        if self.by_action:
+            return self._by_owner(self.table * worth[:, None])[actions]
+        return self._by_owner(self.table[:, actions] * worth[:, None]).T
+
+    def _by_owner(self, values: FloatArray) -> FloatArray:
+        total = np.zeros((self._n_owners, *values.shape[1:]))
+        if len(self._first):
+            total[self._owners] = np.add.reduceat(values, self._first, axis=0)
+        return total
 
     def opened_by(self, action: int | None, defence: int | None) -> IntArray:
         """Return the observations that come into play with an attacker's action, or with a defender's."""
-        if self.by_action:
-            return self._of_action[action] if action is not None else np.zeros(0, dtype=np.intp)
-        if defence is None:
-            return np.zeros(0, dtype=np.intp)
-        column = self._weight_columns[:, [defence]]
-        return np.asarray(column.indices, dtype=np.intp)
+        owner = action if self.by_action else defence
+        return np.zeros(0, dtype=np.intp) if owner is None else self._of_owner[owner]

@@ -120,10 +120,5 @@ class StageProgram(ABC):
         return np.asarray(mix / mix.sum())
 
     def posteriors(self, plan: FloatArray, observations: IntArray) -> FloatArray:
-        """Return β[i, θ] of some observations under a plan over the active actions."""
-        if self.place.by_action:
-            at = np.full(self.place.n_a, -1, dtype=np.intp)
-            at[self.actions] = np.arange(len(self.actions))
-            return plan[at[self.place.action[observations]]]
-        beta: FloatArray = self.place.mass[observations][:, self.actions] @ plan
-        return beta
+        """Return β[i, θ] of some observations under a plan over the actions in use."""
+        return self.place.posteriors(observations, self.actions, plan)

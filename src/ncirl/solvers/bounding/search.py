@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ from ncirl.solvers.initial import InitialBounds
 
 __all__ = ["Search", "Visit"]
 
+DEEPEST = 100  # stages of a trial
+
 
 @dataclass(frozen=True, eq=False)
 class Visit:
@@ -33,7 +36,7 @@ class Search:
     """Both bounds of a game without a horizon, in units of its largest reward."""
 
     def __init__(self, game: Game, initial: InitialBounds, meter: Meter) -> None:
-        self.game = game
+        self.game, self.initial = game, initial
         states = [s for s in game.explore() if not game.is_terminal(s)]
         self.number: dict[State, int] = {state: k for k, state in enumerate(states)}
         self.states = states
@@ -43,6 +46,14 @@ class Search:
         self.meter = meter
         self._upper_programs: dict[int, UpperProgram] = {}
         self._lower_programs: dict[int, LowerProgram] = {}
+        self.roots = [
+            (start.probability, Visit(self.number[start.state], start.belief))
+            for start in game.starts
+            if start.state in self.number
+        ]
+        self.depth = (
+            DEEPEST if game.discount >= 1 else min(DEEPEST, 1 + int(np.log(1e-2) / np.log(max(game.discount, 1e-2))))
+        )
         for defence in initial.defences:
             self._add_stationary(
                 {k: defence.mixes[s] for k, s in enumerate(states)},
@@ -57,9 +68,9 @@ class Search:
             defences = np.flatnonzero(mixes[place.number] > 0)
             mix = mixes[place.number][defences]
             promised = np.array([vectors[t] for t in place.successor.tolist()]).reshape(-1, place.n_t)
-            reach = place.weight_against(defences) @ mix
+            reach = place.reach(defences, mix)
             conceded = np.tensordot(mix, place.reward[:, defences], axes=(0, 1))
-            conceded += place.discount * (place.gather @ (reach[:, None] * promised))
+            conceded += place.discount * place.gather(reach[:, None] * promised)
             default = {t: first + t for t in place.successors}
             step = UpperStep(NONE, nothing, defences, mix, NONE, NONE, np.zeros(0), default, promised, conceded, reach)
             self.upper.add(place, step, until_exit=False, vector=vectors[place.number])
@@ -78,13 +89,13 @@ class Search:
         step = self._upper_programs[visit.place].solve(belief)
         low, high = self.value(visit)
         once = float(step.conceded.max(axis=0) @ belief)
-        until_exit = float(step.until_exit(place).max(axis=0) @ belief) if place.loop.any() else np.inf
+        until_exit = float(step.until_exit(place).max(axis=0) @ belief) if place.loops else np.inf
         if min(once, until_exit) < high - TOLERANCE:
             self.upper.add(place, step, until_exit=until_exit < once)
         program = self._lower_programs[visit.place]
         plan = program.solve(belief, step)
         value = float(plan.payoff.min())
-        if place.loop.any():
+        if place.loops:
             constant = unrevealing(place, self.lower, belief, program.actions, max(low, value))
             if constant is not None:
                 self.lower.add(place, belief, *constant)
@@ -100,12 +111,9 @@ class Search:
         place = self.places[visit.place]
         program = self._upper_programs[visit.place]
         # the defender who would hold the lower bound down matters as much as the one who holds the upper
-        reach = np.maximum(step.reach, place.weight_against(low.defences) @ low.mix)
+        reach = np.maximum(step.reach, place.reach(low.defences, low.mix))
         active = np.flatnonzero(step.plan.sum(axis=1) > ACTIVE)
-        if place.by_action:
-            candidates = np.flatnonzero(np.isin(place.action, step.actions[active]) & (reach > ACTIVE))
-        else:
-            candidates = np.flatnonzero(reach > ACTIVE)
+        candidates = np.flatnonzero(place.possible(step.actions[active]) & (reach > ACTIVE))
         beta = program.posteriors(step.plan, candidates)
         mass = beta.sum(axis=1)
         alive = mass > ACTIVE
@@ -119,25 +127,33 @@ class Search:
             found += [(float(score[k]), Visit(t, beliefs[k])) for k in np.flatnonzero(score > 0).tolist()]
         return sorted(found, key=lambda each: -each[0])
 
-    def trial(self, root: Visit, target: float, width: int, depth: int, stop: object) -> None:
-        """Follow the play from `root`, then come home."""
+    def bounds(self) -> tuple[float, float]:
+        """Return both bounds on the value of the game, Σ_s v̂(s, P0(s, ·))."""
+        values = [(share, self.value(visit)) for share, visit in self.roots]
+        return sum(p * low for p, (low, _) in values), sum(p * high for p, (_, high) in values)
+
+    def trial(self, target: float, width: int, late: Callable[[], bool]) -> None:
+        """Follow the optimistic play from the start whose gap weighs most, then come home."""
+
+        def weighs(root: tuple[float, Visit]) -> float:
+            low, high = self.value(root[1])
+            return root[0] * (high - low)
+
+        visit, excess = max(self.roots, key=weighs)[1], target
         path: list[tuple[Visit, list[Visit]]] = []
-        visit, excess = root, target
-        discount = self.game.discount
-        while len(path) < depth and not stop():  # type: ignore[operator]
+        while len(path) < self.depth and not late():
             step, low = self.back_up(visit)
-            excess /= discount
+            excess /= self.game.discount
             following = self.successors(visit, step, low, excess)
-            path.append((visit, [v for _, v in following[1:width]]))
+            path.append((visit, [other for _, other in following[1:width]]))
             if not following:
                 break
             visit = following[0][1]
         for visit, others in reversed(path):
-            if stop():  # type: ignore[operator]
-                return
-            for other in others:
+            for other in [*others, visit]:
+                if late():
+                    return
                 self.back_up(other)
-            self.back_up(visit)
 
     def evaluate(self) -> None:
         """Carry improvements through both controllers, once enough has changed."""

@@ -38,9 +38,8 @@ def unrevealing(place: Place, book: LowerBook, belief: FloatArray, actions: IntA
             value += float(fit[j] * store.gains[j])
             best[t] = int(store.nodes[j]), float(fit[j])
         worth[place.successor == t] = value
-    away, stay = place.expected(actions, np.where(place.loop, 0.0, worth), place.loop)
-    away = place.reward[actions] @ belief + place.discount * away  # [a, d]
-    stay = place.discount * stay
+    away = place.reward[actions] @ belief + place.discount * place.expected(actions, worth)  # [a, d]
+    stay = place.discount * place.expected(actions, place.loop.astype(float))
     value, mix = known, None
     for _ in range(ROUNDS):
         x = matrix_game(away + stay * value).row_strategy
@@ -51,7 +50,7 @@ def unrevealing(place: Place, book: LowerBook, belief: FloatArray, actions: IntA
     if mix is None:
         return None
     payoff = mix @ away + (mix @ stay) * value
-    taken = place.mass[:, actions] @ mix  # [i]
+    taken = place.posteriors(np.arange(len(place.seen)), actions, mix[:, None])[:, 0]
     me = len(book.nodes)
     entries = [
         (i, me, taken[i]) if place.loop[i] else (i, best[t][0], taken[i] * best[t][1])

@@ -35,7 +35,7 @@ class UpperProgram(StageProgram):
     def entering(self, action: int) -> tuple[IntArray, FloatArray]:
         if self.place.by_action or not len(self.cut_rows):
             return NONE, np.zeros((self.place.n_t, 0))
-        mass = self.place.mass[self.open[self.cut_open]][:, [action]].toarray()[:, 0]
+        mass = self.place.mass_of(self.open[self.cut_open], np.array([action]))[:, 0]
         return self.cut_rows, -(mass[:, None] * self.cut_alphas).T
 
     def opposing(self, defence: int) -> tuple[IntArray, FloatArray]:
@@ -64,7 +64,7 @@ class UpperProgram(StageProgram):
         alphas = np.array([store.alphas[k] for store, k in zip(stores, positions.tolist(), strict=True)])
         nodes = np.array([store.nodes[k] for store, k in zip(stores, positions.tolist(), strict=True)])
         n = len(opens)
-        mass = self.place.mass[observations][:, self.actions].toarray()  # [row, active a]
+        mass = self.place.mass_of(observations, self.actions)  # [row, active a]
         plan = -(mass[:, :, None] * alphas[:, None, :]).reshape(n, -1)
         value = np.zeros((n, len(self.value_columns)))
         value[np.arange(n), opens] = 1.0
@@ -139,7 +139,7 @@ class UpperProgram(StageProgram):
         mix = self.mix(solution)
         used = mix > ACTIVE
         defences, mix = self.defences[used], mix[used] / mix[used].sum()
-        reach = place.weight_against(defences) @ mix
+        reach = place.reach(defences, mix)
         prices = np.maximum(solution.duals[self.cut_rows], 0.0)
         total = np.bincount(self.cut_open, weights=prices, minlength=len(self.open))
         kept = (prices > ACTIVE * total[self.cut_open]) & (total[self.cut_open] > ACTIVE)
@@ -154,7 +154,7 @@ class UpperProgram(StageProgram):
         promised[np.unique(observation)] = 0.0
         np.add.at(promised, observation, chance[:, None] * self.book.vectors[following])
         conceded = np.tensordot(mix, place.reward[:, defences], axes=(0, 1))
-        conceded += place.discount * (place.gather @ (reach[:, None] * promised))
+        conceded += place.discount * place.gather(reach[:, None] * promised)
         return UpperStep(
             self.actions, plan, defences, mix, observation, following, chance, default, promised, conceded, reach
         )

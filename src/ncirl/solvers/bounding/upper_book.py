@@ -84,8 +84,8 @@ class UpperStep:
         """Return what each action gets when the same mixed action is kept until the place is left, [a, θ]."""
         away = np.where(place.loop, 0.0, self.reach)
         leave = np.tensordot(self.mix, place.reward[:, self.defences], axes=(0, 1))
-        leave += place.discount * (place.gather @ (away[:, None] * self.promised))
-        stay = place.discount * (place.gather @ (self.reach - away))
+        leave += place.discount * place.gather(away[:, None] * self.promised)
+        stay = place.discount * place.gather(self.reach - away)
         kept: FloatArray = leave / (1.0 - stay)[:, None]
         return kept
 
@@ -182,8 +182,9 @@ class UpperBook:
         every = np.concatenate([observation, bare])
         to = np.concatenate([following, np.array([default[t] for t in place.successor[bare].tolist()], dtype=np.intp)])
         share = np.concatenate([chance, np.ones(len(bare))]) * discount[every]
-        mass = place.mass[every][:, rows].tocoo()
-        return mass.col.astype(np.intp), to[mass.row], share[mass.row] * mass.data
+        mass = place.mass_of(every, rows)
+        entry, row = np.nonzero(mass)
+        return row, to[entry], share[entry] * mass[entry, row]
 
     def evaluate(self, sweeps: int) -> None:
         """Carry what is known now through all nodes in use; then drop dominated vectors."""

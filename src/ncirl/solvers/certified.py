@@ -1,0 +1,193 @@
+"""Certified bounds: grow both from the prior until they are close, with the strategies that prove them.
+
+    while U − L > gap:
+        a trial: forward along the optimistic play, to where the bounds are farthest apart; back up there and on the way home
+        evaluate both controllers: carry what was found through all older nodes, no program needed
+
+Vectors (from above) and points (from below) are nodes of two finite-state controllers. When the search ends, for
+whatever reason, the two become playbooks of the game as it was given, and the numbers returned are what those playbooks
+secure when each is played against every opponent (`Response`), not what any linear program said. So the bounds hold at
+any time, whatever the accuracy of the programs was.
+
+Before the search, exactly: a horizon becomes part of the state, equivalent states are merged (`quotient`), intents with
+equal rewards are merged, rewards are put in units of the largest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.errors import InputError
+from ncirl.game import Game
+from ncirl.lp.session import Meter
+from ncirl.playable import PlayableSolution
+from ncirl.playbook import AttackerPlaybook, DefenderPlaybook
+from ncirl.playbook_play import PlaybookAttacker, PlaybookDefender
+from ncirl.playbook_unmerged import unmerged
+from ncirl.quotient import quotient
+from ncirl.solution import Progress, ProgressCallback, Stats, Status
+from ncirl.solvers.bounding.export import attacker_playbook, defender_playbook
+from ncirl.solvers.bounding.intents import MergedIntents, merge_intents
+from ncirl.solvers.bounding.search import Search
+from ncirl.solvers.initial import initial_bounds
+from ncirl.strategy import AttackerStrategy, DefenderStrategy
+
+__all__ = ["Certified", "CertifiedSolution"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifiedSolution(PlayableSolution):
+    """Bounds with their proof: two playbooks that anyone can evaluate.
+
+    Attributes
+    ----------
+    attacker_playbook : AttackerPlaybook
+        Secures `lower` against every defender.
+    defender_playbook : DefenderPlaybook
+        Concedes at most `upper` on average over the prior, whatever the attacker does.
+    per_intent : ndarray of shape (Θ,)
+        What an attacker of each intent can get at most against the defender's playbook.
+    """
+
+    attacker_playbook: AttackerPlaybook
+    defender_playbook: DefenderPlaybook
+    per_intent: FloatArray
+
+    def attacker_strategy(self) -> AttackerStrategy:
+        """Return the attacker's playbook as a strategy."""
+        return PlaybookAttacker(self.attacker_playbook)
+
+    def defender_strategy(self) -> DefenderStrategy:
+        """Return the defender's playbook as a strategy."""
+        return PlaybookDefender(self.defender_playbook)
+
+
+@dataclass(frozen=True)
+class Certified:
+    """Two-sided bounds that can be trusted, and strategies for both sides that run without a solver.
+
+    Parameters
+    ----------
+    gap : float
+        Stop when the bounds are this close.
+    relative_gap : float
+        Stop also when they are this close relative to the larger of them: 0.01 is one per cent.
+    time_limit : float, optional
+        Seconds after which to stop with the bounds so far.
+    width : int
+        How many successors are backed up beside the one followed.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> solution = ncirl.solve(ncirl.games.big_match(discount=0.9), Certified(gap=1e-4))
+    >>> solution.lower <= 3.2566078 <= solution.upper, solution.gap <= 1e-4
+    (True, True)
+    """
+
+    gap: float = 1e-3
+    relative_gap: float = 0.0
+    time_limit: float | None = None
+    width: int = 8
+
+    def run(self, game: Game, *, progress: ProgressCallback | None = None, rng: int = 0) -> CertifiedSolution:
+        """Solve `game`; use `ncirl.solve` instead of calling this."""
+        began = time.perf_counter()
+        self._check()
+        timed = game.timed()
+        merged = quotient(timed)
+        intents = merge_intents(merged.game)
+        scale = _largest_reward(intents.game)
+        meter = Meter()
+        small = intents.game.scaled(1 / scale)
+        search = Search(small, initial_bounds(small), meter)
+
+        def elapsed() -> float:
+            return time.perf_counter() - began
+
+        def report() -> None:
+            if progress is not None:
+                low, high = search.bounds()
+                sizes = search.lower.size, search.upper.size
+                progress(Progress(elapsed(), low * scale, high * scale, *sizes, meter.solves))
+
+        status = self._grow(search, scale, elapsed, report)
+        attacker, defender = self._playbooks(search, intents, scale)
+        attacker, defender = unmerged(attacker, timed, merged), unmerged(defender, timed, merged)
+        lower, upper, per_intent = _guarantees(timed, attacker, defender)
+        return CertifiedSolution(
+            game=game,
+            lower=lower,
+            upper=upper,
+            status=status,
+            stats=Stats(elapsed(), meter.solves, meter.seconds, len(search.places)),
+            settings=self,
+            claim="Proved bounds on the value of the game; `verify` recomputes them from the playbooks alone.",
+            attacker_playbook=attacker,
+            defender_playbook=defender,
+            per_intent=per_intent,
+        )
+
+    def _check(self) -> None:
+        if not self.gap >= 0 or not self.relative_gap >= 0:
+            raise InputError("gap and relative_gap must not be negative")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InputError(f"time_limit: must be a positive number of seconds, got {self.time_limit:g}")
+        if self.width < 1:
+            raise InputError(f"width: must be at least 1, got {self.width}")
+
+    def _grow(self, search: Search, scale: float, elapsed: Callable[[], float], report: Callable[[], None]) -> Status:
+        """Run trials until the bounds are close, time is up, or nothing moves; keep what there is when interrupted."""
+
+        def late() -> bool:
+            return self.time_limit is not None and elapsed() > self.time_limit
+
+        stalled = 0
+        try:
+            while True:
+                low, high = search.bounds()
+                target = max(self.gap / scale, self.relative_gap * max(abs(low), abs(high)))
+                report()
+                if high - low <= target:
+                    return Status.GAP_REACHED
+                if late():
+                    return Status.TIME_LIMIT
+                before = high - low
+                search.trial(target, self.width, late)
+                search.evaluate()
+                low, high = search.bounds()
+                stalled = stalled + 1 if high - low >= before else 0
+                if stalled > PATIENCE:
+                    return Status.STALLED
+        except KeyboardInterrupt:
+            return Status.INTERRUPTED
+
+    def _playbooks(
+        self, search: Search, intents: MergedIntents, scale: float
+    ) -> tuple[AttackerPlaybook, DefenderPlaybook]:
+        return attacker_playbook(search, intents, scale), defender_playbook(search, intents, scale)
+
+
+PATIENCE = 50  # trials without progress before giving up
+
+
+def _largest_reward(game: Game) -> float:
+    stages = [game.stage(state) for state in game.explore()]
+    return max((float(np.abs(stage.reward).max(initial=0.0)) for stage in stages), default=0.0) or 1.0
+
+
+def _guarantees(timed: Game, attacker: AttackerPlaybook, defender: DefenderPlaybook) -> tuple[float, float, FloatArray]:
+    """Read both bounds off the playbooks' claims, which are what their nodes are worth against every opponent."""
+    lower = sum(float(shares @ attacker.claims[nodes]) for nodes, shares in attacker.starts)
+    conceded = [chances @ defender.claims[nodes] for nodes, chances in defender.starts]  # per start, [θ]
+    upper = sum(float(start.mass @ vector) for start, vector in zip(timed.starts, conceded, strict=True))
+    prior = np.sum([start.mass for start in timed.starts], axis=0)
+    total = np.sum([start.mass * vector for start, vector in zip(timed.starts, conceded, strict=True)], axis=0)
+    likely = np.sum([start.probability * vector for start, vector in zip(timed.starts, conceded, strict=True)], axis=0)
+    per_intent = np.where(prior > 0, total / np.where(prior > 0, prior, 1.0), likely)
+    return lower, upper, per_intent

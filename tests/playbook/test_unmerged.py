@@ -1,0 +1,55 @@
+"""Playbooks of merged games, brought back: the same bounds in the game itself."""
+
+from __future__ import annotations
+
+import pytest
+
+import ncirl
+from ncirl.game import Game
+from ncirl.games.random_graphs import random_attack_graph
+from ncirl.playbook_unmerged import unmerged
+from ncirl.quotient import quotient
+from ncirl.verify import verify
+from playbook.makers import Pair, controller_pair
+from random_games import random_game
+
+EXACT = 1e-9
+
+
+def games() -> list[Game]:
+    drawn = [
+        random_game(seed, observes=observes, signals=True, horizon=None, n_starts=2, terminal=True)
+        for seed in range(3)
+        for observes in ("actions", "outcomes")
+    ]
+    return [
+        ncirl.games.patrol(discount=0.9),
+        ncirl.games.patrol(horizon=3, discount=1.0),
+        ncirl.games.big_match(),
+        random_attack_graph(5, intents=3, rng=2).game(),
+        random_attack_graph(4, intents=2, observes="outcomes", horizon=3, rng=3).game(),
+        *drawn,
+    ]
+
+
+@pytest.mark.parametrize("game", games(), ids=lambda game: f"{game.name} {game.observes}")
+def test_bounds_stay_the_same(game: Game) -> None:
+    timed = game.timed()
+    merged = quotient(timed)
+    pair = controller_pair(merged.game, seed=1)
+    attacker = unmerged(pair.attacker_playbook, timed, merged)
+    defender = unmerged(pair.defender_playbook, timed, merged)
+    found = verify(Pair(game, attacker, defender, pair.lower, pair.upper))
+    assert found.holds, found.faults
+    assert found.lower == pytest.approx(pair.lower, abs=EXACT)
+    assert found.upper == pytest.approx(pair.upper, abs=EXACT)
+
+
+def test_a_class_of_states_becomes_its_states() -> None:
+    game = ncirl.games.patrol(discount=0.9)
+    merged = quotient(game)
+    pair = controller_pair(merged.game, seed=1)
+    defender = unmerged(pair.defender_playbook, game, merged)
+    assert len(merged.game.explore()) == 1
+    assert set(defender.states) == set(game.explore())
+    assert len(defender) == 4 * len(pair.defender_playbook)

@@ -1,0 +1,207 @@
+"""Certificates: exact where the value is known, equal to independent best responses, and hard to fool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import ncirl
+from ncirl.evaluation import best_response_to_attacker, best_response_to_defender
+from ncirl.game import Game
+from ncirl.playbook_play import PlaybookAttacker, PlaybookDefender
+from ncirl.solution import solve
+from ncirl.solvers.shapley import Shapley
+from ncirl.verify import verify
+from playbook.makers import Pair, attacker_with_corners, certified, controller_pair, history_pair, random_pair
+from playbook.makers import stationary_defender_playbook as stationary
+from random_games import random_game
+
+EXACT = 1e-9
+SLACK = 1e-6  # times the largest reward, as documented
+OBSERVED = ("actions", "outcomes")
+
+
+def games() -> list[Game]:
+    shapes = [
+        {"observes": observes, "signals": signals, "n_starts": starts, "n_intents": intents, "terminal": terminal}
+        for observes in OBSERVED
+        for signals, starts, intents, terminal in ((False, 1, 2, True), (True, 2, 3, True), (True, 3, 2, False))
+    ]
+    drawn = [random_game(seed, **shape) for seed in range(4) for shape in shapes]
+    return [ncirl.games.patrol(horizon=4, discount=1.0), ncirl.games.aumann_maschler_1(horizon=4, discount=1.0), *drawn]
+
+
+@pytest.mark.parametrize("game", games(), ids=lambda game: f"{game.name} {game.observes}")
+def test_histories_of_an_exact_solution_certify_the_value(game: Game) -> None:
+    pair, solution = history_pair(game)
+    found = verify(pair)
+    assert found.holds, found.faults
+    assert found.lower == pytest.approx(solution.lower, abs=EXACT)
+    assert found.upper == pytest.approx(solution.upper, abs=EXACT)
+    assert found.lower <= found.upper
+    prior = np.sum([start.mass for start in game.starts], axis=0)
+    assert prior @ found.per_intent == pytest.approx(found.upper, abs=EXACT)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e4])
+def test_histories_certify_scaled_and_shifted_values(factor: float) -> None:
+    game = random_game(5, observes="outcomes", signals=True, n_starts=2).scaled(factor, shift=-3 * factor)
+    pair, solution = history_pair(game)
+    found = verify(pair)
+    assert found.holds, found.faults
+    assert found.lower == pytest.approx(solution.lower, rel=EXACT)
+    assert found.upper == pytest.approx(solution.upper, rel=EXACT)
+
+
+@pytest.mark.parametrize("make", [random_pair, controller_pair])
+@pytest.mark.parametrize("horizon", [None, 3])
+@pytest.mark.parametrize("observes", OBSERVED)
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_are_the_best_responses(
+    make: Callable[[Game, int], Pair], horizon: int | None, observes: str, seed: int
+) -> None:
+    game = random_game(seed, observes=observes, signals=True, n_starts=2, n_intents=3, horizon=horizon, terminal=True)
+    pair = make(game, seed)
+    found = verify(pair)
+    assert found.holds, found.faults
+    secured = best_response_to_attacker(game, PlaybookAttacker(pair.attacker_playbook))
+    conceded = best_response_to_defender(game, PlaybookDefender(pair.defender_playbook))
+    assert found.lower == pytest.approx(secured.value, abs=EXACT + secured.error)
+    assert found.upper == pytest.approx(conceded.value, abs=EXACT + conceded.error)
+    assert found.per_intent == pytest.approx(conceded.per_intent, abs=EXACT + conceded.error)
+
+
+@pytest.mark.parametrize("name", ["patrol", "big-match", "aumann-maschler-1"])
+def test_complete_information_strategies_bound_the_value(name: str) -> None:
+    game = ncirl.games.builtin(name).with_horizon(None, 0.8)
+    prior = np.sum([start.mass for start in game.starts], axis=0)
+    by_intent, mean = solve(game, Shapley()), solve(game, Shapley(weights=prior.tolist()))
+    attacker = attacker_with_corners(game, {s: x for s, x in by_intent.attacker.items() if len(x)})
+    defender = stationary(game, {s: y[:, 0] for s, y in mean.defender.items() if len(y)})
+    found = verify(certified(game, attacker, defender))
+    assert found.holds
+    revealed = sum(float(start.mass @ by_intent.values[start.state]) for start in game.starts)
+    assert found.lower == pytest.approx(revealed, abs=1e-7)  # the attacker that hides nothing gets just this
+    assert found.upper >= found.lower
+
+
+def broken(pair: Pair) -> dict[str, Pair]:
+    """Break one thing at a time."""
+    attacker, defender = pair.attacker_playbook, pair.defender_playbook
+
+    def attack(**changes: object) -> Pair:
+        return replace(pair, attacker_playbook=replace(attacker, **changes))
+
+    def defend(**changes: object) -> Pair:
+        return replace(pair, defender_playbook=replace(defender, **changes))
+
+    def moved(playbook: object, change: Callable[[sp.csr_array], None]) -> object:
+        weights = playbook.moves.weights.copy()
+        change(weights)
+        return replace(playbook.moves, weights=weights)
+
+    def elsewhere(weights: sp.csr_array) -> None:
+        weights.indices[0] = (weights.indices[0] + 1) % weights.shape[1]
+
+    def less(weights: sp.csr_array) -> None:
+        weights.data[0] *= 0.5
+
+    def nan(weights: sp.csr_array) -> None:
+        weights.data[0] = np.nan
+
+    def beyond(weights: sp.csr_array) -> None:
+        weights.indices[0] = weights.shape[1]
+
+    uniform = tuple(np.full_like(mix, 1 / len(mix)) for mix in defender.mixes)
+    silent = tuple(np.full_like(policy, 1 / len(policy)) for policy in attacker.policies)
+    beliefs = attacker.beliefs.copy()
+    beliefs[0] = [1.0, 0.0]
+    return {
+        "lower": replace(pair, lower=pair.lower + 1e-3),
+        "upper": replace(pair, upper=pair.upper - 1e-3),
+        "not a number": replace(pair, upper=np.nan),
+        "mixes": defend(mixes=uniform),
+        "mix too large": defend(mixes=(defender.mixes[0] * 1.001, *defender.mixes[1:])),
+        "mix negative": defend(mixes=(defender.mixes[0] + [0.5, -0.5], *defender.mixes[1:])),
+        "mix of another length": defend(mixes=(np.ones(1), *defender.mixes[1:])),
+        "mix missing": defend(mixes=defender.mixes[1:]),
+        "defender claims": defend(claims=defender.claims - 0.1),
+        "defender moves elsewhere": defend(moves=moved(defender, elsewhere)),
+        "defender moves less": defend(moves=moved(defender, less)),
+        "defender moves nan": defend(moves=moved(defender, nan)),
+        "defender moves beyond": defend(moves=moved(defender, beyond)),
+        "defender starts": defend(starts=defender.starts[1:]),
+        "defender starts nowhere": defend(starts=(*defender.starts[1:], (np.zeros(0, dtype=np.intp), np.zeros(0)))),
+        "defender starts elsewhere": defend(starts=(defender.starts[1], *defender.starts[1:])),
+        "defender starts beyond": defend(starts=((np.array([10**6]), np.ones(1)), *defender.starts[1:])),
+        "policies": attack(policies=silent),
+        "policy too small": attack(policies=(attacker.policies[0] * 0.999, *attacker.policies[1:])),
+        "beliefs": attack(beliefs=beliefs),
+        "attacker claims": attack(claims=attacker.claims + 0.1),
+        "attacker claims nan": attack(claims=attacker.claims * np.nan),
+        "attacker moves elsewhere": attack(moves=moved(attacker, elsewhere)),
+        "attacker moves less": attack(moves=moved(attacker, less)),
+        "attacker starts": attack(starts=tuple((nodes, 2 * shares) for nodes, shares in attacker.starts)),
+        "attacker states": attack(states=tuple(reversed(attacker.states))),
+        "attacker states unknown": attack(states=("nowhere", *attacker.states[1:])),
+        "attacker state beyond": attack(state=attacker.state + 1),
+    }
+
+
+@pytest.fixture(scope="module")
+def honest() -> Pair:
+    pair, _ = history_pair(ncirl.games.patrol(horizon=3, discount=1.0))
+    return pair
+
+
+def test_honest_pair_holds(honest: Pair) -> None:
+    assert verify(honest).holds
+
+
+@pytest.mark.parametrize("what", sorted(broken(history_pair(ncirl.games.patrol(horizon=3, discount=1.0))[0])))
+def test_what_was_tampered_with_does_not_hold(honest: Pair, what: str) -> None:
+    found = verify(broken(honest)[what])
+    assert not found.holds
+    assert found.faults
+
+
+def test_worse_strategy_is_told_what_it_is_worth(honest: Pair) -> None:
+    mixes = tuple(np.full_like(mix, 1 / len(mix)) for mix in honest.defender_playbook.mixes)
+    playbook = replace(honest.defender_playbook, mixes=mixes)
+    found = verify(replace(honest, defender_playbook=playbook))
+    assert found.upper == pytest.approx(best_response_to_defender(honest.game, PlaybookDefender(playbook)).value)
+    assert found.upper > honest.upper
+
+
+def test_claims_of_nodes_are_not_believed(honest: Pair) -> None:
+    playbook = honest.defender_playbook
+    found = verify(replace(honest, defender_playbook=replace(playbook, claims=playbook.claims - 100.0)))
+    assert found.upper == pytest.approx(honest.upper, abs=EXACT)
+    assert not found.holds
+
+
+def test_small_gaps_of_shares_are_taken_off_the_bound(honest: Pair) -> None:
+    playbook, missing = honest.attacker_playbook, 1e-10
+    weights = playbook.moves.weights * (1 - missing)
+    found = verify(replace(honest, attacker_playbook=replace(playbook, moves=replace(playbook.moves, weights=weights))))
+    largest = 2 / 3
+    assert found.holds
+    assert found.lower <= honest.lower - missing * largest
+    assert found.lower == pytest.approx(honest.lower, abs=100 * missing)
+
+
+def test_bounds_of_a_game_that_is_over_are_zero() -> None:
+    game = Game(lambda _: ncirl.TERMINAL, intents=["x", "y"], initial={"end": [0.5, 0.5]}, discount=0.9)
+    found = verify(certified(game, attacker_with_corners(game, {}), stationary(game, {})))
+    assert found.holds
+    assert (found.lower, found.upper, found.per_intent.tolist()) == (0.0, 0.0, [0.0, 0.0])
+
+
+def test_claims_within_the_tolerance_hold(honest: Pair) -> None:
+    largest = 2 / 3
+    assert verify(replace(honest, lower=honest.lower + 0.9 * SLACK * largest)).holds
+    assert not verify(replace(honest, lower=honest.lower + 1.1 * SLACK * largest)).holds
