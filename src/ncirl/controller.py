@@ -23,7 +23,7 @@ __all__ = ["Response", "spans"]
 
 ACCURACY = 1e-12  # relative to what can be won; where sweeps end
 ROUNDS = 200  # improvements of the opponent's policy, at most
-SWEEPS = 1000  # of one policy, at most
+SWEEPS = 1000  # in the evaluation of one policy, at most
 
 
 def spans(begin: IntArray, end: IntArray) -> IntArray:
@@ -141,7 +141,7 @@ class Response:
         return answer
 
     def _iterated(self, values: FloatArray) -> FloatArray:
-        """Approach the fixed point by modified policy iteration."""
+        """Approach the fixed point by policy iteration."""
         discount = self.discount
         if not discount < 1:
             return values
@@ -155,18 +155,29 @@ class Response:
         return values
 
     def _followed(self, row_values: FloatArray, values: FloatArray, enough: float) -> FloatArray:
-        """Evaluate, by sweeps, the policy whose rows reach `values` now."""
+        """Evaluate the policy whose rows reach `values` now."""
         widths = np.diff(np.append(self.first, len(self.reward)))
         reached = row_values == np.repeat(values, widths, axis=0)
         numbers = np.arange(len(row_values)).reshape(-1, *[1] * (reached.ndim - 1))
         chosen = np.minimum.reduceat(np.where(reached, numbers, len(row_values)), self.first, axis=0)
-        columns = []
-        for k, rows in enumerate(chosen.reshape(len(chosen), -1).T):
-            reward = self.reward.reshape(len(self.reward), -1)[rows, k]
-            moves, value = self.moves[rows], values.reshape(len(values), -1)[:, k]
-            for _ in range(SWEEPS):
-                before, value = value, reward + moves @ value
-                if np.abs(value - before).max() <= enough:
-                    break
-            columns.append(value)
+        columns = [
+            self._evaluated(rows, k, values.reshape(len(values), -1)[:, k], enough)
+            for k, rows in enumerate(chosen.reshape(len(chosen), -1).T)
+        ]
         return np.stack(columns, axis=-1).reshape(values.shape)
+
+    def _evaluated(self, rows: IntArray, k: int, value: FloatArray, enough: float) -> FloatArray:
+        """Approach v = reward + moves v for the rows chosen: a Krylov method, and sweeps for what it leaves."""
+        from scipy.sparse.linalg import bicgstab  # slow to load, and play does without it
+
+        moves, reward = self.moves[rows], self.reward.reshape(len(self.reward), -1)[rows, k]
+        with np.errstate(all="ignore"):  # it may break down: then its answer is not taken
+            matrix = sp.eye_array(len(rows), format="csr") - moves
+            found, _ = bicgstab(matrix, reward, x0=value, rtol=0.0, atol=enough, maxiter=SWEEPS)
+            if np.abs(reward - matrix @ found).max() < np.abs(reward - matrix @ value).max():
+                value = found
+        for _ in range(SWEEPS):
+            before, value = value, reward + moves @ value
+            if np.abs(value - before).max() <= enough:
+                break
+        return value
