@@ -25,7 +25,7 @@ def contests() -> dict[str, Game]:
 
 def run() -> dict[str, list[tuple[float, float]]]:
     """Return, per game and number of expansions, what attacker and defender give away."""
-    found = {}
+    found: dict[str, list[tuple[float, float]]] = {}
     for name, game in contests().items():
         value = solve(game, HistoryLP()).lower
         found[name] = []
@@ -45,7 +45,7 @@ def draw(found: dict[str, list[tuple[float, float]]], path: Path) -> None:
     mpl.rcParams["svg.hashsalt"] = "ncirl"
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.9), sharey=True, layout="constrained")
     titles = ("attacker: value − what it secures", "defender: what it concedes − value")
     for side, (axis, title) in enumerate(zip(axes, titles, strict=True)):
         for marker, (name, given) in zip("osD", found.items(), strict=True):
@@ -54,7 +54,7 @@ def draw(found: dict[str, list[tuple[float, float]]], path: Path) -> None:
         axis.axhline(FLOOR, color="grey", linewidth=0.8, linestyle=":")
         axis.grid(alpha=0.3)
     axes[0].set_ylabel(f"given away (≤ {FLOOR:g} drawn there)")
-    axes[1].legend(fontsize="small")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize="small")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     plt.close(figure)

@@ -42,9 +42,9 @@ class Row:
 
 
 def contests() -> dict[str, Game]:
-    """Return the games: the classics, cut after six stages, and attack graphs, cut after four."""
+    """Return the games: the classics, cut after six stages, and attack graphs, cut after three."""
     graphs = {
-        f"attack graph {seed}": random_attack_graph(6, intents=3, discount=DISCOUNT, horizon=4, rng=seed).game()
+        f"attack graph {seed}": random_attack_graph(6, intents=3, discount=DISCOUNT, horizon=3, rng=seed).game()
         for seed in GRAPHS
     }
     return {
@@ -76,10 +76,10 @@ def run(expansions: int = EXPANSIONS) -> list[Row]:
 
 def main() -> None:
     """Print the table, in Markdown."""
-    print(
-        "\n| game | value | beyond | variant | attacker's number | defender's number | attacker loses | defender loses |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    sides = [f"{side} {what}" for what in ("number", "loses") for side in ("attacker", "defender")]
+    columns = ["game", "value", "beyond", "variant", *sides]
+    print(f"\n| {' | '.join(columns)} |")
+    print("|---" * len(columns) + "|")
     for row in run():
         lower, upper = (f"{x:.4f} ({x - row.value:+.4f})" if not isnan(x) else "none" for x in (row.lower, row.upper))
         losses = " | ".join(f"{max(loss, 0.0):.4f}" for loss in (row.attacker_loses, row.defender_loses))

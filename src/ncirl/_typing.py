@@ -7,8 +7,9 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FloatArray", "IntArray", "State"]
+__all__ = ["BoolArray", "FloatArray", "IntArray", "State"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
 State = Hashable

@@ -103,7 +103,35 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.strip() == ncirl.__version__
 
 
-@pytest.mark.parametrize("command", ["demo", "show", "solve"])
+def test_example_tells_the_four_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["example", "patrol"]) == DONE
+    told = capsys.readouterr().out
+    for sentence in (
+        "It takes 2/3 + 2/3 = 4/3.",
+        "The thief takes 1/2 + 1/3 = 5/6, less than 4/3.",
+        "The thief takes 1/4 + 2/3 = 11/12.",
+        "The thief takes 7/8 on average",
+        "5/6 < 7/8 < 11/12 < 4/3",
+    ):
+        assert sentence in told
+
+
+def test_solve_by_points(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--solver", "nc-pbvi", "--expansions", "2", "--sweeps", "10", "--approximation", "hull"]
+    found = run_json(capsys, "solve", "builtin:patrol", "--horizon", "2", "--discount", "1", *words)
+    assert found["lower"] == pytest.approx(0.875, abs=LP_ACCURACY)
+    assert found["upper"] == pytest.approx(0.875, abs=LP_ACCURACY)
+    assert (found["solver"], found["status"]) == ("nc-pbvi", "finished")
+    assert found["claim"].startswith("Both numbers bound")
+
+
+def test_solve_as_printed_says_that_nothing_is_certified(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--solver", "nc-pbvi", "--variant", "printed", "--expansions", "1"]
+    found = run_json(capsys, "solve", "builtin:aumann-maschler-1", "--discount", "0.3", *words)
+    assert found["claim"].startswith("Nothing is certified")
+
+
+@pytest.mark.parametrize("command", ["demo", "example", "show", "solve"])
 def test_help_has_a_description_and_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == DONE
     out = capsys.readouterr().out
@@ -127,6 +155,8 @@ def test_help_has_a_description_and_an_example(command: str, capsys: pytest.Capt
         (["solve", "builtin:patrol", "--discount", "1"], "discount: 1 needs a finite horizon"),
         (["solve", "builtin:patrol", "--time-limit", "nan"], "--time-limit: must be a positive number of seconds"),
         (["solve", "builtin:patrol", "--time-limit", "1"], "--time-limit: solver history-lp cannot stop early"),
+        (["solve", "builtin:patrol", "--sweeps", "3"], "--sweeps: solver history-lp has no such setting; leave it out"),
+        (["solve", "builtin:patrol", "--solver", "nc-pbvi", "--sweeps", "0"], "at least one sweep is needed"),
         (["solve", "builtin:patrol", "--seed", "-1"], "--seed: must not be negative, got -1"),
         (["solve", "builtin:patrol"], "game 'patrol': the history program needs a finite horizon"),
         (["solve", "builtin:patrol", "--horizon", "60"], "shorten the horizon"),

@@ -56,3 +56,9 @@ def test_interrupt_ends_with_130_and_a_short_line(tmp_path: Path) -> None:
         _, complaint = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert complaint == b"ncirl: interrupted\n"
+
+
+def test_importing_the_package_loads_no_linear_programming_library() -> None:
+    code = "import sys, ncirl; ncirl.AttackGraph, ncirl.Defender, ncirl.simulate; print('highspy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert done.stdout.strip() == "False"

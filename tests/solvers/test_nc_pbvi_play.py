@@ -97,19 +97,23 @@ def test_ten_attack_graphs_are_bounded_and_played() -> None:
 
 
 @pytest.mark.parametrize(
-    "game",
-    [games.aumann_maschler_1(2 / 5, horizon=4, discount=1.0), games.patrol(discount=1.0, horizon=4)],
-    ids=["aumann-maschler-1", "patrol"],
+    ("game", "left"),
+    [
+        (games.aumann_maschler_1(2 / 5, horizon=4, discount=1.0), LP_ACCURACY),
+        (games.patrol(discount=1.0, horizon=4), LP_ACCURACY),
+        (attack_game(2), 1e-3),
+    ],
+    ids=["aumann-maschler-1", "patrol", "attack graph"],
 )
-def test_the_defender_becomes_less_exploitable(game: Game) -> None:
+def test_the_defender_becomes_less_exploitable(game: Game, left: float) -> None:
     value = solve(game, HistoryLP()).lower
     excess = []
-    for expansions in (0, 2, 4):
+    for expansions in (0, 3, 6):
         defender = solve(game, NCPBVI(expansions=expansions)).defender_strategy()
         excess.append(best_response_to_defender(game, defender).value - value)
     assert excess[0] > 1e-2
     assert all(later <= earlier + LP_ACCURACY for earlier, later in pairwise(excess))
-    assert abs(excess[-1]) <= LP_ACCURACY
+    assert -LP_ACCURACY <= excess[-1] <= left
 
 
 SOLUTIONS: dict[str, PlayableSolution] = {

@@ -1,8 +1,8 @@
 """Certified bounds: grow both from the prior until they are close, with the strategies that prove them.
 
     while U − L > gap:
-        a trial: forward along the optimistic play, to where the bounds are farthest apart; back up there and on the way home
-        evaluate both controllers: carry what was found through all older nodes, no program needed
+        a trial       forward along the optimistic play to where the bounds are farthest apart; back up, also going home
+        evaluation    carry what was found through all older nodes of both controllers, no program needed
 
 Vectors (from above) and points (from below) are nodes of two finite-state controllers. When the search ends, for
 whatever reason, the two become playbooks of the game as it was given, and the numbers returned are what those playbooks

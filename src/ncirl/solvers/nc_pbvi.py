@@ -15,8 +15,8 @@ Deviations from the page, beside the programs themselves:
 
 - New points are stored at the successor, where the programs will ask for them, not at the state they were found at.
 - As written, EXPAND-A may find nothing: where the best plan on a hull splits the belief into points of the hull, their
-  values rest on each other. (Three stages of patrol stay at 5/4; the value is 9/7.) So the posteriors of the best plan
-  on the defender's vectors, where nothing is known to be bad yet, are candidates as well.
+  values rest on each other. (Three stages of patrol stay at 5/4; the value is 9/7.) So of the posteriors of the best
+  plan on the defender's vectors, where nothing is known to be bad yet, that where most is open is added as well.
 - ζ0 ∈ −∂v(s0, b0), for which the paper gives no rule, is the best vector at the prior, looked up anew in every sweep.
 - Equivalent states are merged first (`quotient`), states are swept successors first, and what cannot have changed is
   not solved again.

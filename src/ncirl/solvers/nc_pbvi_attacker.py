@@ -67,25 +67,40 @@ class AttackerSide(Side[Hull, HullLP]):
         return rose
 
     def expand(self) -> None:
-        """Store, per point, the posterior farthest in ℓ1: from the point itself, and from all that is stored."""
+        """Store, per point, two posteriors.
+
+        One of the best plan on the points, the farthest in ℓ1; one of the best plan on the defender's vectors, that
+        where most is still open, |β_i| (U − L)(s'_i, b_i).
+        """
         for state in self.order:
             own, optimistic = self.program(state), self.optimist.primal(state)
             for belief in list(self.beliefs[state]):
                 self._store_farthest(state, own.solve(belief), belief)
-                self._store_farthest(state, optimistic.solve(belief), None)
+                self._store_most_open(state, optimistic.solve(belief))
 
-    def _store_farthest(self, state: State, step: AttackerStep, belief: FloatArray | None) -> None:
-        """Store the posterior of a plan that is farthest from `belief`, or else from all that is stored where it is."""
-        seen = self.game.observations(state)
-        found: list[tuple[float, State, FloatArray]] = []
-        for successor, mass in zip(seen.successors, posterior_masses(seen, step.plan), strict=True):
-            if mass.sum() > POSSIBLE and mass.max() < (1 - SAME) * mass.sum() and not self.game.is_terminal(successor):
-                posterior = mass / mass.sum()
-                known = self.beliefs[successor] if belief is None else [belief]
-                found.append((distance(posterior, known), successor, posterior))
+    def _store_farthest(self, state: State, step: AttackerStep, belief: FloatArray) -> None:
+        found = self._posteriors(state, step)
         if found:
-            _, successor, posterior = max(found, key=lambda each: each[0])
-            self._store(successor, posterior)
+            successor, mass = max(found, key=lambda each: distance(each[1] / each[1].sum(), [belief]))
+            self._store(successor, mass / mass.sum())
+
+    def _store_most_open(self, state: State, step: AttackerStep) -> None:
+        found = self._posteriors(state, step)
+        if found:
+            successor, mass = max(found, key=lambda each: self._open(*each))
+            self._store(successor, mass / mass.sum())
+
+    def _open(self, state: State, mass: FloatArray) -> float:
+        return self.optimist.shape(state).value(mass) - self._points(state).single(mass)
+
+    def _posteriors(self, state: State, step: AttackerStep) -> list[tuple[State, FloatArray]]:
+        """List the unnormalised posteriors of a plan that leave anything open, with the states they are at."""
+        seen = self.game.observations(state)
+        return [
+            (successor, mass)
+            for successor, mass in zip(seen.successors, posterior_masses(seen, step.plan), strict=True)
+            if mass.sum() > POSSIBLE and mass.max() < (1 - SAME) * mass.sum() and not self.game.is_terminal(successor)
+        ]
 
     def _store(self, state: State, belief: FloatArray) -> None:
         if self.game.is_terminal(state) or distance(belief, self.beliefs[state]) <= SAME:

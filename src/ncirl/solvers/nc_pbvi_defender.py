@@ -74,6 +74,9 @@ class DefenderSide(Side[Vectors, DefenderLP]):
             better = {k: vector for k in due if (vector := self._better(state, k)) is not None}
             if better:  # noted only now: all were solved on the same vectors
                 for k, vector in better.items():
+                    before = self.alphas[state][k]
+                    if (vector > before + PROGRESS).any():  # other vectors may rest on it where it was lower
+                        self.base[state] = _undominated(np.vstack([self.base[state], before]))
                     self.alphas[state][k] = vector
                     if k in self.beliefs[state]:
                         self.promises[state][k] = -vector
@@ -131,7 +134,7 @@ class DefenderSide(Side[Vectors, DefenderLP]):
         alphas = self.alphas[state]
         if self.approximation == "sawtooth":  # the base and the first vector that lowers it, as the printed `break`
             alphas = [a for a in alphas if not (self.base[state] <= a + SAME).all(axis=1).any()][:1]
-        return Vectors(np.unique([*self.base[state], *alphas], axis=0))
+        return Vectors(_undominated(np.array([*self.base[state], *alphas])))
 
     def _program(self, state: State) -> DefenderLP:
         stage, seen = self.game.stage(state), self.game.observations(state)
@@ -140,6 +143,14 @@ class DefenderSide(Side[Vectors, DefenderLP]):
     def _conceded(self, state: State, step: DefenderStep) -> FloatArray:
         stage, seen, after = self.game.stage(state), self.game.observations(state), self.after(state)
         return defender_backup(stage, seen, self.game.discount, after, self.prior, step.defence, step.mixture).vector
+
+
+def _undominated(alphas: FloatArray) -> FloatArray:
+    """Drop every vector that another one is nowhere above."""
+    alphas = np.unique(alphas, axis=0)
+    below = (alphas[:, None, :] <= alphas[None, :, :]).all(axis=2)  # [i, j]: i is nowhere above j
+    kept: FloatArray = alphas[below.sum(axis=0) == 1]
+    return kept
 
 
 def _centred(promise: FloatArray) -> FloatArray:

@@ -6,7 +6,11 @@ secured by P_A on an earlier and lower hull, and P_A is concave in b, so L(s, b)
 
 Defender: the memory is the promise ᾱ, a vector per intent. It plays D of P_D(s, −ᾱ) and after observation i promises
 the mean of the mixture there, ᾱ_i = Σ_j μ_ij α_j / Σ_j μ_ij. It starts from the vector best at the belief of the start,
-−ζ0 with ζ0 ∈ −∂v(s0, b0). It never sees a belief, nor the plan of the attacker.
+−ζ0 with ζ0 ∈ −∂v(s0, b0). It never sees a belief, nor the plan of the attacker. With a hull it keeps what it promises:
+every vector was conceded by P_D on vectors that are still there, or on others nowhere below those that are, and so are
+their means.
+
+The sawtooth looks at one point or vector at a time and not always the same; play on it may fall short of the bounds.
 
 **What has probability zero.** The attacker's belief stays as it was after what its plan makes impossible (`belief`).
 An observation that the defender's own mixed action makes impossible has no mixture; that can only happen when someone

@@ -24,8 +24,7 @@ def defender_playbook(search: Search, intents: MergedIntents, scale: float) -> D
     book = search.upper
     roots = []
     for start in search.game.starts:
-        place = search.number.get(start.state)
-        store = book.stores[place] if place is not None else None
+        store = book.stores.get(search.number.get(start.state, -1))
         roots.append(None if store is None else int(store.nodes[(store.alphas @ start.mass).argmin()]))
     order: dict[int, int] = {}
     pending = [root for root in roots if root is not None]
@@ -55,7 +54,7 @@ def defender_playbook(search: Search, intents: MergedIntents, scale: float) -> D
 
 def attacker_playbook(search: Search, intents: MergedIntents, scale: float) -> AttackerPlaybook:
     """Build the attacker's playbook from the points that serve the starts best, and all they lead to."""
-    book, n_t = search.lower, len(intents.group)
+    book = search.lower
     nodes, corner_of = _corners(search, intents, scale)
     roots: list[tuple[int, float] | None] = []
     for start in search.game.starts:
@@ -86,7 +85,6 @@ def attacker_playbook(search: Search, intents: MergedIntents, scale: float) -> A
         policy = policy_of(plan)[:, intents.group]
         nodes.append(AttackerNode(search.states[node.place], belief, policy, scale * book.values[n], moves))
     starts = [[] if root is None else [(order[root[0]], root[1])] for root in roots]
-    assert n_t == nodes[0].belief.shape[0] if nodes else True
     return build_attacker_playbook(intents.whole, nodes, starts, corner_of)
 
 

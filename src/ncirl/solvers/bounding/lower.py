@@ -11,7 +11,7 @@ from ncirl.belief import policy_of
 from ncirl.lp.session import INF, LPSolution, Meter
 from ncirl.solvers.bounding.lower_book import LowerBook, shares
 from ncirl.solvers.bounding.place import Place
-from ncirl.solvers.bounding.program import ACTIVE, NONE, TOLERANCE, StageProgram
+from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy, StageProgram
 from ncirl.solvers.bounding.upper_book import UpperStep
 
 __all__ = ["LowerProgram", "LowerStep"]
@@ -36,13 +36,14 @@ class LowerStep:
 class LowerProgram(StageProgram):
     """P_A(s, ·) over points: K rows Σ_j φ_ij b_j ≤ β_i per open observation, a column φ_ij per point met."""
 
-    def __init__(self, place: Place, book: LowerBook, meter: Meter) -> None:
+    def __init__(self, place: Place, book: LowerBook, accuracy: Accuracy, meter: Meter) -> None:
         self.book = book
         corners = np.array([book.stores[t].corners for t in place.successor.tolist()]).reshape(-1, place.n_t)
-        super().__init__(place, _certain(place, corners), meter)
+        super().__init__(place, _certain(place, corners), accuracy, meter)
         self._fresh = True
 
     def clear(self) -> None:
+        """Forget the continuation's rows and columns."""
         self.row_of = np.full(len(self.place.seen), -1, dtype=np.intp)  # first of the rows of an observation
         self.in_use: dict[tuple[int, int], float] = {}  # gains of the columns there are, by observation and node
         self.share_observation: IntArray = NONE
@@ -53,6 +54,7 @@ class LowerProgram(StageProgram):
         self.share_columns: IntArray = NONE
 
     def entering(self, action: int) -> tuple[IntArray, FloatArray]:
+        """Return rows and coefficients [θ, row] of new plan columns."""
         if self.place.by_action:
             return NONE, np.zeros((self.place.n_t, 0))
         open_ = np.flatnonzero(self.row_of >= 0)
@@ -63,7 +65,11 @@ class LowerProgram(StageProgram):
         )
 
     def opposing(self, defence: int) -> tuple[IntArray, FloatArray]:
+        """Return columns and coefficients of a new row d."""
         return self.share_columns, -self.place.discount * self.share_weight[:, defence] * self.share_gain
+
+    def opened(self, action: int | None, defence: int | None) -> None:
+        """Do nothing: observations are opened by the points that serve them."""
 
     def _open(self, observation: int) -> None:
         n_t = self.place.n_t
@@ -77,7 +83,7 @@ class LowerProgram(StageProgram):
         """Add a column for a point of the observation's successor, unless it is there."""
         store = self.book.stores[int(self.place.successor[observation])]
         key = observation, int(store.nodes[position])
-        if self.in_use.get(key, -np.inf) >= store.gains[position] - TOLERANCE:
+        if self.in_use.get(key, -np.inf) >= store.gains[position] - self.accuracy.missed:
             return False
         self.in_use[key] = float(store.gains[position])
         if self.row_of[observation] < 0:
@@ -139,7 +145,7 @@ class LowerProgram(StageProgram):
                 continue
             offered = shares(beta[here], store.beliefs) * store.gains
             best = offered.argmax(axis=1)
-            for k in np.flatnonzero(offered[np.arange(len(here)), best] > TOLERANCE).tolist():
+            for k in np.flatnonzero(offered[np.arange(len(here)), best] > self.accuracy.missed).tolist():
                 self._share(int(seen[here[k]]), int(best[k]))
 
     def _payoff(self, plan: FloatArray, share: FloatArray) -> FloatArray:
@@ -169,7 +175,7 @@ class LowerProgram(StageProgram):
             if (~open_).any():
                 worth[~open_] *= shares(beta[here[~open_]], store.beliefs)
             best = worth.argmax(axis=1)
-            for k in np.flatnonzero(worth[np.arange(len(here)), best] > TOLERANCE).tolist():
+            for k in np.flatnonzero(worth[np.arange(len(here)), best] > self.accuracy.missed).tolist():
                 found |= self._share(int(observations[k]), int(best[k]))
         return found
 

@@ -1,6 +1,7 @@
 """The points found so far, as nodes of a controller: what made each, what it refers to, what it is worth now.
 
-    v_n = min_d  Σ_{a,θ} A_n(a,θ) [ r(a,d,θ) + γ Σ_i mass[i,a] weight[i,d] c_i(θ) ] + γ Σ_i weight[i,d] Σ_j φ_ij (v_j − c·b_j)
+    v_n = min_d  Σ_{a,θ} A_n(a,θ) gain(a,d,θ) + γ Σ_i weight[i,d] Σ_j φ_ij (v_j − c·b_j),
+    gain(a,d,θ) = r(a,d,θ) + γ Σ_i mass[i,a] weight[i,d] c_i(θ)
 
 Points rise above the corners' plane c·b by their gains; what a posterior holds beyond its shares goes to the corners,
 which are exact. `evaluate` carries rises through the whole controller without any program, and prunes.
@@ -50,7 +51,7 @@ class PointStore:
         base: FloatArray = masses @ self.corners
         if not len(self.gains):
             return base
-        return base + np.maximum((shares(masses, self.beliefs) * self.gains).max(axis=1), 0.0)
+        return np.asarray(base + np.maximum((shares(masses, self.beliefs) * self.gains).max(axis=1), 0.0))
 
     def prune(self) -> None:
         """Drop points that add nothing to the others, the highest first."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ncirl._typing import FloatArray, IntArray, State
+from ncirl._typing import BoolArray, FloatArray, IntArray, State
 from ncirl.game import Game
 
 __all__ = ["Place"]
@@ -39,7 +39,7 @@ class Place:
         self.number = number[state]
         self.discount = game.discount
         self.reward = stage.reward
-        self.n_a, self.n_d, self.n_t = stage.reward.shape
+        self.n_a, self.n_d, self.n_t = (int(n) for n in stage.reward.shape)
         self.by_action = observations.by_action
         on = [i for i, s in enumerate(observations.successors) if not game.is_terminal(s)]
         unit, table = observations.mass, observations.weight
@@ -50,7 +50,7 @@ class Place:
         self.table: FloatArray = table[self.seen].toarray()
         self.successor: IntArray = np.array([number[observations.successors[i]] for i in on], dtype=np.intp)
         self.successors: list[int] = list(dict.fromkeys(self.successor.tolist()))
-        self.loop = self.successor == self.number
+        self.loop: BoolArray = self.successor == self.number
         self.loops = bool(self.loop.any())
         self._owners, self._first = np.unique(self.owner, return_index=True)  # owners are in order
         self._of_owner = np.split(np.arange(len(on)), np.searchsorted(self.owner, np.arange(1, self._n_owners)))
@@ -76,7 +76,7 @@ class Place:
     def mass_of(self, observations: IntArray, actions: IntArray) -> FloatArray:
         """Return mass entries [i, a] of some observations and actions."""
         if self.by_action:
-            return (self.owner[observations][:, None] == actions).astype(float)
+            return np.asarray(self.owner[observations][:, None] == actions, dtype=np.float64)
         return self.table[np.ix_(observations, actions)]
 
     def posteriors(self, observations: IntArray, actions: IntArray, plan: FloatArray) -> FloatArray:
@@ -88,14 +88,13 @@ class Place:
         beta: FloatArray = self.table[np.ix_(observations, actions)] @ plan
         return beta
 
-    def possible(self, actions: IntArray) -> FloatArray:
+    def possible(self, actions: IntArray) -> BoolArray:
         """Tell which observations can follow some of the attacker's actions, as a mask."""
         if self.by_action:
-            mask = np.zeros(self.n_a, dtype=bool)
+            mask = np.zeros(self.n_a, dtype=np.bool_)
             mask[actions] = True
             return mask[self.owner]
-        possible: FloatArray = self.table[:, actions].any(axis=1)
-        return possible
+        return np.asarray(self.table[:, actions].any(axis=1), dtype=np.bool_)
 
     def gather(self, worth: FloatArray) -> FloatArray:
         """Return Σ_i mass[i, a] worth_i for every action; `worth` is [i] or [i, θ]."""

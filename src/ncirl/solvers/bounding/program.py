@@ -10,6 +10,7 @@ only, and every change is followed by a warm re-solve.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,19 +19,25 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.session import INF, LPSolution, Meter, Session
 from ncirl.solvers.bounding.place import Place
 
-__all__ = ["ACTIVE", "NONE", "TOLERANCE", "StageProgram"]
+__all__ = ["ACTIVE", "NONE", "Accuracy", "StageProgram"]
 
-TOLERANCE = 1e-7  # in units of the largest reward: what is missed by less is not added
 ACTIVE = 1e-9  # masses and weights below this play no part
 NONE = np.zeros(0, dtype=np.intp)
 AT_ONCE = 4  # most violated actions added in one go
 
 
+@dataclass
+class Accuracy:
+    """How much may be missed: shared by all programs, and finer as the bounds come closer."""
+
+    missed: float = 1e-7
+
+
 class StageProgram(ABC):
     """Columns V and A(a, θ); rows for the belief and for the defender's actions."""
 
-    def __init__(self, place: Place, gain: FloatArray, meter: Meter) -> None:
-        self.place, self.gain, self.meter = place, gain, meter
+    def __init__(self, place: Place, gain: FloatArray, accuracy: Accuracy, meter: Meter) -> None:
+        self.place, self.gain, self.accuracy, self.meter = place, gain, accuracy, meter
         self.actions: IntArray = NONE
         self.defences: IntArray = NONE
 
@@ -68,8 +75,9 @@ class StageProgram(ABC):
     def opposing(self, defence: int) -> tuple[IntArray, FloatArray]:
         """Return columns of the continuation and their coefficients in a new row d."""
 
+    @abstractmethod
     def opened(self, action: int | None, defence: int | None) -> None:
-        """Take note of an action that has come in."""
+        """Take note of an action that comes in."""
 
     def add_action(self, action: int) -> None:
         """Add the columns A(a, ·)."""
@@ -98,7 +106,7 @@ class StageProgram(ABC):
         """Add the actions whose violation is largest, if any exceeds the tolerance."""
         shortfall[known] = 0.0
         worst = np.argsort(-shortfall)[:AT_ONCE]
-        missed = worst[shortfall[worst] > TOLERANCE].tolist()
+        missed = worst[shortfall[worst] > self.accuracy.missed].tolist()
         for k in missed:
             if defences:
                 self.add_defence(k)

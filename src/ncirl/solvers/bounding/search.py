@@ -1,4 +1,9 @@
-"""Trials: forward along the optimistic play to where the bounds are farthest apart, backing up there and on the way home."""
+"""Trials: forward along the optimistic play to where the bounds are farthest apart, and home again, backing up.
+
+From a belief the search moves to the successor with the largest probability-weighted excess gap, where the excess is
+measured against the gap at the start: coarse gaps are closed first, everywhere, before finer ones are looked at. On the
+way home the next-best successors are backed up too.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,7 @@ from ncirl.lp.session import Meter
 from ncirl.solvers.bounding.lower import LowerProgram, LowerStep
 from ncirl.solvers.bounding.lower_book import LowerBook
 from ncirl.solvers.bounding.place import Place
-from ncirl.solvers.bounding.program import ACTIVE, NONE, TOLERANCE
+from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy
 from ncirl.solvers.bounding.unrevealing import unrevealing
 from ncirl.solvers.bounding.upper import UpperProgram
 from ncirl.solvers.bounding.upper_book import UpperBook, UpperStep
@@ -22,6 +27,10 @@ from ncirl.solvers.initial import InitialBounds
 __all__ = ["Search", "Visit"]
 
 DEEPEST = 100  # stages of a trial
+SHORT = 2  # a path of so few places has found nothing
+FINER = 0.7  # then look for smaller gaps
+MISSED = 1e-3  # of the gap looked for: what programs may leave out
+FINEST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +53,8 @@ class Search:
         self.upper = UpperBook(self.places)
         self.lower = LowerBook(self.places, {k: initial.corners[s] for k, s in enumerate(states)})
         self.meter = meter
+        self.accuracy = Accuracy()
+        self._aim = np.inf  # the gap looked for: today's, until nothing of that size is found
         self._upper_programs: dict[int, UpperProgram] = {}
         self._lower_programs: dict[int, LowerProgram] = {}
         self.roots = [
@@ -84,23 +95,23 @@ class Search:
         """Improve both bounds at a belief."""
         place, belief = self.places[visit.place], visit.belief
         if visit.place not in self._upper_programs:
-            self._upper_programs[visit.place] = UpperProgram(place, self.upper, self.meter)
-            self._lower_programs[visit.place] = LowerProgram(place, self.lower, self.meter)
+            self._upper_programs[visit.place] = UpperProgram(place, self.upper, self.accuracy, self.meter)
+            self._lower_programs[visit.place] = LowerProgram(place, self.lower, self.accuracy, self.meter)
         step = self._upper_programs[visit.place].solve(belief)
         low, high = self.value(visit)
         once = float(step.conceded.max(axis=0) @ belief)
         until_exit = float(step.until_exit(place).max(axis=0) @ belief) if place.loops else np.inf
-        if min(once, until_exit) < high - TOLERANCE:
+        if min(once, until_exit) < high - self.accuracy.missed:
             self.upper.add(place, step, until_exit=until_exit < once)
         program = self._lower_programs[visit.place]
         plan = program.solve(belief, step)
         value = float(plan.payoff.min())
         if place.loops:
-            constant = unrevealing(place, self.lower, belief, program.actions, max(low, value))
+            constant = unrevealing(place, self.lower, belief, program.actions, max(low, value), self.accuracy.missed)
             if constant is not None:
                 self.lower.add(place, belief, *constant)
                 return step, plan
-        if value > low + TOLERANCE:
+        if value > low + self.accuracy.missed:
             self.lower.add(
                 place, belief, plan.actions, plan.plan, plan.observation, plan.following, plan.share, plan.payoff, value
             )
@@ -139,12 +150,15 @@ class Search:
             low, high = self.value(root[1])
             return root[0] * (high - low)
 
-        visit, excess = max(self.roots, key=weighs)[1], target
+        low, high = self.bounds()
+        self._aim = max(target, min(self._aim, high - low))
+        self.accuracy.missed = max(FINEST, MISSED * self._aim)
+        visit, excess = max(self.roots, key=weighs)[1], self._aim
         path: list[tuple[Visit, list[Visit]]] = []
         while len(path) < self.depth and not late():
-            step, low = self.back_up(visit)
+            step, held = self.back_up(visit)
             excess /= self.game.discount
-            following = self.successors(visit, step, low, excess)
+            following = self.successors(visit, step, held, excess)
             path.append((visit, [other for _, other in following[1:width]]))
             if not following:
                 break
@@ -154,6 +168,8 @@ class Search:
                 if late():
                     return
                 self.back_up(other)
+        if len(path) <= SHORT:  # nothing left to find at this scale
+            self._aim *= FINER
 
     def evaluate(self) -> None:
         """Carry improvements through both controllers, once enough has changed."""

@@ -13,7 +13,6 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray
 from ncirl.solvers.bounding.lower_book import LowerBook, shares
 from ncirl.solvers.bounding.place import Place
-from ncirl.solvers.bounding.program import TOLERANCE
 from ncirl.solvers.matrix_game import matrix_game
 
 __all__ = ["unrevealing"]
@@ -23,8 +22,10 @@ ROUNDS = 6
 Point = tuple[IntArray, FloatArray, IntArray, IntArray, FloatArray, FloatArray, float]
 
 
-def unrevealing(place: Place, book: LowerBook, belief: FloatArray, actions: IntArray, known: float) -> Point | None:
-    """Find such a plan over `actions` that secures more than `known`; return what `LowerBook.add` takes, or None."""
+def unrevealing(
+    place: Place, book: LowerBook, belief: FloatArray, actions: IntArray, known: float, enough: float
+) -> Point | None:
+    """Find such a plan over `actions` that secures `enough` more than `known`, as what `LowerBook.add` takes."""
     worth = np.zeros(len(place.seen))
     best: dict[int, tuple[int, float]] = {}
     for t in place.successors:
@@ -44,7 +45,7 @@ def unrevealing(place: Place, book: LowerBook, belief: FloatArray, actions: IntA
     for _ in range(ROUNDS):
         x = matrix_game(away + stay * value).row_strategy
         now = float(((x @ away) / (1.0 - x @ stay)).min())
-        if now <= value + TOLERANCE:
+        if now <= value + enough:
             break
         value, mix = now, x
     if mix is None:

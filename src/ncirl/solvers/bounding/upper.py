@@ -7,8 +7,8 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.session import INF, LPSolution, Meter
 from ncirl.solvers.bounding.place import Place
+from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy, StageProgram
 from ncirl.solvers.bounding.upper_book import UpperBook, UpperStep
-from ncirl.solvers.bounding.program import ACTIVE, NONE, TOLERANCE, StageProgram
 
 __all__ = ["UpperProgram"]
 
@@ -18,12 +18,15 @@ MOST_CUTS = 400  # beyond this (and a few per observation) the program is built 
 class UpperProgram(StageProgram):
     """P_A(s, ·) over vectors: a column V_i per open observation, a row ``V_i ≤ α·β_i`` per vector met."""
 
-    def __init__(self, place: Place, book: UpperBook, meter: Meter) -> None:
-        super().__init__(place, place.reward, meter)
+    def __init__(self, place: Place, book: UpperBook, accuracy: Accuracy, meter: Meter) -> None:
+        super().__init__(place, place.reward, accuracy, meter)
         self.book, self.stores = book, book.stores
         self._fresh = True
+        self._used_actions: IntArray = NONE
+        self._used_defences: IntArray = NONE
 
     def clear(self) -> None:
+        """Forget the continuation's rows and columns."""
         self.open: IntArray = NONE
         self.value_columns: IntArray = NONE
         self.weights = np.zeros((0, self.place.n_d))  # rows of the open observations
@@ -33,15 +36,18 @@ class UpperProgram(StageProgram):
         self.cut_alphas = np.zeros((0, self.place.n_t))
 
     def entering(self, action: int) -> tuple[IntArray, FloatArray]:
+        """Return rows and coefficients [θ, row] of new plan columns."""
         if self.place.by_action or not len(self.cut_rows):
             return NONE, np.zeros((self.place.n_t, 0))
         mass = self.place.mass_of(self.open[self.cut_open], np.array([action]))[:, 0]
         return self.cut_rows, -(mass[:, None] * self.cut_alphas).T
 
     def opposing(self, defence: int) -> tuple[IntArray, FloatArray]:
+        """Return columns and coefficients of a new row d."""
         return self.value_columns, -self.place.discount * self.weights[:, defence]
 
     def opened(self, action: int | None, defence: int | None) -> None:
+        """Give each observation that has come into play its column and a first vector."""
         new = self.place.opened_by(action, defence)
         if not len(new):
             return
@@ -109,7 +115,7 @@ class UpperProgram(StageProgram):
             here = live[successor[live] == t]
             worth = beta[here] @ self.stores[t].alphas.T
             best = worth.argmin(axis=1)
-            short = values[here] > worth[np.arange(len(here)), best] + TOLERANCE
+            short = values[here] > worth[np.arange(len(here)), best] + self.accuracy.missed
             opens.append(here[short])
             positions.append(best[short])
         found = np.concatenate(opens) if opens else NONE
