@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -34,7 +35,7 @@ def stage(n_actions: int, n_states: int, n_intents: int, rng: np.random.Generato
     return Stage.from_moves(names, names, moves, n_intents)
 
 
-def timed(action: Callable[[], Any]) -> float:
+def seconds(action: Callable[[], Any]) -> float:
     began = time.perf_counter()
     action()
     return time.perf_counter() - began
@@ -44,9 +45,28 @@ def measure(build: Callable[[], Callable[[FloatArray], Any]], points: list[Float
     """Return the median seconds of a cold build-and-solve and of a warm re-solve at nearby points."""
     live = build()
     live(points[0])
-    cold = [timed(lambda p=point: build()(p)) for point in points]  # type: ignore[misc]
-    warm = [timed(lambda p=point: live(p)) for point in points]  # type: ignore[misc]
-    return median(cold), median(warm)
+
+    def cold(point: FloatArray) -> None:
+        build()(point)
+
+    colds = [seconds(partial(cold, point)) for point in points]
+    warms = [seconds(partial(live, point)) for point in points]
+    return median(colds), median(warms)
+
+
+def hull_program(here: Stage, hull: Hull) -> Callable[[FloatArray], Any]:
+    seen = here.seen_actions
+    return HullLP(here, seen, DISCOUNT, [hull] * len(seen)).solve
+
+
+def vector_program(here: Stage, vectors: Vectors) -> Callable[[FloatArray], Any]:
+    seen = here.seen_actions
+    return VectorLP(here, seen, DISCOUNT, [vectors] * len(seen)).solve
+
+
+def defender_program(here: Stage, vectors: Vectors) -> Callable[[FloatArray], Any]:
+    seen = here.seen_actions
+    return DefenderLP(here, seen, DISCOUNT, [vectors] * len(seen)).at_promise
 
 
 def run() -> list[dict[str, Any]]:
@@ -54,18 +74,17 @@ def run() -> list[dict[str, Any]]:
     for n_actions, n_states, n_intents in ((2, 2, 2), (4, 4, 4), (8, 6, 6), (16, 8, 10)):
         rng = np.random.default_rng(n_actions)
         here = stage(n_actions, n_states, n_intents, rng)
-        seen = here.seen_actions
         beliefs = rng.dirichlet(np.ones(n_intents), size=8)
         hull = Hull.of(np.zeros(n_intents), beliefs, np.asarray(rng.random(8) + 0.5).tolist())
         vectors = Vectors(rng.normal(size=(8, n_intents)))
         centre = np.full(n_intents, 1 / n_intents)
         near = [0.9 * centre + 0.1 * rng.dirichlet(np.ones(n_intents)) for _ in range(REPEATS)]
-        programs: dict[str, Callable[[], Callable[[FloatArray], Any]]] = {
-            "P_A, hull": lambda s=here, o=seen, h=hull: HullLP(s, o, DISCOUNT, [h] * len(o)).solve,  # type: ignore[misc]
-            "P_A, vectors": lambda s=here, o=seen, v=vectors: VectorLP(s, o, DISCOUNT, [v] * len(o)).solve,  # type: ignore[misc]
-            "P_D": lambda s=here, o=seen, v=vectors: DefenderLP(s, o, DISCOUNT, [v] * len(o)).at_promise,  # type: ignore[misc]
+        builders: dict[str, Callable[[], Callable[[FloatArray], Any]]] = {
+            "P_A, hull": partial(hull_program, here, hull),
+            "P_A, vectors": partial(vector_program, here, vectors),
+            "P_D": partial(defender_program, here, vectors),
         }
-        for name, build in programs.items():
+        for name, build in builders.items():
             cold, warm = measure(build, near)
             rows.append({"program": name, "actions": n_actions, "intents": n_intents, "cold": cold, "warm": warm})
     return rows
@@ -75,10 +94,9 @@ def main() -> None:
     print(f"\nstage programs: cold build and solve against a warm re-solve, medians of {REPEATS}")
     print(f"{'program':<14}{'actions':>9}{'intents':>9}{'cold ms':>10}{'warm ms':>10}{'ratio':>8}")
     for row in run():
-        ratio = row["cold"] / row["warm"]
-        print(
-            f"{row['program']:<14}{row['actions']:>9}{row['intents']:>9}{1e3 * row['cold']:>10.2f}{1e3 * row['warm']:>10.3f}{ratio:>8.1f}"
-        )
+        cold, warm = 1e3 * row["cold"], 1e3 * row["warm"]
+        line = f"{row['program']:<14}{row['actions']:>9}{row['intents']:>9}"
+        print(f"{line}{cold:>10.2f}{warm:>10.3f}{cold / warm:>8.1f}")
 
 
 if __name__ == "__main__":

@@ -114,6 +114,10 @@ class Session:
         """Append columns with coefficients ``block[column, k]`` at row ``rows[k]``; zeros are left out."""
         self._highs.addCols(len(block), cost, lower, upper, *_compressed(rows, block))
 
+    def delete_rows(self, rows: IntArray) -> None:
+        """Drop rows; those behind them move up."""
+        self._highs.deleteRows(len(rows), rows.astype(np.int32))
+
     def solve(self) -> LPSolution:
         """Solve from where the last solve ended.
 

@@ -18,11 +18,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from ncirl._typing import FloatArray
 from ncirl.errors import InputError
+from ncirl.formats.policy_file import Policy, plain_settings, versions_used
 from ncirl.game import Game
 from ncirl.lp.session import Meter
 from ncirl.playable import PlayableSolution
@@ -52,11 +54,14 @@ class CertifiedSolution(PlayableSolution):
         Concedes at most `upper` on average over the prior, whatever the attacker does.
     per_intent : ndarray of shape (Θ,)
         What an attacker of each intent can get at most against the defender's playbook.
+    seed : int
+        Of whatever was drawn.
     """
 
     attacker_playbook: AttackerPlaybook
     defender_playbook: DefenderPlaybook
     per_intent: FloatArray
+    seed: int = 0
 
     def attacker_strategy(self) -> AttackerStrategy:
         """Return the attacker's playbook as a strategy."""
@@ -65,6 +70,21 @@ class CertifiedSolution(PlayableSolution):
     def defender_strategy(self) -> DefenderStrategy:
         """Return the defender's playbook as a strategy."""
         return PlaybookDefender(self.defender_playbook)
+
+    def save(self, path: str | Path) -> None:
+        """Write a policy file, whole or not at all; `ncirl.load_solution` reads it without a solver."""
+        policy = Policy(
+            game=self.game,
+            attacker_playbook=self.attacker_playbook,
+            defender_playbook=self.defender_playbook,
+            lower=self.lower,
+            upper=self.upper,
+            status=self.status,
+            settings=plain_settings(self.settings),
+            seed=self.seed,
+            versions=versions_used(),
+        )
+        policy.save(path)
 
 
 @dataclass(frozen=True)
@@ -131,6 +151,7 @@ class Certified:
             attacker_playbook=attacker,
             defender_playbook=defender,
             per_intent=per_intent,
+            seed=rng,
         )
 
     def _check(self) -> None:

@@ -45,6 +45,8 @@ def merge_intents(game: Game) -> MergedIntents:
         for g, leader in enumerate(chosen):
             if np.array_equal(columns[:, k], columns[:, leader]) and _proportional(prior[:, k], prior[:, leader]):
                 group[k] = g
+                if not prior[:, leader].any():
+                    chosen[g] = k  # whom the prior rules out is like any odds, so must not speak for the others
                 break
         else:
             group[k] = len(chosen)

@@ -12,7 +12,7 @@ from ncirl.solvers.bounding.upper_book import UpperBook, UpperStep
 
 __all__ = ["UpperProgram"]
 
-MOST_CUTS = 400  # beyond this (and a few per observation) the program is built anew
+IDLE_CUTS, CUTS_EACH = 300, 4  # beyond these (and those per observation) rows that do not bind are deleted
 
 
 class UpperProgram(StageProgram):
@@ -22,8 +22,6 @@ class UpperProgram(StageProgram):
         super().__init__(place, place.reward, accuracy, meter)
         self.book, self.stores = book, book.stores
         self._fresh = True
-        self._used_actions: IntArray = NONE
-        self._used_defences: IntArray = NONE
 
     def clear(self) -> None:
         """Forget the continuation's rows and columns."""
@@ -89,8 +87,6 @@ class UpperProgram(StageProgram):
             self._fresh = False
             uniform = self.place.reward @ belief
             self.start(np.array([uniform.mean(axis=1).argmax()]), np.array([uniform.mean(axis=0).argmin()]))
-        elif len(self.cut_rows) > MOST_CUTS + 6 * len(self.open):
-            self.start(self._used_actions, self._used_defences)
         self.at(belief)
         while True:
             solution = self.session.solve()
@@ -102,9 +98,23 @@ class UpperProgram(StageProgram):
             step = self._step(solution, plan)
             excess = (step.conceded - solution.duals[: self.place.n_t]).max(axis=1)
             if not self.add_missed(excess, self.actions, defences=False):
-                self._used_actions = self.actions[plan.sum(axis=1) > ACTIVE]
-                self._used_defences = step.defences
+                if len(self.cut_rows) > IDLE_CUTS + CUTS_EACH * len(self.open):
+                    self._drop_idle(solution.duals)
                 return step
+
+    def _drop_idle(self, duals: FloatArray) -> None:
+        """Delete the rows that do not bind now, but for the newest of each observation."""
+        idle = duals[self.cut_rows] <= ACTIVE
+        newest = {int(k): n for n, k in enumerate(self.cut_open.tolist())}
+        idle[list(newest.values())] = False
+        gone = self.cut_rows[idle]
+        self.session.delete_rows(gone)
+        self.n_rows -= len(gone)
+        kept = ~idle
+        self.cut_rows = self.cut_rows[kept] - np.searchsorted(gone, self.cut_rows[kept])
+        self.defence_rows = self.defence_rows - np.searchsorted(gone, self.defence_rows)
+        self.cut_open, self.cut_node = self.cut_open[kept], self.cut_node[kept]
+        self.cut_alphas = self.cut_alphas[kept]
 
     def _add_cuts(self, values: FloatArray, plan: FloatArray) -> bool:
         beta = self.posteriors(plan, self.open)
