@@ -17,6 +17,7 @@ from ncirl.solvers.bounding.upper_book import UpperStep
 __all__ = ["LowerProgram", "LowerStep"]
 
 MOST_SHARES = 400  # columns beyond which the program is built anew
+PRICED = 1  # rounds of looking for points beyond those the optimistic plan asks for: more rarely pay
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,10 +117,12 @@ class LowerProgram(StageProgram):
                 self.add_action(a)
         self._seed(actions, hint.plan[used])
         self.at(belief)
+        pricing = PRICED
         while True:
             solution = self.session.solve()
             plan = self.plan(solution)
-            if self._add_shares(solution, plan):
+            if pricing and self._add_shares(solution, plan):
+                pricing -= 1
                 continue
             share = np.maximum(solution.columns[self.share_columns], 0.0)
             payoff = self._payoff(plan, share)
