@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ncirl import games
@@ -17,18 +16,22 @@ from ncirl.evaluation import (
     simulate,
 )
 from ncirl.formats import load_game, save_game
+from ncirl.formats.policy_file import Policy
+from ncirl.formats.policy_file import load_policy as load_solution
 from ncirl.game import Game, Observes
 from ncirl.games.attack_graph import AttackGraph
 from ncirl.players import Attacker, Defender, Observer
 from ncirl.solution import Progress, Solution, Stats, Status, solve
 from ncirl.stage import TERMINAL, Branch, Outcome, Stage
+from ncirl.verify import Certificate, verify
 
 if TYPE_CHECKING:
+    from ncirl.solvers.certified import Certified
     from ncirl.solvers.history_lp import HistoryLP
     from ncirl.solvers.nc_pbvi import NCPBVI
     from ncirl.solvers.shapley import Shapley
 
-__version__ = version("ncirl")
+    __version__: str
 
 __all__ = [
     "NCPBVI",
@@ -36,6 +39,8 @@ __all__ = [
     "AttackGraph",
     "Attacker",
     "Branch",
+    "Certificate",
+    "Certified",
     "Defender",
     "Game",
     "HistoryLP",
@@ -45,6 +50,7 @@ __all__ = [
     "Observer",
     "Observes",
     "Outcome",
+    "Policy",
     "Progress",
     "Shapley",
     "SizeError",
@@ -59,15 +65,19 @@ __all__ = [
     "exploitability",
     "games",
     "load_game",
+    "load_solution",
     "save_game",
     "simulate",
     "solve",
+    "verify",
 ]
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
-# Solvers are met on first use: what only plays or verifies must not wait for a linear-programming library to load.
+# Solvers and the version are met on first use: what only plays or verifies must not wait for a linear-programming
+# library to load, nor for the package's metadata.
 _SOLVERS = {
+    "Certified": "ncirl.solvers.certified",
     "HistoryLP": "ncirl.solvers.history_lp",
     "NCPBVI": "ncirl.solvers.nc_pbvi",
     "Shapley": "ncirl.solvers.shapley",
@@ -77,4 +87,6 @@ _SOLVERS = {
 def __getattr__(name: str) -> Any:
     if name in _SOLVERS:
         return getattr(import_module(_SOLVERS[name]), name)
+    if name == "__version__":
+        return import_module("importlib.metadata").version("ncirl")
     raise AttributeError(f"module 'ncirl' has no attribute {name!r}")

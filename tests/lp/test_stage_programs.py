@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_games import random_game
 
 from ncirl import Game, HistoryLP, games, solve
 from ncirl._typing import FloatArray
@@ -15,6 +14,7 @@ from ncirl.bounds import Hull, Vectors
 from ncirl.lp.attacker import HullLP, VectorLP
 from ncirl.lp.defender import DefenderLP
 from ncirl.lp.session import Session
+from random_games import random_game
 
 AGREEMENT = 1e-6
 KKT_TOLERANCE = 1e-7

@@ -1,15 +1,146 @@
-"""``ncirl demo``: the embedded example, start to finish."""
+"""``ncirl demo``: a small company's network defended, start to finish."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ncirl.cli.output import PlainConsole, print_table
+
+if TYPE_CHECKING:
+    from ncirl.games.attack_graph import AttackGraph, Exploit
+    from ncirl.solvers.certified import CertifiedSolution
+    from ncirl.verify import Certificate
+
 __all__ = ["demo"]
 
+GAP = 0.01
+SETS = 4  # likeliest sets shown
+WIDTH = 110  # columns of a paragraph
 
-def demo() -> None:
-    """Solve a small example: a thief who prefers one of two rooms, and a guard who does not know which.
+OPENING = """
+A small company's network, and an intruder outside. Step by step it can break in further; each time you may block
+steps, at a price. It wants one of {count} things and you do not know which. It knows that you watch, so it may take a
+detour to mislead you. What do you block now?
+"""
+VALUE = """
+1. What is at stake. Played perfectly by both sides, the intrusion is worth {lower:.3f} to {upper:.3f}: what the
+intruder gains less what its steps cost it, plus what blocking costs you. On average no intruder gets more than
+{upper:.3f} from the defence found here, and no defence holds a perfect intruder below {lower:.3f}. Finding both took
+{seconds:.1f} s.
+"""
+HOLDS = """
+2. Why you can believe it. Both strategies are written down as playbooks, {defender_nodes} entries for you and
+{attacker_nodes} for the intruder. Without the solver that made them, every answer to each was tried: the certificate
+{verdict} ({seconds:.2f} s).
+"""
+FIRST = """
+3. What to do first, and why. Blocking all that can be tried now would cost {all_cost:.2f} each time, and always
+blocking the same leaves the rest open. So draw what to block, and the intruder cannot count on any of it. Compare the
+chances with what lies behind each step.
+"""
+LATER = """
+4. What each intruder can get at most from this defence, whatever it does and whatever it pretends to be after.
+"""
+HIDING = """
+5. What hiding is worth. If the intent were known from the start, the intrusion would be worth {public:.3f}. Hiding it
+gains a perfect intruder at least {hiding:.3f}, {share:.0%} more: the price of not knowing, for a defence that learns
+from every move without being fooled.
+"""
+CLOSING = """
+Next: `ncirl solve builtin:office --gap 1% -o office.ncirl`, then `ncirl verify office.ncirl`, `ncirl show office.ncirl`
+and `ncirl simulate office.ncirl`. Your own network: `ncirl solve graph.yaml`; `ncirl generate attack-graph` shows what
+such a file looks like. `ncirl example patrol` tells why an honest learner gets fooled.
+"""
+
+
+def demo() -> int:
+    """Defend a small company's network: solve an attack graph to 1 %, verify the answer, say what to block and why.
 
     Example: `ncirl demo`
     """
-    from ncirl.cli.example import patrol
+    from ncirl.cli.interrupt import interruptible
+    from ncirl.cli.progress import reported
+    from ncirl.games.office import office_graph
+    from ncirl.solution import solve
+    from ncirl.solvers.certified import Certified
+    from ncirl.solvers.shapley import Shapley
+    from ncirl.verify import verify
 
-    patrol()
+    graph = office_graph()
+    game = graph.game()
+    _say(OPENING, count=len(graph.intents))
+    _print_graph(graph)
+    sys.stdout.flush()
+    with reported() as progress, interruptible(progress) as stoppable:
+        solution = solve(game, Certified(gap=0.0, relative_gap=GAP), progress=stoppable)
+    certificate = verify(solution)
+    public = solve(game, Shapley())
+    _tell(graph, solution, certificate, 0.5 * (public.lower + public.upper))
+    return 0 if certificate.holds else 1
+
+
+def _print_graph(graph: AttackGraph) -> None:
+    rows = [
+        (e.id, " and ".join(e.premises), e.result, f"{e.success:.0%}", f"{e.attack_cost:g}", f"{e.block_cost:g}")
+        for e in graph.exploits
+    ]
+    print_table("the intruder's steps", ["step", "needs", "gives", "success", "cost", "cost of blocking"], rows)
+    wanted = [(i.id, f"{i.prior:.0%}", ", ".join(f"{c} {r:g}" for c, r in i.rewards.items())) for i in graph.intents]
+    print_table("what it may be after", ["intent", "how likely", "rewards"], wanted)
+
+
+def _tell(graph: AttackGraph, solution: CertifiedSolution, certificate: Certificate, public: float) -> None:
+    _say(VALUE, lower=solution.lower, upper=solution.upper, seconds=solution.stats.seconds)
+    sizes = {"defender_nodes": certificate.defender_nodes, "attacker_nodes": certificate.attacker_nodes}
+    _say(HOLDS, **sizes, verdict="holds" if certificate.holds else "does NOT hold", seconds=certificate.seconds)
+    _tell_first_move(graph, solution)
+    _say(LATER)
+    at_most = zip(solution.game.intents, certificate.per_intent.tolist(), strict=True)
+    print_table("what each can get", ["intent", "at most"], [(name, f"{most:.3f}") for name, most in at_most])
+    hiding = solution.lower - public
+    _say(HIDING, public=public, hiding=hiding, share=hiding / public)
+    _say(CLOSING)
+
+
+def _tell_first_move(graph: AttackGraph, solution: CertifiedSolution) -> None:
+    from ncirl.cli.policy import strongest
+    from ncirl.games.attack_rules import listed
+
+    defender = solution.defender()
+    members = [set(action.split(" + ")) for action in defender.actions]
+    usable = [e for e in graph.exploits if any(listed([e.id]) in chosen for chosen in members)]
+    _say(FIRST, all_cost=sum(e.block_cost for e in usable))
+    sets = [(f"{chance:.0%}", action) for action, chance in strongest(defender)[:SETS]]
+    print_table("block now", ["chance", "what"], sets)
+    rows = []
+    for exploit in usable:
+        blocked = float(defender.mix @ np.array([listed([exploit.id]) in chosen for chosen in members]))
+        behind = _behind(graph, exploit, usable)
+        worth = sum(intent.prior * sum(intent.rewards.get(c, 0.0) for c in behind) for intent in graph.intents)
+        rows.append((exploit.id, f"{blocked:.0%}", ", ".join(behind), f"{worth:.2f}"))
+    columns = ["step", "blocked", "opens the way to", "which pays an intruder on average"]
+    print_table("what lies behind each step", columns, rows)
+
+
+def _behind(graph: AttackGraph, exploit: Exploit, usable: Sequence[Exploit]) -> list[str]:
+    """List what can be reached by one of the usable exploits without the others."""
+    enabled = {condition.id for condition in graph.conditions if condition.initial}
+    gained = [exploit.result]
+    others = [e for e in graph.exploits if e not in usable]
+    while True:
+        held = enabled.union(gained)
+        new = [e.result for e in others if held.issuperset(e.premises) and e.result not in held]
+        if not new:
+            return gained
+        gained += dict.fromkeys(new)
+
+
+def _say(text: str, **numbers: object) -> None:
+    """Print a paragraph with its numbers filled in."""
+    filled = fill(text.strip().format(**numbers), WIDTH, break_on_hyphens=False, break_long_words=False)
+    PlainConsole().print(f"\n{filled}")

@@ -13,9 +13,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["GameName", "JsonFlag", "PlainConsole", "complain", "number", "print_facts", "print_json", "print_table"]
+__all__ = [
+    "GameName",
+    "GameOrPolicy",
+    "JsonFlag",
+    "PlainConsole",
+    "complain",
+    "number",
+    "print_facts",
+    "print_json",
+    "print_table",
+]
 
-GameName = Annotated[str, Parameter(help="A game file (JSON or YAML) or builtin:NAME.")]
+GameName = Annotated[str, Parameter(help="A game or attack-graph file (JSON or YAML) or builtin:NAME.")]
+GameOrPolicy = Annotated[
+    str, Parameter(help="A game or attack-graph file (JSON or YAML), builtin:NAME, or a policy file (.ncirl).")
+]
 JsonFlag = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON object instead of a table.")]
 WIDTH = 120  # columns where there is no terminal to ask
 
@@ -50,13 +63,14 @@ def print_facts(facts: Mapping[str, object]) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table with a title and a header."""
-    table = Table(title=_cell(title), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         table.add_column(_cell(column), overflow="fold")
     for row in rows:
         table.add_row(*(_cell(value) for value in row))
     console = PlainConsole()
     console.print()
+    console.print(Text(_printable(title), style="italic"))
     console.print(table)
 
 

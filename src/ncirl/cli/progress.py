@@ -38,4 +38,5 @@ class _PlainLines:
 
 def _line(progress: Progress) -> str:
     bounds = f"lower {progress.lower:.6g}  upper {progress.upper:.6g}  gap {progress.gap:.3g}"
-    return f"{progress.seconds:8.1f} s  {bounds}  {progress.lp_solves} LPs"
+    sizes = f"{progress.points} points  {progress.vectors} vectors  {progress.lp_solves} LPs"
+    return f"{progress.seconds:8.1f} s  {bounds}  {sizes}"

@@ -1,32 +1,37 @@
-"""``ncirl show``: what a game is."""
+"""``ncirl show``: what a game is, or a policy."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
 
-from ncirl.cli.output import GameName, JsonFlag, number, print_facts, print_json, print_table
+from ncirl.cli.output import GameOrPolicy, JsonFlag, PlainConsole, number, print_facts, print_json, print_table
+from ncirl.cli.policy import first_moves, policy_at
 from ncirl.errors import InputError, SizeError
 from ncirl.game import Game
+
+if TYPE_CHECKING:
+    from ncirl.formats.policy_file import Policy
 
 __all__ = ["show"]
 
 ROWS = 20  # start states in the table
 COLUMNS = 8  # intents in the table
+STRONGEST = 5  # actions in the table
 
 
 def show(
-    game: GameName,
+    game: GameOrPolicy,
     /,
     *,
     limit: Annotated[int, Parameter(help="Count no more public states than this.")] = 10_000,
     json: JsonFlag = False,
 ) -> None:
-    """Say what a game is: its intents, sizes and start.
+    """Say what a game is: its intents, sizes and start; of a policy file also what it promises and does first.
 
-    The whole game is met once, so this also checks it.
+    The whole game is met once, so this also checks it. What a policy promises is for `ncirl verify` to check.
 
     Example: `ncirl show builtin:patrol`
     """
@@ -34,11 +39,32 @@ def show(
 
     if limit < 1:
         raise InputError(f"--limit: must be at least 1, got {limit}")
-    facts = _facts(resolve_game(game), limit)
+    policy = policy_at(game)
+    facts = _facts(resolve_game(game) if policy is None else policy.game, limit)
+    if policy is not None:
+        facts["policy"] = _policy_facts(policy)
     if json:
         print_json(facts)
-    else:
-        _print(facts)
+        return
+    _print(facts)
+    if policy is not None:
+        _print_policy(facts["policy"])
+
+
+def _policy_facts(policy: Policy) -> dict[str, Any]:
+    return {
+        "lower": policy.lower,
+        "upper": policy.upper,
+        "gap": policy.gap,
+        "status": policy.status.label,
+        "per_intent": dict(zip(policy.game.intents, policy.per_intent.tolist(), strict=True)),
+        "attacker_nodes": len(policy.attacker_playbook),
+        "defender_nodes": len(policy.defender_playbook),
+        "first_moves": first_moves(policy),
+        "settings": dict(policy.settings),
+        "seed": policy.seed,
+        "versions": dict(policy.versions),
+    }
 
 
 def _facts(game: Game, limit: int) -> dict[str, Any]:
@@ -100,3 +126,25 @@ def _print(facts: dict[str, Any]) -> None:
     rows = [[s["state"], s["probability"], *(s["belief"][name] for name in names)] for s in starts[:ROWS]]
     more = f", the first {ROWS} of {len(starts)}" if len(starts) > ROWS else ""
     print_table(f"start states{more}{left}", columns, rows)
+
+
+def _print_policy(facts: dict[str, Any]) -> None:
+    settings = ", ".join(f"{name} {value}" for name, value in facts["settings"].items() if name != "solver")
+    PlainConsole().print()
+    print_facts(
+        {
+            "attacker secures": facts["lower"],
+            "defender concedes": facts["upper"],
+            "gap": f"{facts['gap']:.3g}, {facts['status']}",
+            "playbooks": f"{facts['attacker_nodes']} attacker nodes, {facts['defender_nodes']} defender nodes",
+            "solver": f"{facts['settings'].get('solver', 'unknown')}: {settings}",
+            "made with": ", ".join(f"{name} {version}" for name, version in facts["versions"].items()),
+        }
+    )
+    rows = [[name, number(most)] for name, most in facts["per_intent"].items()]
+    print_table("what each attacker can get at most", ["intent", "at most"], rows)
+    for first in facts["first_moves"][:ROWS]:
+        actions = list(first["actions"].items())
+        more = f", the likeliest {STRONGEST} of {len(actions)} actions" if len(actions) > STRONGEST else ""
+        rows = [[f"{chance:.1%}", name] for name, chance in actions[:STRONGEST]]
+        print_table(f"the defender's first move at {first['state']}{more}", ["chance", "action"], rows)

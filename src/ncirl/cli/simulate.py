@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import GameName, JsonFlag, number, print_facts, print_json, print_table
+from ncirl.cli.output import GameOrPolicy, JsonFlag, number, print_facts, print_json, print_table
+from ncirl.cli.policy import policy_at
 from ncirl.errors import InputError, SizeError
 from ncirl.game import Game
 
 if TYPE_CHECKING:
     from ncirl.evaluation import Simulation
+    from ncirl.formats.policy_file import Policy
+    from ncirl.solvers.certified import CertifiedSolution
     from ncirl.solvers.history_lp import HistorySolution
     from ncirl.solvers.nc_pbvi import NCPBVISolution
     from ncirl.strategy import AttackerStrategy, DefenderStrategy
@@ -25,10 +28,21 @@ T = TypeVar("T")
 
 
 class Contest:
-    """A game and what was solved of it, each at most once."""
+    """A game, its policy where one was given, and what is solved of it, each at most once."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, policy: Policy | None = None) -> None:
         self.game = game
+        self._policy = policy
+
+    @cached_property
+    def playbooks(self) -> Policy | CertifiedSolution:
+        """The policy that was given, or else a certified solution to 1 %."""
+        if self._policy is not None:
+            return self._policy
+        from ncirl.solution import solve
+        from ncirl.solvers.certified import Certified
+
+        return solve(self.game, Certified(gap=0.0, relative_gap=0.01))
 
     @cached_property
     def exact(self) -> HistorySolution:
@@ -82,21 +96,28 @@ ATTACKERS: dict[str, Callable[[Contest], AttackerStrategy]] = {
     "uniform": _uniform_attacker,
     "exact": lambda contest: contest.exact.attacker_strategy(),
     "nc-pbvi": lambda contest: contest.point_based.attacker_strategy(),
+    "playbook": lambda contest: contest.playbooks.attacker_strategy(),
 }
 DEFENDERS: dict[str, Callable[[Contest], DefenderStrategy]] = {
     "nash": _nash_defender,  # as if the attacker had the prior's mean intent
     "uniform": _uniform_defender,
     "exact": lambda contest: contest.exact.defender_strategy(),
     "nc-pbvi": lambda contest: contest.point_based.defender_strategy(),
+    "playbook": lambda contest: contest.playbooks.defender_strategy(),
 }
+DEFAULT = "If not given, playbook for a policy file and nash for a game."
 
 
 def simulate(
-    game: GameName,
+    game: GameOrPolicy,
     /,
     *,
-    attacker: Annotated[str, Parameter(help=f"How the attacker plays: {', '.join(ATTACKERS)}.")] = "nash",
-    defender: Annotated[str, Parameter(help=f"How the defender plays: {', '.join(DEFENDERS)}.")] = "nash",
+    attacker: Annotated[
+        str | None, Parameter(help=f"How the attacker plays: {', '.join(ATTACKERS)}. {DEFAULT}")
+    ] = None,
+    defender: Annotated[
+        str | None, Parameter(help=f"How the defender plays: {', '.join(DEFENDERS)}. {DEFAULT}")
+    ] = None,
     episodes: Annotated[int, Parameter(help="Episodes to draw.")] = 1000,
     horizon: Annotated[int | None, Parameter(help="Stages to play, instead of the game's own.")] = None,
     discount: Annotated[float | None, Parameter(help="Discount factor, instead of the game's own.")] = None,
@@ -107,20 +128,25 @@ def simulate(
 
     nash knows no hidden intent: the attacker plays as if the defender knew its intent, the defender as if the attacker
     had the mean intent of the prior. exact is optimal, for finite horizons and small games. nc-pbvi solves a linear
-    program at every belief and promise it comes to.
+    program at every belief and promise it comes to. playbook plays what the policy
+    file says; without one, or with another horizon or discount, the game is first solved to 1 %.
 
-    Example: `ncirl simulate builtin:patrol --attacker exact --defender nash --horizon 3 --episodes 2000`
+    Example: `ncirl simulate builtin:patrol --attacker exact --defender nash --horizon 3 --episodes 2000`,
+    `ncirl simulate office.ncirl --defender uniform`
     """
     from ncirl import evaluation
     from ncirl.formats import resolve_game
 
+    policy = policy_at(game)
+    usual = "nash" if policy is None else "playbook"
+    attacker, defender = attacker or usual, defender or usual
     make_attacker = _chosen("--attacker", attacker, ATTACKERS)
     make_defender = _chosen("--defender", defender, DEFENDERS)
     if seed < 0:
         raise InputError(f"--seed: must not be negative, got {seed}")
     if episodes < 1:
         raise InputError(f"--episodes: at least one is needed, got {episodes}")
-    contest = Contest(resolve_game(game))
+    contest = Contest(resolve_game(game)) if policy is None else Contest(policy.game, policy)
     if horizon is not None or discount is not None:
         own = contest.game.horizon
         contest = Contest(contest.game.with_horizon(own if horizon is None else horizon, discount))

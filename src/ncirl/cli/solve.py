@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import GameName, JsonFlag, print_facts, print_json, print_table
+from ncirl.cli.output import GameName, JsonFlag, number, print_facts, print_json, print_table
 from ncirl.errors import InputError
 from ncirl.game import Game
 from ncirl.solution import Solution, Solver
@@ -17,6 +19,7 @@ from ncirl.solution import Solution, Solver
 __all__ = ["solve"]
 
 SOLVERS = {  # met only when asked for: the linear-programming library takes its time to load
+    "certified": ("ncirl.solvers.certified", "Certified"),
     "history-lp": ("ncirl.solvers.history_lp", "HistoryLP"),
     "nc-pbvi": ("ncirl.solvers.nc_pbvi", "NCPBVI"),
     "shapley": ("ncirl.solvers.shapley", "Shapley"),
@@ -29,12 +32,19 @@ def solve(
     /,
     *,
     solver: Annotated[
-        Literal["history-lp", "nc-pbvi", "shapley"],
+        Literal["certified", "history-lp", "nc-pbvi", "shapley"],
         Parameter(
-            help="history-lp: exact, finite horizon, small games; nc-pbvi: the paper's point-based value iteration; "
-            "shapley: the value if the intent were public."
+            help="certified: proved bounds and playbooks for both sides; history-lp: exact, finite horizon, small "
+            "games; nc-pbvi: the paper's point-based value iteration; shapley: the value if the intent were public."
         ),
-    ] = "history-lp",
+    ] = "certified",
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="certified: policy file to write (.ncirl).")
+    ] = None,
+    gap: Annotated[
+        str | None,
+        Parameter(help="certified: how close the bounds must be, as a number or, relative to the value, as 1%."),
+    ] = None,
     horizon: Annotated[int | None, Parameter(help="Stages to play, instead of the game's own.")] = None,
     discount: Annotated[float | None, Parameter(help="Discount factor, instead of the game's own.")] = None,
     expansions: Annotated[int | None, Parameter(help="nc-pbvi: how often points are added.")] = None,
@@ -52,28 +62,74 @@ def solve(
 ) -> None:
     """Bound the value of a game: what the attacker can secure, what the defender need not exceed.
 
-    Example: `ncirl solve builtin:patrol --horizon 2 --discount 1`
+    The time limit and Ctrl-C end the search with the bounds so far, which hold; the policy is written all the same.
+
+    Example: `ncirl solve builtin:office --gap 1% -o office.ncirl`
     """
     from ncirl.formats import resolve_game
-    from ncirl.solution import solve as solve_game
 
     options = {"expansions": expansions, "sweeps": sweeps, "approximation": approximation, "variant": variant}
-    settings = _settings(solver, options | {"time_limit": time_limit})
+    settings = _settings(solver, {**options, **_closeness(gap), "time_limit": time_limit})
+    if output is not None:
+        _check_output(output, solver)
     if seed < 0:
         raise InputError(f"--seed: must not be negative, got {seed}")
     contest = resolve_game(game)
     if horizon is not None or discount is not None:
         contest = contest.with_horizon(contest.horizon if horizon is None else horizon, discount)
-
-    from ncirl.cli.progress import reported
-
-    with reported() as progress:
-        solution = solve_game(contest, settings, progress=progress, rng=seed)
+    solution = _solved(contest, settings, seed)
+    if output is not None:
+        _saved(solution, output)
     if json:
         values = _public_values(solution)
-        print_json(_data(solution, solver, seed) | ({"values": values} if values else {}))
+        written = {} if output is None else {"policy": str(output)}
+        print_json(_data(solution, solver, seed) | ({"values": values} if values else {}) | written)
     else:
-        _print(solution, solver)
+        _print(solution, solver, output)
+
+
+def _solved(game: Game, settings: Solver[Solution], seed: int) -> Solution:
+    from ncirl.cli.interrupt import interruptible
+    from ncirl.cli.progress import reported
+    from ncirl.solution import solve as solve_game
+    from ncirl.solvers.certified import Certified
+
+    with reported() as progress:
+        if not isinstance(settings, Certified):
+            return solve_game(game, settings, progress=progress, rng=seed)
+        with interruptible(progress) as stoppable:
+            return solve_game(game, settings, progress=stoppable, rng=seed)
+
+
+def _closeness(text: str | None) -> dict[str, float]:
+    """Read a gap: ``0.001`` is absolute, ``1%`` relative to the value."""
+    if text is None:
+        return {}
+    relative = text.endswith("%")
+    try:
+        asked = float(text.removesuffix("%"))
+    except ValueError:
+        asked = -1.0
+    if not 0 <= asked < float("inf"):
+        raise InputError(f"--gap: must be a number such as 0.001 or a percentage such as 1%, got '{text}'")
+    return {"gap": 0.0, "relative_gap": asked / 100} if relative else {"gap": asked}
+
+
+def _check_output(path: Path, solver: str) -> None:
+    """Tell before the work rather than after it that a policy cannot be written."""
+    if solver != "certified":
+        raise InputError(f"--output: solver {solver} makes no playbooks; leave it out or use --solver certified")
+    beside = path.resolve().parent
+    if path.is_dir() or not beside.is_dir() or not os.access(beside, os.W_OK):
+        said = "is a directory" if path.is_dir() else f"directory {beside} does not exist or is not writable"
+        raise InputError(f"cannot be written: {said}", str(path))
+
+
+def _saved(solution: Solution, path: Path) -> None:
+    from ncirl.solvers.certified import CertifiedSolution
+
+    if isinstance(solution, CertifiedSolution):
+        solution.save(path)
 
 
 def _settings(name: str, options: Mapping[str, object]) -> Solver[Solution]:
@@ -109,6 +165,19 @@ def _data(solution: Solution, solver: str, seed: int) -> dict[str, Any]:
         "discount": solution.game.discount,
         "horizon": solution.game.horizon,
         "seed": seed,
+        **_per_intent(solution),
+    }
+
+
+def _per_intent(solution: Solution) -> dict[str, Any]:
+    from ncirl.solvers.certified import CertifiedSolution
+
+    if not isinstance(solution, CertifiedSolution):
+        return {}
+    return {
+        "per_intent": dict(zip(solution.game.intents, solution.per_intent.tolist(), strict=True)),
+        "attacker_nodes": len(solution.attacker_playbook),
+        "defender_nodes": len(solution.defender_playbook),
     }
 
 
@@ -132,7 +201,7 @@ def _public_values(solution: Solution) -> list[dict[str, Any]]:
     ]
 
 
-def _print(solution: Solution, solver: str) -> None:
+def _print(solution: Solution, solver: str, output: Path | None) -> None:
     stats = solution.stats
     print_facts(
         {
@@ -144,8 +213,13 @@ def _print(solution: Solution, solver: str) -> None:
             "claim": solution.claim,
             "status": f"{solution.status.label}. {solution.status.value}",
             "effort": f"{stats.seconds:.3g} s, {stats.lp_solves} LPs, {stats.states} states",
+            **({} if output is None else {"policy": output}),
         }
     )
+    certified = _per_intent(solution)
+    if certified:
+        rows = [(name, number(most)) for name, most in certified["per_intent"].items()]
+        print_table("what each attacker can get at most", ["intent", "at most"], rows)
     values = _public_values(solution)
     if values:
         columns = list(values[0])

@@ -11,7 +11,10 @@ from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from ncirl._typing import State
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.evaluation.starts import start_laws
 from ncirl.formats.array_file import read_arrays, write_arrays
 from ncirl.formats.policy_game import game_from_arrays, game_to_arrays
 from ncirl.formats.policy_playbooks import (
@@ -26,7 +29,7 @@ from ncirl.playbook_play import PlaybookAttacker, PlaybookDefender
 from ncirl.players import Attacker, Defender, Observer, Seed
 from ncirl.solution import Status
 
-__all__ = ["POLICY_FORMAT", "Policy", "load_policy", "plain_settings", "save_policy"]
+__all__ = ["POLICY_FORMAT", "Policy", "load_policy", "plain_settings", "save_policy", "versions_used"]
 
 POLICY_FORMAT = "ncirl-policy/1"
 
@@ -71,6 +74,16 @@ class Policy:
         """Distance between the bounds."""
         return self.upper - self.lower
 
+    @property
+    def per_intent(self) -> FloatArray:
+        """What the attacker of each intent is said to get at most, on average over the starts."""
+        playbook, laws = self.defender_playbook, dict(start_laws(self.game.timed()))
+        most: FloatArray = np.zeros(len(self.game.intents))
+        for start, (nodes, weights) in zip(playbook.game.starts, playbook.starts, strict=True):
+            if len(nodes):  # play does not end at once
+                most += laws[start.state] * (weights @ playbook.claims[nodes])
+        return most
+
     def attacker_strategy(self) -> PlaybookAttacker:
         """Return how the attacker plays, for every intent."""
         return PlaybookAttacker(self.attacker_playbook)
@@ -90,6 +103,17 @@ class Policy:
     def observer(self, state: State | None = None) -> Observer:
         """Return an outsider who sees what the defender sees and knows the attacker's playbook."""
         return Observer(self.game, self.attacker_strategy(), state=state)
+
+    def save(self, path: str | Path) -> None:
+        """Write a policy file, whole or not at all; see `save_policy`."""
+        save_policy(self, path)
+
+
+def versions_used() -> dict[str, str]:
+    """Return the versions of this package and of what decides the numbers it finds, by name."""
+    from importlib.metadata import version  # not needed to play
+
+    return {name: version(name) for name in ("ncirl", "numpy", "scipy", "highspy")}
 
 
 def plain_settings(settings: object) -> dict[str, Any]:

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from ncirl.errors import InputError
 from ncirl.game import Game
 from ncirl.games.classics import aumann_maschler_1, aumann_maschler_2, big_match
+from ncirl.games.office import office
 from ncirl.games.patrol import patrol
 
-__all__ = ["BUILTIN", "aumann_maschler_1", "aumann_maschler_2", "big_match", "builtin", "patrol"]
+__all__ = ["BUILTIN", "aumann_maschler_1", "aumann_maschler_2", "big_match", "builtin", "office", "patrol"]
 
 BUILTIN: dict[str, Callable[[], Game]] = {
     "aumann-maschler-1": aumann_maschler_1,
     "aumann-maschler-2": aumann_maschler_2,
     "big-match": big_match,
+    "office": office,
     "patrol": patrol,
 }
 

@@ -15,13 +15,15 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from ncirl.errors import InputError
 from ncirl.game import Game, Observes
 from ncirl.games.attack_rules import AttackRules
 from ncirl.stage import LARGEST_REWARD, SUM_TOLERANCE, TERMINAL
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Alert", "AttackGraph", "Condition", "Exploit", "Intent"]
 
@@ -162,6 +164,8 @@ class AttackGraph:
 
         Nodes are ``("condition", id)`` and ``("exploit", id)``; each has its `data`, the object of this module.
         """
+        import networkx as nx  # slow to load, and needed here only
+
         graph: nx.DiGraph[tuple[str, str]] = nx.DiGraph(name=self.name)
         for condition in self.conditions:
             graph.add_node(("condition", condition.id), data=condition)

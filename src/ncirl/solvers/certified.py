@@ -16,14 +16,13 @@ equal rewards are merged, rewards are put in units of the largest.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.errors import InputError
+from ncirl.errors import InputError, NcirlError
 from ncirl.formats.policy_file import Policy, plain_settings, versions_used
 from ncirl.game import Game
 from ncirl.lp.session import Meter
@@ -34,12 +33,16 @@ from ncirl.playbook_unmerged import unmerged
 from ncirl.quotient import quotient
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 from ncirl.solvers.bounding.export import attacker_playbook, defender_playbook
-from ncirl.solvers.bounding.intents import MergedIntents, merge_intents
+from ncirl.solvers.bounding.intents import merge_intents
 from ncirl.solvers.bounding.search import Search
 from ncirl.solvers.initial import initial_bounds
 from ncirl.strategy import AttackerStrategy, DefenderStrategy
+from ncirl.verify import verify
 
 __all__ = ["Certified", "CertifiedSolution"]
+
+PATIENCE = 50  # trials without progress before giving up
+REPORT_EVERY = 0.5  # seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +109,8 @@ class Certified:
     --------
     >>> import ncirl
     >>> solution = ncirl.solve(ncirl.games.big_match(discount=0.9), Certified(gap=1e-4))
-    >>> solution.lower <= 3.2566078 <= solution.upper, solution.gap <= 1e-4
-    (True, True)
+    >>> round(solution.lower, 3), round(solution.upper, 3), solution.gap <= 1e-4
+    (3.257, 3.257, True)
     """
 
     gap: float = 1e-3
@@ -127,30 +130,25 @@ class Certified:
         small = intents.game.scaled(1 / scale)
         search = Search(small, initial_bounds(small), meter)
 
-        def elapsed() -> float:
-            return time.perf_counter() - began
-
-        def report() -> None:
-            if progress is not None:
-                low, high = search.bounds()
-                sizes = search.lower.size, search.upper.size
-                progress(Progress(elapsed(), low * scale, high * scale, *sizes, meter.solves))
-
-        status = self._grow(search, scale, elapsed, report)
-        attacker, defender = self._playbooks(search, intents, scale)
-        attacker, defender = unmerged(attacker, timed, merged), unmerged(defender, timed, merged)
-        lower, upper, per_intent = _guarantees(timed, attacker, defender)
+        status = self._grow(search, scale, began, progress)
+        attacker = unmerged(attacker_playbook(search, intents, scale), timed, merged)
+        defender = unmerged(defender_playbook(search, intents, scale), timed, merged)
+        proved = verify(_Unclaimed(game, attacker, defender))
+        if proved.faults:
+            raise NcirlError(
+                f"the playbooks of game '{game.name}' do not verify: {proved.faults[0]}; please report this"
+            )
         return CertifiedSolution(
             game=game,
-            lower=lower,
-            upper=upper,
+            lower=proved.lower,
+            upper=proved.upper,
             status=status,
-            stats=Stats(elapsed(), meter.solves, meter.seconds, len(search.places)),
+            stats=Stats(time.perf_counter() - began, meter.solves, meter.seconds, len(search.places)),
             settings=self,
             claim="Proved bounds on the value of the game; `verify` recomputes them from the playbooks alone.",
             attacker_playbook=attacker,
             defender_playbook=defender,
-            per_intent=per_intent,
+            per_intent=proved.per_intent,
             seed=rng,
         )
 
@@ -162,11 +160,23 @@ class Certified:
         if self.width < 1:
             raise InputError(f"width: must be at least 1, got {self.width}")
 
-    def _grow(self, search: Search, scale: float, elapsed: Callable[[], float], report: Callable[[], None]) -> Status:
+    def _grow(self, search: Search, scale: float, began: float, progress: ProgressCallback | None) -> Status:
         """Run trials until the bounds are close, time is up, or nothing moves; keep what there is when interrupted."""
+        reported = -np.inf
+
+        def report() -> None:
+            nonlocal reported
+            if progress is not None:
+                reported = time.perf_counter()
+                low, high = search.bounds()
+                sizes = search.lower.size, search.upper.size
+                progress(Progress(reported - began, low * scale, high * scale, *sizes, search.meter.solves))
 
         def late() -> bool:
-            return self.time_limit is not None and elapsed() > self.time_limit
+            now = time.perf_counter()
+            if now - reported > REPORT_EVERY:
+                report()
+            return self.time_limit is not None and now - began > self.time_limit
 
         stalled = 0
         try:
@@ -178,37 +188,27 @@ class Certified:
                     return Status.GAP_REACHED
                 if late():
                     return Status.TIME_LIMIT
-                before = high - low
                 search.trial(target, self.width, late)
                 search.evaluate()
-                low, high = search.bounds()
-                stalled = stalled + 1 if high - low >= before else 0
+                after = search.bounds()
+                stalled = stalled + 1 if after[1] - after[0] >= high - low else 0
                 if stalled > PATIENCE:
                     return Status.STALLED
         except KeyboardInterrupt:
             return Status.INTERRUPTED
 
-    def _playbooks(
-        self, search: Search, intents: MergedIntents, scale: float
-    ) -> tuple[AttackerPlaybook, DefenderPlaybook]:
-        return attacker_playbook(search, intents, scale), defender_playbook(search, intents, scale)
 
+@dataclass(frozen=True, eq=False)
+class _Unclaimed:
+    """Playbooks that claim nothing yet: what `verify` finds becomes the claim."""
 
-PATIENCE = 50  # trials without progress before giving up
+    game: Game
+    attacker_playbook: AttackerPlaybook
+    defender_playbook: DefenderPlaybook
+    lower: float = -np.inf
+    upper: float = np.inf
 
 
 def _largest_reward(game: Game) -> float:
     stages = [game.stage(state) for state in game.explore()]
     return max((float(np.abs(stage.reward).max(initial=0.0)) for stage in stages), default=0.0) or 1.0
-
-
-def _guarantees(timed: Game, attacker: AttackerPlaybook, defender: DefenderPlaybook) -> tuple[float, float, FloatArray]:
-    """Read both bounds off the playbooks' claims, which are what their nodes are worth against every opponent."""
-    lower = sum(float(shares @ attacker.claims[nodes]) for nodes, shares in attacker.starts)
-    conceded = [chances @ defender.claims[nodes] for nodes, chances in defender.starts]  # per start, [θ]
-    upper = sum(float(start.mass @ vector) for start, vector in zip(timed.starts, conceded, strict=True))
-    prior = np.sum([start.mass for start in timed.starts], axis=0)
-    total = np.sum([start.mass * vector for start, vector in zip(timed.starts, conceded, strict=True)], axis=0)
-    likely = np.sum([start.probability * vector for start, vector in zip(timed.starts, conceded, strict=True)], axis=0)
-    per_intent = np.where(prior > 0, total / np.where(prior > 0, prior, 1.0), likely)
-    return lower, upper, per_intent

@@ -1,0 +1,140 @@
+"""Logs of earlier play, simulated: what an attacker of a known intent did while the defender knew its intent too.
+
+Two kinds of demonstrators at public state s, with π* and D* the complete-information equilibrium of intent θ:
+
+    equilibrium       π(a | s, θ) = (1 − noise) π*(a | s, θ) + noise / |A(s)|
+    noisy-rational    π(a | s, θ) ∝ exp(Q(s, a, θ) / noise),   Q(s, a, θ) = Σ_d D*(d | s, θ) Q(s, a, d, θ)
+
+The defender in the log plays D*. A log shows public states and the attacker's actions, also where the defender does not
+see actions during play: logs are read afterwards, when it is known what was attempted. Nothing else in it depends on θ
+but the start state, where the prior ties the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.baselines.lookahead import attacker_values
+from ncirl.errors import InputError
+from ncirl.evaluation.starts import start_laws
+from ncirl.game import Game
+from ncirl.players import Seed, draw
+from ncirl.solution import solve
+from ncirl.solvers.shapley import Shapley, ShapleySolution
+from ncirl.spectator import number_of
+from ncirl.strategy import StationaryAttacker
+
+__all__ = ["Demonstration", "Demonstrator", "demonstrations", "demonstrator_strategy"]
+
+Demonstrator = Literal["equilibrium", "noisy-rational"]
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """One stage of a log: where play stood (a state of ``game.timed()``), what the attacker did, whether it began."""
+
+    state: State
+    attacker_action: str
+    begins: bool
+
+
+def demonstrations(
+    game: Game,
+    intent: str,
+    length: int,
+    *,
+    noise: float = 0.0,
+    demonstrator: Demonstrator = "equilibrium",
+    rng: Seed = 0,
+    equilibrium: ShapleySolution | None = None,
+) -> tuple[Demonstration, ...]:
+    """Simulate a log.
+
+    Parameters
+    ----------
+    game : Game
+        With or without a horizon.
+    intent : str
+        The name of what the attacker was after.
+    length : int
+        Number of stages; when play ends it begins anew.
+    noise : float
+        The share of uniformly random actions, or the temperature of a noisy-rational demonstrator.
+    demonstrator : {"equilibrium", "noisy-rational"}
+        How the attacker chose its actions.
+    rng : int or Generator
+        Seed of what is drawn.
+    equilibrium : ShapleySolution, optional
+        Of `game`, if it is known already.
+
+    Raises
+    ------
+    InputError
+        For a bad argument, or a game in which nothing can be done.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> log = demonstrations(ncirl.games.patrol(horizon=2), "t2", length=3)
+    >>> [step.begins for step in log]
+    [True, False, True]
+    """
+    if length < 0:
+        raise InputError(f"length: must not be negative, got {length}")
+    k = number_of("intent", intent, game.intents)
+    public = solve(game, Shapley()) if equilibrium is None else equilibrium
+    attacker = demonstrator_strategy(game, noise=noise, demonstrator=demonstrator, equilibrium=public)
+    timed = game.timed()
+    starts = [(state, law[k]) for state, law in start_laws(game) if law[k] > 0]
+    if not starts:
+        raise InputError(f"game '{game.name}': play is over where it starts, so there is nothing to log")
+    generator = np.random.default_rng(rng)
+    chances = np.array([chance for _, chance in starts])
+    log: list[Demonstration] = []
+    while len(log) < length:
+        state = starts[draw(generator, chances)][0]
+        begins = True
+        while len(log) < length and not timed.is_terminal(state):
+            stage = timed.stage(state)
+            a = draw(generator, attacker.policy(state, None)[:, k])
+            d = draw(generator, public.defender[state][:, k])
+            log.append(Demonstration(state, stage.attacker[a], begins))
+            outcomes, law = stage.outcome_law(a, d)
+            state = stage.outcomes[outcomes[draw(generator, law)]].state
+            begins = False
+    return tuple(log)
+
+
+def demonstrator_strategy(
+    game: Game,
+    *,
+    noise: float = 0.0,
+    demonstrator: Demonstrator = "equilibrium",
+    equilibrium: ShapleySolution | None = None,
+) -> StationaryAttacker:
+    """Return how a demonstrator plays, for every intent; parameters as for `demonstrations`."""
+    if demonstrator == "equilibrium":
+        if not 0 <= noise <= 1:
+            raise InputError(f"noise: a share must lie in [0, 1], got {noise:g}")
+    elif demonstrator == "noisy-rational":
+        if not 0 < noise < np.inf:
+            raise InputError(f"noise: a temperature must be positive, got {noise:g}")
+    else:
+        raise InputError(f"demonstrator: must be 'equilibrium' or 'noisy-rational', got '{demonstrator}'")
+    public = solve(game, Shapley()) if equilibrium is None else equilibrium
+    timed = game.timed()
+    policies: dict[State, FloatArray] = {}
+    for state, plan in public.attacker.items():
+        if timed.is_terminal(state):
+            continue
+        if demonstrator == "equilibrium":
+            policies[state] = (1 - noise) * plan + noise / len(plan)
+        else:
+            worth = attacker_values(timed, state, public.values, public.defender[state])
+            weights = np.exp((worth - worth.max(axis=0)) / noise)
+            policies[state] = weights / weights.sum(axis=0)
+    return StationaryAttacker(policies)

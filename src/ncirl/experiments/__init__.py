@@ -1,0 +1,1 @@
+"""Experiments: the paper's comparison of N-CIRL with MA-IRL."""

@@ -1,0 +1,136 @@
+"""What contests are worth to the attacker, in units of what its intent could gain, expected and drawn.
+
+The unit of intent θ is the sum of its rewards over all conditions, Σ_c reward_θ(c): "the total reward across all nodes"
+of appendix C. Every reward and cost of a play with intent θ is divided by it, and intents are averaged by the prior:
+
+    E = Σ_θ P0(θ) payoff(θ) / Σ_c reward_θ(c).
+
+Costs count, so E can exceed 1 (blocking is paid to the attacker) and be negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil, hypot
+from statistics import NormalDist
+
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.errors import InputError
+from ncirl.evaluation import expected_payoff, simulate
+from ncirl.game import Game
+from ncirl.games.attack_graph import AttackGraph
+from ncirl.stage import Stage
+from ncirl.strategy import AttackerStrategy, DefenderStrategy
+
+__all__ = ["CONFIDENCE", "Contest", "Measured", "in_units", "measure", "units"]
+
+CONFIDENCE = 0.9999  # of each interval, so that hundreds of them hold all at once
+TRUNCATION = 1e-3  # what drawn episodes of a play without end may miss; part of the interval
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """A pair of strategies, and how often it is the one that meets."""
+
+    weight: float
+    attacker: AttackerStrategy
+    defender: DefenderStrategy
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The attacker's mean reward.
+
+    Attributes
+    ----------
+    expected, error : float
+        Exact, but for this error where play does not end.
+    mean, standard_error : float
+        Of the episodes drawn.
+    low, high : float
+        An interval around `mean` that holds what is expected with probability `CONFIDENCE`.
+    """
+
+    expected: float
+    error: float
+    mean: float
+    standard_error: float
+    low: float
+    high: float
+
+
+def units(graph: AttackGraph) -> FloatArray:
+    """Return the total reward of each intent, [θ].
+
+    Raises
+    ------
+    InputError
+        When an intent has nothing to gain.
+    """
+    totals = np.array([sum(intent.rewards.values()) for intent in graph.intents])
+    faults = [
+        f"intent '{intent.id}': its rewards must sum to more than 0 to be a unit, got {total:g}"
+        for intent, total in zip(graph.intents, totals.tolist(), strict=True)
+        if not total > 0
+    ]
+    if faults:
+        raise InputError(faults, where=f"attack graph '{graph.name}'")
+    return totals
+
+
+def in_units(game: Game, totals: FloatArray) -> Game:
+    """Return the same contest with the rewards of each intent divided by its total."""
+
+    def stage(state: State) -> Stage:
+        given = game.stage(state)
+        if given.is_terminal:
+            return given
+        pair, outcome, branch = (
+            None if part is None else part / totals for part in (given.pair, given.outcome, given.branch)
+        )
+        return replace(given, pair=pair, outcome=outcome, branch=branch)
+
+    return game.like(stage=stage)
+
+
+def measure(
+    game: Game, contests: Sequence[Contest], *, stages: int | None, episodes: int, seed: np.random.SeedSequence
+) -> Measured:
+    """Evaluate a mixture of contests, exactly and by drawing episodes of each in proportion to its weight.
+
+    Parameters
+    ----------
+    game : Game
+        In the units wanted.
+    contests : sequence of Contest
+        Weights sum to 1.
+    stages : int, optional
+        Count that many stages only.
+    episodes : int
+        How many in all, rounded up to at least two of each contest.
+    seed : SeedSequence
+        Of what is drawn.
+    """
+    expected = error = mean = spread = truncation = 0.0
+    for contest, child in zip(contests, seed.spawn(len(contests)), strict=True):
+        payoff = expected_payoff(game, contest.attacker, contest.defender, stages=stages)
+        share = max(2, ceil(contest.weight * episodes))
+        drawn = simulate(
+            game,
+            contest.attacker,
+            contest.defender,
+            episodes=share,
+            stages=stages,
+            rng=child,
+            tolerance=TRUNCATION,
+        )
+        expected += contest.weight * payoff.value
+        error += contest.weight * payoff.error
+        mean += contest.weight * drawn.mean
+        spread = hypot(spread, contest.weight * drawn.standard_error)
+        truncation += contest.weight * drawn.truncation
+    reach = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * spread + truncation
+    return Measured(expected, error, mean, spread, mean - reach, mean + reach)

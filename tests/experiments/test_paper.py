@@ -1,0 +1,147 @@
+"""One run of the experiment: units by hand, agreement of expected and drawn, the same every time."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ncirl.errors import InputError
+from ncirl.evaluation import expected_payoff
+from ncirl.experiments.measure import in_units, units
+from ncirl.experiments.paper import RunSettings, run, run_on
+from ncirl.games.attack_graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.strategy import uniform_attacker, uniform_defender
+
+ROUNDING = 1e-9
+CLOSE = 1e-5  # a little more than the gap asked for
+SMALL = RunSettings(nodes=4, seed=3, intents=3, episodes=400, gap=0.02)
+
+
+def one_exploit(first: float, second: float, block_cost: float = 0.0) -> AttackGraph:
+    """Return a graph with one exploit that always works; intents differ in what its result is worth."""
+    return AttackGraph(
+        conditions=(Condition("out", initial=True), Condition("in")),
+        exploits=(Exploit("go", ("out",), "in", 1.0, 0.0, block_cost),),
+        intents=(Intent("t1", 0.25, {"in": first}), Intent("t2", 0.75, {"in": second})),
+        discount=1.0,
+        horizon=1,
+    )
+
+
+def test_a_unit_is_the_sum_of_an_intents_rewards() -> None:
+    graph = AttackGraph(
+        conditions=(Condition("a", initial=True), Condition("b"), Condition("c")),
+        exploits=(Exploit("ab", ("a",), "b", 1.0), Exploit("bc", ("b",), "c", 1.0)),
+        intents=(Intent("t1", 0.5, {"b": 1.0, "c": 3.0}), Intent("t2", 0.5, {"c": 0.5})),
+        discount=0.9,
+    )
+    assert units(graph).tolist() == [4.0, 0.5]
+
+
+def test_rewards_are_divided_by_their_intents_unit() -> None:
+    graph = one_exploit(4.0, 0.5, block_cost=0.2)
+    game = graph.game()
+    players = uniform_attacker(game), uniform_defender(game)
+    # half of the time blocked for 0.2; tried and not blocked one time in four
+    by_hand = [(4.0 / 4 + 0.1) / 4.0, (0.5 / 4 + 0.1) / 0.5]
+    assert expected_payoff(in_units(game, units(graph)), *players).per_intent == pytest.approx(by_hand, abs=ROUNDING)
+
+
+def test_an_intent_with_nothing_to_gain_is_no_unit() -> None:
+    with pytest.raises(InputError, match="t2"):
+        units(one_exploit(1.0, 0.0))
+
+
+def test_a_run_by_hand_where_blocking_is_dearer_than_the_loss() -> None:
+    # nobody blocks, so every intent gets all it wants under either defender, and hiding is worth nothing
+    settings = RunSettings(nodes=2, seed=1, episodes=10)
+    row = run_on(one_exploit(4.0, 0.5, block_cost=5.0), settings)
+    assert (row.states, row.actions) == (2, 2)
+    assert row.ma_irl.expected == pytest.approx(1.0, abs=ROUNDING)
+    assert row.ncirl.expected == pytest.approx(1.0, abs=ROUNDING)
+    assert row.ncirl.mean == pytest.approx(1.0, abs=ROUNDING)
+    assert row.public_value == pytest.approx(0.25 * 4.0 + 0.75 * 0.5, abs=ROUNDING)
+    assert row.hiding_lower - ROUNDING <= 0.0 <= row.hiding_upper + ROUNDING
+    assert row.reduction == pytest.approx(0.0, abs=ROUNDING)
+
+
+def test_a_run_by_hand_where_the_earlier_intent_misleads() -> None:
+    # blocking costs 1: it is right against t1, who gains 4, and wrong against t2, who gains ½
+    settings = RunSettings(nodes=2, seed=1, episodes=10, gap=1e-6, baseline_attacker="best-response")
+    row = run_on(one_exploit(4.0, 0.5, block_cost=1.0), settings)
+    # who inferred t1 blocks and pays 1 to both; who inferred t2 lets both through
+    first, second = 0.25 * 1.0 + 0.75 * 4.0, 0.25 * 1.0 + 0.75 * 0.5
+    assert row.ma_irl.expected == pytest.approx(0.25 * first / 4.0 + 0.75 * second / 0.5, abs=ROUNDING)
+    # who does not know the intent blocks: letting through with probability p concedes 1 + 0.375 p
+    assert row.lower == pytest.approx(1.0, abs=CLOSE)
+    assert row.public_value == pytest.approx(0.25 * 1.0 + 0.75 * 0.5, abs=ROUNDING)
+    assert row.hiding_upper == pytest.approx(0.375, abs=CLOSE)
+    assert row.ncirl.expected == pytest.approx(0.25 * 1.0 / 4.0 + 0.75 * 1.0 / 0.5, abs=CLOSE)
+    assert row.reduction == pytest.approx(1 - row.ncirl.expected / row.ma_irl.expected, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("play", ["finite", "cut", "endless"])
+@pytest.mark.parametrize("attacker", ["equilibrium", "best-response"])
+def test_expected_and_drawn_agree(play: str, attacker: str) -> None:
+    row = run(replace(SMALL, play=play, baseline_attacker=attacker))
+    for measured in (row.ma_irl, row.ncirl):
+        assert measured.low - measured.error <= measured.expected <= measured.high + measured.error
+        assert measured.standard_error > 0
+    assert row.lower <= row.upper
+    assert row.hiding_upper >= 0  # who knows more cannot lose by it
+
+
+def test_in_the_finite_game_ncirl_play_lies_within_its_bounds() -> None:
+    row = run(SMALL)
+    assert row.lower - ROUNDING <= row.ncirl.expected <= row.upper + ROUNDING
+
+
+def test_a_best_response_gains_at_least_what_the_equilibrium_does_and_the_value() -> None:
+    plain, best = run(SMALL), run(replace(SMALL, baseline_attacker="best-response"))
+    assert best.ma_irl.expected >= plain.ma_irl.expected - ROUNDING
+    assert best.ma_irl.expected >= best.lower - ROUNDING
+    assert best.ncirl == plain.ncirl
+
+
+def test_the_plain_sum_counts_later_stages_more() -> None:
+    cut = replace(SMALL, play="cut", baseline_attacker="best-response")
+    assert run(replace(cut, payoff_discount=1.0)).ma_irl.expected > run(cut).ma_irl.expected
+
+
+def test_a_run_is_the_same_every_time_and_wherever_it_is_sent() -> None:
+    settings = pickle.loads(pickle.dumps(SMALL))
+    row = run(SMALL)
+    assert run(settings) == row
+    assert pickle.loads(pickle.dumps(row)) == row
+    assert run(replace(SMALL, seed=4)) != row
+
+
+def test_nc_pbvi_can_take_the_place_of_the_certified_solver() -> None:
+    settings = RunSettings(nodes=3, seed=1, intents=2, episodes=100, solver="nc-pbvi")
+    certified = run(replace(settings, solver="certified"))
+    row = run(settings)
+    assert row.lower <= certified.upper + ROUNDING
+    assert certified.lower <= row.upper + ROUNDING
+    assert row.ma_irl == certified.ma_irl
+
+
+def test_a_row_becomes_flat_numbers() -> None:
+    row = run(SMALL)
+    flat = row.flat()
+    assert flat["ma_irl_expected"] == row.ma_irl.expected
+    assert all(isinstance(value, (int, float, str)) for value in flat.values())
+    assert np.isfinite([value for value in flat.values() if not isinstance(value, str)]).all()
+
+
+@pytest.mark.parametrize("wrong", [{"play": "x"}, {"solver": "x"}, {"baseline_attacker": "x"}, {"episodes": 0}])
+def test_bad_settings_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        replace(SMALL, **wrong)
+
+
+def test_an_endless_plain_sum_is_refused() -> None:
+    with pytest.raises(InputError, match="payoff_discount"):
+        replace(SMALL, play="endless", payoff_discount=1.0)

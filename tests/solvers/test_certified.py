@@ -1,0 +1,65 @@
+"""The certified solver on games whose value is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncirl import Game, Status, games, solve
+from ncirl.solvers.certified import Certified, CertifiedSolution
+from solvers.certified_checks import EXACT, certify
+
+GAP = 1e-4
+PRINTED = 1e-6  # values known to so many digits
+
+FIRST_BY_PRIOR = {1 / 2: 1 / 2, 1 / 3: 4 / 9, 2 / 5: 22 / 45, 1 / 4: 13 / 36}
+FIRST_BY_STAGES = (1 / 2, 3 / 4, 1.0, 9 / 7, 1.535714, 1.803922)
+MATCH_BY_PRIOR = {1 / 2: 3.2566078, 1 / 3: 2.7300667}
+PATROL_BY_STAGES = (1 / 2, 7 / 8, 9 / 7, 5 / 3, 2.058824, 2.442478, 2.827736, 3.211852)
+PATROL_FOR_EVER = (3.8396, 3.8495)
+
+
+def closed(game: Game) -> CertifiedSolution:
+    solution = solve(game, Certified(gap=GAP))
+    assert solution.status is Status.GAP_REACHED
+    certify(solution, gap=GAP)
+    assert solution.gap <= GAP
+    return solution
+
+
+def assert_value(game: Game, value: float, digits: float = PRINTED) -> None:
+    solution = closed(game)
+    assert solution.lower - digits <= value <= solution.upper + digits
+
+
+@pytest.mark.parametrize(("p", "value"), list(FIRST_BY_PRIOR.items()))
+def test_aumann_maschler_1(p: float, value: float) -> None:
+    assert_value(games.aumann_maschler_1(p, discount=1 / 3), value, EXACT)
+    assert_value(games.aumann_maschler_1(1 - p, discount=1 / 3), value, EXACT)
+
+
+@pytest.mark.parametrize(("n", "value"), list(enumerate(FIRST_BY_STAGES, start=1)))
+def test_aumann_maschler_1_undiscounted(n: int, value: float) -> None:
+    assert_value(games.aumann_maschler_1(discount=1.0, horizon=n), value)
+
+
+@pytest.mark.parametrize("p", [0.5, 0.2, 1.0])
+@pytest.mark.parametrize("horizon", [None, 4])
+def test_aumann_maschler_2_is_worth_nothing(p: float, horizon: int | None) -> None:
+    assert_value(games.aumann_maschler_2(p, discount=0.9, horizon=horizon), 0.0, EXACT)
+
+
+@pytest.mark.parametrize(("p", "value"), list(MATCH_BY_PRIOR.items()))
+def test_big_match(p: float, value: float) -> None:
+    assert_value(games.big_match(p, discount=0.9), value)
+
+
+@pytest.mark.parametrize(("horizon", "value"), list(enumerate(PATROL_BY_STAGES, start=1)))
+def test_patrol(horizon: int, value: float) -> None:
+    assert_value(games.patrol(discount=1.0, horizon=horizon), value)
+
+
+@pytest.mark.slow
+def test_patrol_for_ever() -> None:
+    solution = closed(games.patrol(discount=0.9))
+    low, high = PATROL_FOR_EVER
+    assert low <= solution.lower <= solution.upper <= high
