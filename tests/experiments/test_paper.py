@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ncirl.errors import InputError
+from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import expected_payoff
-from ncirl.experiments.measure import in_units, units
+from ncirl.experiments.measure import Contest, Measured, in_units, measure, units
 from ncirl.experiments.paper import RunSettings, run, run_on
 from ncirl.games.attack_graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.strategy import uniform_attacker, uniform_defender
@@ -50,6 +50,19 @@ def test_rewards_are_divided_by_their_intents_unit() -> None:
     assert expected_payoff(in_units(game, units(graph)), *players).per_intent == pytest.approx(by_hand, abs=ROUNDING)
 
 
+def test_where_memories_are_too_many_bounds_stand_in() -> None:
+    game = one_exploit(1.0, 1.0).game()
+    contest = Contest(1.0, uniform_attacker(game), uniform_defender(game))
+
+    def measured(bounds: tuple[float, float] | None) -> Measured:
+        seed = np.random.SeedSequence(1)
+        return measure(game, [contest], stages=None, episodes=10, seed=seed, bounds=bounds, limit=0)
+
+    assert (measured((0.25, 0.75)).expected, measured((0.25, 0.75)).error) == (0.5, 0.25)
+    with pytest.raises(SizeError):
+        measured(None)
+
+
 def test_an_intent_with_nothing_to_gain_is_no_unit() -> None:
     with pytest.raises(InputError, match="t2"):
         units(one_exploit(1.0, 0.0))
@@ -63,7 +76,7 @@ def test_a_run_by_hand_where_blocking_is_dearer_than_the_loss() -> None:
     assert row.ma_irl.expected == pytest.approx(1.0, abs=ROUNDING)
     assert row.ncirl.expected == pytest.approx(1.0, abs=ROUNDING)
     assert row.ncirl.mean == pytest.approx(1.0, abs=ROUNDING)
-    assert row.public_value == pytest.approx(0.25 * 4.0 + 0.75 * 0.5, abs=ROUNDING)
+    assert row.public_value == pytest.approx(1.0, abs=ROUNDING)
     assert row.hiding_lower - ROUNDING <= 0.0 <= row.hiding_upper + ROUNDING
     assert row.reduction == pytest.approx(0.0, abs=ROUNDING)
 
@@ -75,11 +88,12 @@ def test_a_run_by_hand_where_the_earlier_intent_misleads() -> None:
     # who inferred t1 blocks and pays 1 to both; who inferred t2 lets both through
     first, second = 0.25 * 1.0 + 0.75 * 4.0, 0.25 * 1.0 + 0.75 * 0.5
     assert row.ma_irl.expected == pytest.approx(0.25 * first / 4.0 + 0.75 * second / 0.5, abs=ROUNDING)
-    # who does not know the intent blocks: letting through with probability p concedes 1 + 0.375 p
+    # in units t1 gains 1 or, blocked, ¼; t2 gains 1 or, blocked, 2
+    assert row.public_value == pytest.approx(0.25 * 0.25 + 0.75 * 1.0, abs=ROUNDING)
+    # who does not know the intent lets it through: blocking with probability q concedes 1 + 0.5625 q
     assert row.lower == pytest.approx(1.0, abs=CLOSE)
-    assert row.public_value == pytest.approx(0.25 * 1.0 + 0.75 * 0.5, abs=ROUNDING)
-    assert row.hiding_upper == pytest.approx(0.375, abs=CLOSE)
-    assert row.ncirl.expected == pytest.approx(0.25 * 1.0 / 4.0 + 0.75 * 1.0 / 0.5, abs=CLOSE)
+    assert row.hiding_upper == pytest.approx(1.0 - row.public_value, abs=CLOSE)
+    assert row.ncirl.expected == pytest.approx(1.0, abs=CLOSE)
     assert row.reduction == pytest.approx(1 - row.ncirl.expected / row.ma_irl.expected, abs=ROUNDING)
 
 

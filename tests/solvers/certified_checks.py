@@ -1,4 +1,4 @@
-"""What every certified solution must satisfy, games of all kinds to try it on, and an exact value to hold it against."""
+"""What every certified solution must satisfy, games of all kinds, and an exact value to hold bounds against."""
 
 from __future__ import annotations
 

@@ -144,8 +144,15 @@ def test_any_width_will_do(width: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"gap": -1.0}, {"relative_gap": -0.1}, {"time_limit": 0.0}, {"width": 0}, {"gap": float("nan")}]
+    ("wrong", "settings"),
+    [
+        ("gap", Certified(gap=-1.0)),
+        ("gap", Certified(gap=float("nan"))),
+        ("relative_gap", Certified(relative_gap=-0.1)),
+        ("time_limit", Certified(time_limit=0.0)),
+        ("width", Certified(width=0)),
+    ],
 )
-def test_settings_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(InputError, match=next(iter(wrong))):
-        solve(games.big_match(), Certified(**wrong))
+def test_settings_that_make_no_sense_are_refused(wrong: str, settings: Certified) -> None:
+    with pytest.raises(InputError, match=wrong):
+        solve(games.big_match(), settings)

@@ -18,7 +18,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.errors import InputError
+from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import expected_payoff, simulate
 from ncirl.game import Game
 from ncirl.games.attack_graph import AttackGraph
@@ -28,6 +28,7 @@ from ncirl.strategy import AttackerStrategy, DefenderStrategy
 __all__ = ["CONFIDENCE", "Contest", "Measured", "in_units", "measure", "units"]
 
 CONFIDENCE = 0.9999  # of each interval, so that hundreds of them hold all at once
+LIMIT = 50_000  # situations followed for an exact payoff: some seconds
 TRUNCATION = 1e-3  # what drawn episodes of a play without end may miss; part of the interval
 
 
@@ -47,7 +48,7 @@ class Measured:
     Attributes
     ----------
     expected, error : float
-        Exact, but for this error where play does not end.
+        Exact, but for this error: where play does not end, or where only bounds are known.
     mean, standard_error : float
         Of the episodes drawn.
     low, high : float
@@ -97,7 +98,14 @@ def in_units(game: Game, totals: FloatArray) -> Game:
 
 
 def measure(
-    game: Game, contests: Sequence[Contest], *, stages: int | None, episodes: int, seed: np.random.SeedSequence
+    game: Game,
+    contests: Sequence[Contest],
+    *,
+    stages: int | None,
+    episodes: int,
+    seed: np.random.SeedSequence,
+    bounds: tuple[float, float] | None = None,
+    limit: int = LIMIT,
 ) -> Measured:
     """Evaluate a mixture of contests, exactly and by drawing episodes of each in proportion to its weight.
 
@@ -113,10 +121,19 @@ def measure(
         How many in all, rounded up to at least two of each contest.
     seed : SeedSequence
         Of what is drawn.
+    bounds : pair of float, optional
+        What every contest is known to lie between; stands in where memories are too many to follow.
+    limit : int
+        The most triples of public state and memories to follow.
+
+    Raises
+    ------
+    SizeError
+        When there are more than `limit` and no `bounds`.
     """
     expected = error = mean = spread = truncation = 0.0
     for contest, child in zip(contests, seed.spawn(len(contests)), strict=True):
-        payoff = expected_payoff(game, contest.attacker, contest.defender, stages=stages)
+        value, off = _expected(game, contest, stages, bounds, limit)
         share = max(2, ceil(contest.weight * episodes))
         drawn = simulate(
             game,
@@ -127,10 +144,23 @@ def measure(
             rng=child,
             tolerance=TRUNCATION,
         )
-        expected += contest.weight * payoff.value
-        error += contest.weight * payoff.error
+        expected += contest.weight * value
+        error += contest.weight * off
         mean += contest.weight * drawn.mean
         spread = hypot(spread, contest.weight * drawn.standard_error)
         truncation += contest.weight * drawn.truncation
     reach = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * spread + truncation
     return Measured(expected, error, mean, spread, mean - reach, mean + reach)
+
+
+def _expected(
+    game: Game, contest: Contest, stages: int | None, bounds: tuple[float, float] | None, limit: int
+) -> tuple[float, float]:
+    try:
+        payoff = expected_payoff(game, contest.attacker, contest.defender, stages=stages, limit=limit)
+    except SizeError:
+        if bounds is None:
+            raise
+        low, high = bounds
+        return (low + high) / 2, (high - low) / 2
+    return payoff.value, payoff.error

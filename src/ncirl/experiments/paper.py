@@ -6,7 +6,8 @@ A random attack graph; a true intent drawn from |Θ| equally likely ones; n stag
               perfectly; the attacker plays that of its true intent, or the best response to the defender
     N-CIRL    both sides play the strategies of one solver for the game with the hidden intent
 
-Both are measured exactly and by drawn episodes, in the units of `measure`. The paper leaves open what its n stages cut:
+The whole contest is held in the units of `measure`: what is solved is what is counted. The paper leaves open what its n
+stages cut:
 
     finite    strategies for the game that ends after n stages
     cut       strategies for the discounted game without end, of which n stages are counted (NC-PBVI as printed knows
@@ -15,7 +16,7 @@ Both are measured exactly and by drawn episodes, in the units of `measure`. The 
 
 It gives no discount either; strategies here are made for that of `random_attack_graph`, and rewards are counted with
 `payoff_discount`. The value bounds and the value of hiding one's intent, v(P0) − Σ_θ P0(θ) v(θ), are those of the game
-that was solved, with its own discount and in its own units (in which every random intent's rewards sum to 1).
+that was solved, with its own discount.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import numpy as np
 
 from ncirl.baselines import MAIRL, best_responder
 from ncirl.errors import InputError
-from ncirl.experiments.measure import Contest, Measured, in_units, measure, units
+from ncirl.experiments.measure import LIMIT, Contest, Measured, in_units, measure, units
 from ncirl.game import Game
 from ncirl.games.attack_graph import AttackGraph
 from ncirl.games.random_graphs import random_attack_graph
@@ -41,6 +42,8 @@ from ncirl.solvers.shapley import Shapley, ShapleySolution
 from ncirl.strategy import StationaryAttacker
 
 __all__ = ["RunRow", "RunSettings", "run", "run_on"]
+
+MOST = 500_000  # situations to follow where no bounds can stand in: minutes
 
 
 @dataclass(frozen=True)
@@ -193,16 +196,23 @@ def run(settings: RunSettings) -> RunRow:
 def run_on(graph: AttackGraph, settings: RunSettings) -> RunRow:
     """Compare the two defenders on a given graph, which brings its own discount, horizon and observation."""
     began = perf_counter()
-    game = graph.game()
+    game = in_units(graph.game(), units(graph))
     public = solve(game, Shapley())
     solution = _solve(game, settings)
-    counted = in_units(game, units(graph))
-    if settings.payoff_discount is not None:
-        counted = counted.like(discount=settings.payoff_discount)
+    counted = game if settings.payoff_discount is None else game.like(discount=settings.payoff_discount)
     stages = settings.stages if settings.play == "cut" else None
     ncirl_seed, ma_irl_seed = np.random.SeedSequence([settings.seed, settings.nodes]).spawn(2)
     hidden = Contest(1.0, solution.attacker_strategy(), solution.defender_strategy())
-    ncirl = measure(counted, [hidden], stages=stages, episodes=settings.episodes, seed=ncirl_seed)
+    proved = settings.solver == "certified" and settings.play != "cut" and settings.payoff_discount is None
+    ncirl = measure(
+        counted,
+        [hidden],
+        stages=stages,
+        episodes=settings.episodes,
+        seed=ncirl_seed,
+        bounds=(solution.lower, solution.upper) if proved else None,  # two playbooks pay what both prove
+        limit=LIMIT if proved else MOST,
+    )
     ma_irl = _ma_irl(counted, public, stages, settings, ma_irl_seed)
     places = [game.stage(state) for state in game.explore()]
     return RunRow(

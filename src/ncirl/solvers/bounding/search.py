@@ -30,7 +30,7 @@ DEEPEST = 100  # stages of a trial
 SHORT = 2  # a path of so few places has found nothing
 FINER = 0.7  # then look for smaller gaps
 MISSED = 1e-3  # of the gap looked for: what programs may leave out
-FINEST = 1e-9
+FINEST = 2e-7  # a row violated by less than the LP solver's own tolerance cannot be mended by adding it
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +157,7 @@ class Search:
         path: list[tuple[Visit, list[Visit]]] = []
         while len(path) < self.depth and not late():
             step, held = self.back_up(visit)
-            excess /= self.game.discount
+            excess = excess / self.game.discount if self.game.discount else np.inf
             following = self.successors(visit, step, held, excess)
             path.append((visit, [other for _, other in following[1:width]]))
             if not following:

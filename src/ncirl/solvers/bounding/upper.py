@@ -120,18 +120,25 @@ class UpperProgram(StageProgram):
         beta = self.posteriors(plan, self.open)
         live = np.flatnonzero(beta.sum(axis=1) > ACTIVE)
         successor = self.place.successor[self.open]
-        opens, positions = [], []
+        opens: list[int] = []
+        positions: list[int] = []
         for t in np.unique(successor[live]).tolist():
             here = live[successor[live] == t]
             worth = beta[here] @ self.stores[t].alphas.T
             best = worth.argmin(axis=1)
-            short = values[here] > worth[np.arange(len(here)), best] + self.accuracy.missed
-            opens.append(here[short])
-            positions.append(best[short])
-        found = np.concatenate(opens) if opens else NONE
-        if len(found):
-            self._cut(found, np.concatenate(positions))
-        return bool(len(found))
+            for k in np.flatnonzero(values[here] > worth[np.arange(len(here)), best] + self.accuracy.missed).tolist():
+                if not self._known(int(here[k]), t, int(best[k])):
+                    opens.append(int(here[k]))
+                    positions.append(int(best[k]))
+        if opens:
+            self._cut(np.array(opens, dtype=np.intp), np.array(positions, dtype=np.intp))
+        return bool(opens)
+
+    def _known(self, opened: int, successor: int, position: int) -> bool:
+        """Tell whether a row is there already, so that adding it again would change nothing."""
+        store = self.stores[successor]
+        same = (self.cut_open == opened) & (self.cut_node == store.nodes[position])
+        return bool((self.cut_alphas[same] == store.alphas[position]).all(axis=1).any())
 
     def _add_defences(self, columns: FloatArray, plan: FloatArray) -> bool:
         payoff = np.tensordot(plan, self.gain[self.actions], axes=([0, 1], [0, 2]))

@@ -190,6 +190,8 @@ class UpperBook:
         """Carry what is known now through all nodes in use; then drop dominated vectors."""
         alive = self._alive()
         self.evaluated, self.size = len(self.nodes), len(alive)
+        if not len(alive):
+            return
         at = np.full(len(self.nodes), -1, dtype=np.intp)
         at[alive] = np.arange(len(alive))
         nodes = [self.nodes[n] for n in alive.tolist()]
@@ -215,7 +217,7 @@ class UpperBook:
 
     def _alive(self) -> IntArray:
         """Return the nodes in the stores and all they lead to."""
-        pending = np.unique(np.concatenate([store.nodes for store in self.stores.values()])).tolist()
+        pending = [n for store in self.stores.values() for n in store.nodes.tolist()]
         seen = set(pending)
         while pending:
             for n in self.nodes[pending.pop()].leads:
