@@ -47,6 +47,12 @@ class Quotient:
     attacker: Mapping[State, IntArray]
     defender: Mapping[State, IntArray]
 
+    @property
+    def is_trivial(self) -> bool:
+        """Whether nothing could be merged but states where play is over."""
+        playing = [k for state, k in self.number.items() if len(self.attacker[state])]
+        return len(set(playing)) == len(playing)
+
     def outcome(self, original: Outcome) -> Outcome:
         """Return the merged game's outcome for one of the original's."""
         return _merged_outcome(original, self.number, self.game.observes)
@@ -67,8 +73,9 @@ def quotient(game: Game) -> Quotient:
     forms: dict[State, _Form] = {}
     known: dict[bytes, int] = {}
     fresh = count()
+    alone = _alone(game)
     for component in components(game):
-        classes = _split(game, component, number, forms)
+        classes = _split(game, component, number, forms, alone)
         if len(component) == 1:  # may equal a state met before
             key = forms[component[0]].key
             if key not in known:
@@ -85,13 +92,32 @@ def quotient(game: Game) -> Quotient:
     )
 
 
+def _alone(game: Game) -> dict[State, _Form]:
+    """Return the states whose rewards, in whatever order, are those of no other: they need no canonical order."""
+    groups: dict[tuple[tuple[int, int], bytes], list[State]] = {}
+    for state in game.explore():
+        stage = game.stage(state)
+        if not stage.is_terminal:
+            groups.setdefault((stage.shape, np.sort(stage.reward + 0.0, axis=None).tobytes()), []).append(state)
+    alone: dict[State, _Form] = {}
+    for k, states in enumerate(groups.values()):
+        if len(states) == 1:
+            n_a, n_d = game.stage(states[0]).shape
+            alone[states[0]] = _Form(b"alone %d" % k, np.arange(n_a), np.arange(n_d))
+    return alone
+
+
 def _split(
-    game: Game, component: Sequence[State], number: Mapping[State, int], forms: dict[State, _Form]
+    game: Game,
+    component: Sequence[State],
+    number: Mapping[State, int],
+    forms: dict[State, _Form],
+    alone: Mapping[State, _Form],
 ) -> dict[State, int]:
     """Suppose all states of a component are one class, then split until nothing changes; note their forms."""
     classes = dict.fromkeys(component, 0)
     while True:
-        forms |= {state: _form(game, state, number, classes) for state in component}
+        forms |= {state: alone.get(state) or _form(game, state, number, classes) for state in component}
         keys = {state: (classes[state], forms[state].key) for state in component}
         order = {key: k for k, key in enumerate(dict.fromkeys(keys.values()))}
         refined = {state: order[key] for state, key in keys.items()}

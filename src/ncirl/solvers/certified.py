@@ -124,15 +124,16 @@ class Certified:
         self._check()
         timed = game.timed()
         merged = quotient(timed)
-        intents = merge_intents(merged.game)
+        intents = merge_intents(timed if merged.is_trivial else merged.game)
         scale = _largest_reward(intents.game)
         meter = Meter()
         small = intents.game.scaled(1 / scale)
         search = Search(small, initial_bounds(small), meter)
 
         status = self._grow(search, scale, began, progress)
-        attacker = unmerged(attacker_playbook(search, intents, scale), timed, merged)
-        defender = unmerged(defender_playbook(search, intents, scale), timed, merged)
+        attacker, defender = attacker_playbook(search, intents, scale), defender_playbook(search, intents, scale)
+        if not merged.is_trivial:
+            attacker, defender = unmerged(attacker, timed, merged), unmerged(defender, timed, merged)
         proved = verify(_Unclaimed(game, attacker, defender))
         if proved.faults:
             raise NcirlError(

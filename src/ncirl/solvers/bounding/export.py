@@ -40,7 +40,8 @@ def defender_playbook(search: Search, intents: MergedIntents, scale: float) -> D
         place = search.places[node.place]
         mix = np.zeros(place.n_d)
         mix[node.defences] = node.mix
-        bare = np.setdiff1d(np.arange(len(place.seen)), node.observation)
+        possible = np.flatnonzero(place.reach(node.defences, node.mix) > 0)
+        bare = np.setdiff1d(possible, node.observation)
         moves = [
             (int(place.seen[i]), order[j], float(p))
             for i, j, p in zip(node.observation.tolist(), node.following.tolist(), node.chance.tolist(), strict=True)

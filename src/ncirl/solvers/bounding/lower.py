@@ -17,7 +17,7 @@ from ncirl.solvers.bounding.upper_book import UpperStep
 __all__ = ["LowerProgram", "LowerStep"]
 
 MOST_SHARES = 400  # columns beyond which the program is built anew
-PRICED = 1  # rounds of looking for points beyond those the optimistic plan asks for: more rarely pay
+PRICED = 1  # rounds of looking for points beyond those the optimistic plan asks for; more pay at the start only
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class LowerProgram(StageProgram):
         self.n_columns += 1
         return True
 
-    def solve(self, belief: FloatArray, hint: UpperStep) -> LowerStep:
+    def solve(self, belief: FloatArray, hint: UpperStep, *, thorough: bool = False) -> LowerStep:
         """Solve at a belief, starting with what the optimistic plan would do there, adding what is missed."""
         used = hint.plan.sum(axis=1) > ACTIVE
         actions, defences = hint.actions[used], hint.defences
@@ -111,13 +111,13 @@ class LowerProgram(StageProgram):
             self._fresh = False
             self.start(actions, defences)
         else:
-            for d in np.setdiff1d(defences, self.defences).tolist():
+            for d in sorted(set(defences.tolist()).difference(self.defences.tolist())):
                 self.add_defence(d)
-            for a in np.setdiff1d(actions, self.actions).tolist():
+            for a in sorted(set(actions.tolist()).difference(self.actions.tolist())):
                 self.add_action(a)
         self._seed(actions, hint.plan[used])
         self.at(belief)
-        pricing = PRICED
+        pricing = -1 if thorough else PRICED
         while True:
             solution = self.session.solve()
             plan = self.plan(solution)

@@ -91,7 +91,12 @@ class Search:
         low = float(self.lower.stores[visit.place].values(visit.belief[None])[0])
         return low, self.upper.stores[visit.place].value(visit.belief)
 
-    def back_up(self, visit: Visit) -> tuple[UpperStep, LowerStep]:
+    def gap(self, visit: Visit) -> float:
+        """Return the distance of the bounds at a belief."""
+        low, high = self.value(visit)
+        return high - low
+
+    def back_up(self, visit: Visit, *, thorough: bool = False) -> tuple[UpperStep, LowerStep]:
         """Improve both bounds at a belief."""
         place, belief = self.places[visit.place], visit.belief
         if visit.place not in self._upper_programs:
@@ -104,7 +109,7 @@ class Search:
         if min(once, until_exit) < high - self.accuracy.missed:
             self.upper.add(place, step, until_exit=until_exit < once)
         program = self._lower_programs[visit.place]
-        plan = program.solve(belief, step)
+        plan = program.solve(belief, step, thorough=thorough)
         value = float(plan.payoff.min())
         if place.loops:
             constant = unrevealing(place, self.lower, belief, program.actions, max(low, value), self.accuracy.missed)
@@ -145,29 +150,25 @@ class Search:
 
     def trial(self, target: float, width: int, late: Callable[[], bool]) -> None:
         """Follow the optimistic play from the start whose gap weighs most, then come home."""
-
-        def weighs(root: tuple[float, Visit]) -> float:
-            low, high = self.value(root[1])
-            return root[0] * (high - low)
-
         low, high = self.bounds()
         self._aim = max(target, min(self._aim, high - low))
         self.accuracy.missed = max(FINEST, MISSED * self._aim)
-        visit, excess = max(self.roots, key=weighs)[1], self._aim
-        path: list[tuple[Visit, list[Visit]]] = []
+        visit, excess = max(self.roots, key=lambda root: root[0] * self.gap(root[1]))[1], self._aim
+        path: list[tuple[Visit, list[Visit], float]] = []
         while len(path) < self.depth and not late():
             step, held = self.back_up(visit)
             excess = excess / self.game.discount if self.game.discount else np.inf
             following = self.successors(visit, step, held, excess)
-            path.append((visit, [other for _, other in following[1:width]]))
+            path.append((visit, [other for _, other in following[1:width]], excess))
             if not following:
                 break
             visit = following[0][1]
-        for visit, others in reversed(path):
+        for visit, others, excess in reversed(path):
             for other in [*others, visit]:
                 if late():
                     return
-                self.back_up(other)
+                if other is visit or self.gap(other) > excess:  # a neighbour may have closed it meanwhile
+                    self.back_up(other, thorough=other is path[0][0])
         if len(path) <= SHORT:  # nothing left to find at this scale
             self._aim *= FINER
 
