@@ -24,7 +24,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/codespell src tests benchmarks docs examples *.md
+	$(BIN)/codespell src tests benchmarks docs *.md
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -233,10 +233,10 @@ def test_too_large_file_is_refused(
 
 def test_all_faults_of_shape_are_reported(tmp_path: Path) -> None:
     data = copy.deepcopy(GOOD)
-    data["discount"], data["nmae"] = "0.9", "x"
+    data["discount"], data["label"] = "0.9", "x"
     with pytest.raises(ncirl.InputError) as caught:
         load_game(_written(data, tmp_path))
-    assert set(caught.value.faults) == {"discount: must be a number, got '0.9'", "nmae: is not a known key"}
+    assert set(caught.value.faults) == {"discount: must be a number, got '0.9'", "label: is not a known key"}
 
 
 def test_all_faults_of_meaning_are_reported(tmp_path: Path) -> None:
