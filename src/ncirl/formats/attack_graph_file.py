@@ -6,14 +6,13 @@ the meaning, so that a file's faults come in one message.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ncirl.errors import InputError
-from ncirl.formats.atomic import write_atomically
+from ncirl.formats.document import write_document
 from ncirl.formats.plain import format_of
-from ncirl.formats.source import is_yaml_name, read_source
+from ncirl.formats.source import read_source
 from ncirl.game import Game
 from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
 
@@ -51,14 +50,7 @@ def save_attack_graph(graph: AttackGraph, path: str | Path) -> None:
     InputError
         When the file cannot be written.
     """
-    data = attack_graph_to_data(graph)
-    if is_yaml_name(Path(path)):
-        from ncirl.formats.strict_yaml import dump_yaml
-
-        text = dump_yaml(data)
-    else:
-        text = json.dumps(data, indent=1, allow_nan=False) + "\n"
-    write_atomically(path, text)
+    write_document(attack_graph_to_data(graph), path)
 
 
 def game_from_attack_graph_data(data: Any, where: str = "attack graph") -> Game:

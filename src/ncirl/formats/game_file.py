@@ -6,7 +6,6 @@ numbers mean is checked together, so that a file's faults come in one message.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import islice, product
 from pathlib import Path
@@ -16,9 +15,9 @@ import numpy as np
 
 from ncirl._typing import State
 from ncirl.errors import InputError
-from ncirl.formats.atomic import write_atomically
+from ncirl.formats.document import write_document
 from ncirl.formats.plain import format_of
-from ncirl.formats.source import is_yaml_name, read_source
+from ncirl.formats.source import read_source
 from ncirl.game import Game
 from ncirl.stage import TERMINAL, Branch, Stage
 
@@ -53,14 +52,7 @@ def save_game(game: Game, path: str | Path) -> None:
     SizeError
         When more than `MOST_STATES` public states can be reached.
     """
-    data = game_to_data(game)
-    if is_yaml_name(Path(path)):
-        from ncirl.formats.strict_yaml import dump_yaml
-
-        text = dump_yaml(data)
-    else:
-        text = json.dumps(data, indent=1, allow_nan=False) + "\n"
-    write_atomically(path, text)
+    write_document(game_to_data(game), path)
 
 
 def game_from_data(data: Any, where: str = "game") -> Game:

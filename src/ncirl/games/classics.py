@@ -72,16 +72,7 @@ def aumann_maschler_1(
 
     For γ ≤ ⅓, V(½) = ½ and V(p) = p + γ (1 − p) V(p / (1 − p)) for p < ½, with V(p) = V(1 − p).
     """
-    return repeated(
-        {"t1": [[1, 0], [0, 0]], "t2": [[0, 0], [0, 1]]},
-        prior=[p, 1 - p],
-        attacker=["Top", "Bottom"],
-        defender=["Left", "Right"],
-        discount=discount,
-        horizon=horizon,
-        observes=observes,
-        name="aumann-maschler-1",
-    )
+    return _aumann_maschler(1.0, p, discount, horizon, observes, "aumann-maschler-1")
 
 
 def aumann_maschler_2(
@@ -91,15 +82,21 @@ def aumann_maschler_2(
     observes: Observes | str = Observes.ACTIONS,
 ) -> Game:
     """Repeat A¹ = [[−1, 0], [0, 0]] or A² = [[0, 0], [0, −1]]: revealing everything costs nothing, V ≡ 0."""
+    return _aumann_maschler(-1.0, p, discount, horizon, observes, "aumann-maschler-2")
+
+
+def _aumann_maschler(
+    prize: float, p: float, discount: float, horizon: int | None, observes: Observes | str, name: str
+) -> Game:
     return repeated(
-        {"t1": [[-1, 0], [0, 0]], "t2": [[0, 0], [0, -1]]},
+        {"t1": [[prize, 0.0], [0.0, 0.0]], "t2": [[0.0, 0.0], [0.0, prize]]},
         prior=[p, 1 - p],
         attacker=["Top", "Bottom"],
         defender=["Left", "Right"],
         discount=discount,
         horizon=horizon,
         observes=observes,
-        name="aumann-maschler-2",
+        name=name,
     )
 
 

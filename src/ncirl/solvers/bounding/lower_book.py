@@ -12,10 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray
-from ncirl.controller import Response
+from ncirl.solvers.bounding.book import alive_nodes, improved
 from ncirl.solvers.bounding.place import Place
 
 __all__ = ["LowerBook", "LowerNode", "PointStore", "shares"]
@@ -73,7 +72,7 @@ class LowerNode:
     observation: IntArray
     following: IntArray
     share: FloatArray
-    constant: FloatArray  # of the rows kept, [row]
+    gains: FloatArray  # constant part of the rows kept, [row]
     row: IntArray  # entries (row, node, discounted share) for evaluation
     column: IntArray
     weight: FloatArray
@@ -118,7 +117,7 @@ class LowerBook:
         entry, row = np.nonzero(weights)
         column, weight = following[entry], weights[entry, row]
         known = np.array([self.values[j] for j in following.tolist()])
-        constant = payoff[rows] - weights.T @ known if len(following) else payoff[rows]
+        gains = payoff[rows] - weights.T @ known if len(following) else payoff[rows]
         self.nodes.append(
             LowerNode(
                 place.number,
@@ -128,7 +127,7 @@ class LowerBook:
                 observation,
                 following,
                 share,
-                constant,
+                gains,
                 row,
                 column,
                 weight,
@@ -141,43 +140,16 @@ class LowerBook:
 
     def evaluate(self, sweeps: int) -> None:
         """Carry what is known now through all nodes in use; then drop points that add nothing."""
-        alive = self._alive()
+        alive = alive_nodes(self.nodes, (n for store in self.stores.values() for n in store.nodes.tolist()))
         self.evaluated, self.size = len(self.nodes), len(alive)
         if not len(alive):
             return
-        at = np.full(len(self.nodes), -1, dtype=np.intp)
-        at[alive] = np.arange(len(alive))
-        nodes = [self.nodes[n] for n in alive.tolist()]
-        counts = np.array([len(node.constant) for node in nodes])
-        first = np.concatenate([[0], np.cumsum(counts)])
-        rows = np.concatenate([node.row + start for node, start in zip(nodes, first, strict=False)])
-        columns = at[np.concatenate([node.column for node in nodes])]
-        weights = np.concatenate([node.weight for node in nodes])
-        moves = sp.csr_array((weights, (rows, columns)), shape=(first[-1], len(nodes)))
-        response = Response(np.concatenate([node.constant for node in nodes]), moves, first[:-1], maximise=False)
-        floor = np.array([node.floor for node in nodes])
-        values = np.array([self.values[n] for n in alive.tolist()])
-        for _ in range(sweeps):
-            better = np.maximum(values, np.minimum(response.backup(values), floor))
-            done = float((better - values).max(initial=0.0)) < 1e-9
-            values = better
-            if done:
-                break
-        for n, value in zip(alive.tolist(), values.tolist(), strict=True):
+        before = np.array([self.values[n] for n in alive.tolist()])
+        after = improved(self.nodes, alive, before, sweeps, maximise=False)
+        for n, value in zip(alive.tolist(), after.tolist(), strict=True):
             self.values[n] = value
         for store in self.stores.values():
             if len(store.nodes):
                 now = np.array([self.values[n] for n in store.nodes.tolist()])
                 store.gains = now - store.beliefs @ store.corners
                 store.prune()
-
-    def _alive(self) -> IntArray:
-        """Return the nodes in the stores and all they lead to."""
-        pending = [n for store in self.stores.values() for n in store.nodes.tolist()]
-        seen = set(pending)
-        while pending:
-            for n in self.nodes[pending.pop()].leads:
-                if n not in seen:
-                    seen.add(n)
-                    pending.append(n)
-        return np.array(sorted(seen), dtype=np.intp)

@@ -12,10 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray
-from ncirl.controller import Response
+from ncirl.solvers.bounding.book import alive_nodes, improved
 from ncirl.solvers.bounding.place import Place
 
 __all__ = ["UpperBook", "UpperNode", "UpperStep", "VectorStore"]
@@ -188,40 +187,11 @@ class UpperBook:
 
     def evaluate(self, sweeps: int) -> None:
         """Carry what is known now through all nodes in use; then drop dominated vectors."""
-        alive = self._alive()
+        alive = alive_nodes(self.nodes, (n for store in self.stores.values() for n in store.nodes.tolist()))
         self.evaluated, self.size = len(self.nodes), len(alive)
         if not len(alive):
             return
-        at = np.full(len(self.nodes), -1, dtype=np.intp)
-        at[alive] = np.arange(len(alive))
-        nodes = [self.nodes[n] for n in alive.tolist()]
-        counts = np.array([len(node.gains) for node in nodes])
-        first = np.concatenate([[0], np.cumsum(counts)])
-        rows = np.concatenate([node.row + start for node, start in zip(nodes, first, strict=False)])
-        columns = at[np.concatenate([node.column for node in nodes])]
-        weights = np.concatenate([node.weight for node in nodes])
-        moves = sp.csr_array((weights, (rows, columns)), shape=(first[-1], len(nodes)))
-        response = Response(np.concatenate([node.gains for node in nodes]), moves, first[:-1], maximise=True)
-        floor = np.array([node.floor for node in nodes])
-        values = self._vectors[alive]
-        for _ in range(sweeps):
-            better = np.minimum(values, np.maximum(response.backup(values), floor))
-            done = float((values - better).max(initial=0.0)) < 1e-9
-            values = better
-            if done:
-                break
-        self._vectors[alive] = values
+        self._vectors[alive] = improved(self.nodes, alive, self._vectors[alive], sweeps, maximise=True)
         for store in self.stores.values():
             store.alphas = self._vectors[store.nodes]
             store.prune()
-
-    def _alive(self) -> IntArray:
-        """Return the nodes in the stores and all they lead to."""
-        pending = [n for store in self.stores.values() for n in store.nodes.tolist()]
-        seen = set(pending)
-        while pending:
-            for n in self.nodes[pending.pop()].leads:
-                if n not in seen:
-                    seen.add(n)
-                    pending.append(n)
-        return np.array(sorted(seen), dtype=np.intp)
