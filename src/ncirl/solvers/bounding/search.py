@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ncirl._typing import FloatArray, State
+from ncirl._typing import FloatArray, IntArray, State
 from ncirl.game import Game
 from ncirl.lp.session import Meter
 from ncirl.solvers.bounding.lower import LowerProgram, LowerStep
@@ -29,6 +29,8 @@ __all__ = ["Search", "Visit"]
 DEEPEST = 100  # stages of a trial
 SHORT = 2  # a path of so few places has found nothing
 FINER = 0.7  # then look for smaller gaps
+SETTLED = 12  # successors whose lower bound is improved where that takes no program
+FEW = 32  # actions tried there before a program has told which matter
 MISSED = 1e-3  # of the gap looked for: what programs may leave out
 FINEST = 2e-7  # a row violated by less than the LP solver's own tolerance cannot be mended by adding it
 
@@ -111,16 +113,29 @@ class Search:
         program = self._lower_programs[visit.place]
         plan = program.solve(belief, step, thorough=thorough)
         value = float(plan.payoff.min())
-        if place.loops:
-            constant = unrevealing(place, self.lower, belief, program.actions, max(low, value), self.accuracy.missed)
-            if constant is not None:
-                self.lower.add(place, belief, *constant)
-                return step, plan
+        if self._reveal_nothing(visit, program.actions, max(low, value)):
+            return step, plan
         if value > low + self.accuracy.missed:
             self.lower.add(
                 place, belief, plan.actions, plan.plan, plan.observation, plan.following, plan.share, plan.payoff, value
             )
         return step, plan
+
+    def settle(self, visit: Visit) -> None:
+        """Improve the lower bound at a belief as far as that takes no program."""
+        known = self._lower_programs.get(visit.place)
+        actions = known.actions if known is not None else np.arange(min(self.places[visit.place].n_a, FEW))
+        self._reveal_nothing(visit, actions, self.value(visit)[0])
+
+    def _reveal_nothing(self, visit: Visit, actions: IntArray, known: float) -> bool:
+        """Store a plan that reveals nothing until the place is left, where it secures more than is known."""
+        place = self.places[visit.place]
+        if not place.loops:
+            return False
+        point = unrevealing(place, self.lower, visit.belief, actions, known, self.accuracy.missed)
+        if point is not None:
+            self.lower.add(place, visit.belief, *point)
+        return point is not None
 
     def successors(self, visit: Visit, step: UpperStep, low: LowerStep, excess: float) -> list[tuple[float, Visit]]:
         """List where play may go from here, by probability times what the gap there exceeds `excess` by."""
@@ -159,6 +174,8 @@ class Search:
             step, held = self.back_up(visit)
             excess = excess / self.game.discount if self.game.discount else np.inf
             following = self.successors(visit, step, held, excess)
+            for _, other in following[1:SETTLED]:
+                self.settle(other)
             path.append((visit, [other for _, other in following[1:width]], excess))
             if not following:
                 break
