@@ -21,6 +21,7 @@ from ncirl._typing import FloatArray, IntArray
 
 __all__ = ["Response", "spans"]
 
+SETTLED = 1e-9  # tightening ends when nothing moves by more
 ACCURACY = 1e-12  # relative to what can be won; where sweeps end
 ROUNDS = 200  # improvements of the opponent's policy, at most
 SWEEPS = 1000  # in the evaluation of one policy, at most
@@ -63,11 +64,24 @@ class Response:
         """Apply the operator once."""
         return self._best(self.reward + self.moves @ values)
 
-    def tightened(self, values: FloatArray, sweeps: int) -> FloatArray:
-        """Improve a bound: values the opponent cannot beat stay so under the operator."""
-        better = np.minimum if self.maximise else np.maximum
+    def tightened(self, values: FloatArray, sweeps: int, floor: FloatArray | float | None = None) -> FloatArray:
+        """Improve a bound: values the opponent cannot beat stay so under the operator.
+
+        Parameters
+        ----------
+        values : ndarray
+            Values the opponent cannot beat.
+        sweeps : int
+            How often to apply the operator at the most; fewer when nothing moves any more.
+        floor : ndarray, optional
+            Per node, what choices that are not among the rows are worth to the opponent at most.
+        """
+        worse, better = (np.maximum, np.minimum) if self.maximise else (np.minimum, np.maximum)
         for _ in range(sweeps):
-            values = better(values, self.backup(values))
+            answer = self.backup(values)
+            before, values = values, better(values, answer if floor is None else worse(answer, floor))
+            if float(np.abs(values - before).max(initial=0.0)) < SETTLED:
+                break
         return values
 
     def bound(self, values: FloatArray) -> FloatArray:

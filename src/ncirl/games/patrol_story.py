@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -62,9 +63,9 @@ def patrol_story() -> PatrolStory:
     tree = HistoryTree(timed)
     public = solve(game, Shapley())
 
-    def of_states(rule: Callable[[tuple[int, tuple[str, str]]], FloatArray]) -> list[FloatArray]:
+    def of_states(rule: Callable[[Any], FloatArray]) -> list[FloatArray]:
         """Play the same at every history of a timed state."""
-        return [np.stack([rule(cluster.state)] * cluster.size) for cluster in tree.clusters]  # type: ignore[arg-type]
+        return [np.stack([rule(cluster.state)] * cluster.size) for cluster in tree.clusters]
 
     def follow(state: tuple[int, tuple[str, str]]) -> FloatArray:
         stage, (thief, guard) = state

@@ -17,8 +17,6 @@ from ncirl.controller import Response
 
 __all__ = ["Evaluated", "alive_nodes", "improved"]
 
-SETTLED = 1e-9  # sweeps end when nothing moves by more
-
 
 class Evaluated(Protocol):
     """A node as its evaluation sees it."""
@@ -74,9 +72,4 @@ def improved(
     moves = sp.csr_array((weights, (rows, columns)), shape=(first[-1], len(used)))
     response = Response(np.concatenate([node.gains for node in used]), moves, first[:-1], maximise=maximise)
     floor = np.array([node.floor for node in used])
-    worse, better = (np.maximum, np.minimum) if maximise else (np.minimum, np.maximum)
-    for _ in range(sweeps):
-        before, values = values, better(values, worse(response.backup(values), floor))
-        if float(np.abs(values - before).max(initial=0.0)) < SETTLED:
-            break
-    return values
+    return response.tightened(values, sweeps, floor)
