@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncirl.solvers.bounding.lower_book import PointStore, shares
+from ncirl.solvers.bounding.lower_book import PointStore
 from ncirl.solvers.bounding.upper_book import VectorStore
 
 ROUNDING = 1e-9
@@ -63,7 +63,10 @@ def test_shares_fit_and_no_more_would(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_t = int(rng.integers(1, 5))
     masses, beliefs = some_beliefs(rng, n_t, 4) * rng.random((4, 1)), some_beliefs(rng, n_t, 3)
-    fit = shares(masses, beliefs)
+    store = PointStore(np.zeros(n_t))
+    for node, belief in enumerate(beliefs):
+        store.add(node, belief, 1.0)
+    fit = store.shares(masses)
     left = masses[:, None, :] - fit[:, :, None] * beliefs
     assert (left >= -ROUNDING).all()
     at_the_limit = np.where(beliefs > 0, left, np.inf).min(axis=2)

@@ -130,7 +130,7 @@ class Session:
             self._climb()
         solution = self._highs.getSolution()
         return LPSolution(
-            objective=self._highs.getInfo().objective_function_value,
+            objective=self._highs.getObjectiveValue(),
             columns=np.array(solution.col_value),
             duals=np.array(solution.row_dual),
         )

@@ -13,7 +13,6 @@ from ncirl.belief import policy_of
 from ncirl.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook_build import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
 from ncirl.solvers.bounding.intents import MergedIntents
-from ncirl.solvers.bounding.lower_book import shares
 from ncirl.solvers.bounding.search import Search
 
 __all__ = ["attacker_playbook", "defender_playbook"]
@@ -33,7 +32,7 @@ def defender_playbook(search: Search, intents: MergedIntents, scale: float) -> D
         if n not in order:
             order[n] = len(order)
             node = book.nodes[n]
-            pending += [*node.following.tolist(), *node.default.values()]
+            pending += [*node.following.tolist(), *node.default.tolist()]
     nodes = []
     for n in order:
         node = book.nodes[n]
@@ -42,11 +41,14 @@ def defender_playbook(search: Search, intents: MergedIntents, scale: float) -> D
         mix[node.defences] = node.mix
         possible = np.flatnonzero(place.reach(node.defences, node.mix) > 0)
         bare = np.setdiff1d(possible, node.observation)
+        default = node.default[place.toward[bare]]
         moves = [
-            (int(place.seen[i]), order[j], float(p))
-            for i, j, p in zip(node.observation.tolist(), node.following.tolist(), node.chance.tolist(), strict=True)
+            (i, order[j], p)
+            for i, j, p in zip(
+                place.seen[node.observation].tolist(), node.following.tolist(), node.chance.tolist(), strict=True
+            )
         ]
-        moves += [(int(place.seen[i]), order[node.default[int(place.successor[i])]], 1.0) for i in bare.tolist()]
+        moves += [(i, order[j], 1.0) for i, j in zip(place.seen[bare].tolist(), default.tolist(), strict=True)]
         claim = scale * book.vectors[n][intents.group]
         nodes.append(DefenderNode(search.states[node.place], mix, claim, moves))
     starts = [[] if root is None else [(order[root], 1.0)] for root in roots]
@@ -63,7 +65,7 @@ def attacker_playbook(search: Search, intents: MergedIntents, scale: float) -> A
         if store is None or not len(store.gains):
             roots.append(None)
             continue
-        fit = shares(start.mass[None], store.beliefs)[0]
+        fit = store.shares(start.mass[None])[0]
         best = int((fit * store.gains).argmax())
         roots.append((int(store.nodes[best]), float(fit[best])))
     order: dict[int, int] = {}
@@ -84,7 +86,7 @@ def attacker_playbook(search: Search, intents: MergedIntents, scale: float) -> A
         ]
         belief = node.belief[intents.group] * intents.odds
         policy = policy_of(plan)[:, intents.group]
-        nodes.append(AttackerNode(search.states[node.place], belief, policy, scale * book.values[n], moves))
+        nodes.append(AttackerNode(search.states[node.place], belief, policy, scale * float(book.values[n]), moves))
     starts = [[] if root is None else [(order[root[0]], root[1])] for root in roots]
     return build_attacker_playbook(intents.whole, nodes, starts, corner_of)
 

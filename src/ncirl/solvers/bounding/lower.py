@@ -9,7 +9,7 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray
 from ncirl.belief import policy_of
 from ncirl.lp.session import INF, LPSolution, Meter
-from ncirl.solvers.bounding.lower_book import LowerBook, shares
+from ncirl.solvers.bounding.lower_book import LowerBook
 from ncirl.solvers.bounding.place import Place
 from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy, StageProgram
 from ncirl.solvers.bounding.upper_book import UpperStep
@@ -39,8 +39,9 @@ class LowerProgram(StageProgram):
 
     def __init__(self, place: Place, book: LowerBook, accuracy: Accuracy, meter: Meter) -> None:
         self.book = book
-        corners = np.array([book.stores[t].corners for t in place.successor.tolist()]).reshape(-1, place.n_t)
-        super().__init__(place, _certain(place, corners), accuracy, meter)
+        corners = np.array([book.stores[t].corners for t in place.successors]).reshape(-1, place.n_t)
+        self.corners: FloatArray = corners[place.toward]  # c_i(θ)
+        super().__init__(place, _certain(place, self.corners), accuracy, meter)
         self._fresh = True
 
     def clear(self) -> None:
@@ -60,10 +61,8 @@ class LowerProgram(StageProgram):
             return NONE, np.zeros((self.place.n_t, 0))
         open_ = np.flatnonzero(self.row_of >= 0)
         mass = self.place.mass_of(open_, np.array([action]))[:, 0]
-        rows = (self.row_of[open_][:, None] + np.arange(self.place.n_t)).ravel()
-        return rows, np.hstack([-m * np.eye(self.place.n_t) for m in mass]) if len(open_) else np.zeros(
-            (self.place.n_t, 0)
-        )
+        rows: IntArray = (self.row_of[open_][:, None] + np.arange(self.place.n_t)).ravel()
+        return rows, _per_intent(-mass, self.place.n_t)
 
     def opposing(self, defence: int) -> tuple[IntArray, FloatArray]:
         """Return columns and coefficients of a new row d."""
@@ -72,35 +71,46 @@ class LowerProgram(StageProgram):
     def opened(self, action: int | None, defence: int | None) -> None:
         """Do nothing: observations are opened by the points that serve them."""
 
-    def _open(self, observation: int) -> None:
-        n_t = self.place.n_t
-        mass = self.place.mass_of(np.array([observation]), self.actions)[0]
-        block = np.hstack([-m * np.eye(n_t) for m in mass])
-        self.session.add_rows(self.plan_columns, block, np.full(n_t, -INF), np.zeros(n_t))
-        self.row_of[observation] = self.n_rows
-        self.n_rows += n_t
+    def _open(self, observations: IntArray) -> None:
+        """Give observations their rows."""
+        n = len(observations) * self.place.n_t
+        mass = self.place.mass_of(observations, self.actions)
+        block = _per_intent(-mass, self.place.n_t)
+        self.session.add_rows(self.plan_columns, block, np.full(n, -INF), np.zeros(n))
+        self.row_of[observations] = self.n_rows + self.place.n_t * np.arange(len(observations))
+        self.n_rows += n
 
-    def _share(self, observation: int, position: int) -> bool:
-        """Add a column for a point of the observation's successor, unless it is there."""
-        store = self.book.stores[int(self.place.successor[observation])]
-        key = observation, int(store.nodes[position])
-        if self.in_use.get(key, -np.inf) >= store.gains[position] - self.accuracy.missed:
+    def _share(self, wanted: list[tuple[int, int]]) -> bool:
+        """Add a column for each (observation, point's position at its successor) that is not there yet."""
+        new: list[tuple[int, int, float, FloatArray]] = []  # observation, node, gain, belief
+        for i, k in wanted:
+            store = self.book.stores[int(self.place.successor[i])]
+            node, gain = int(store.nodes[k]), float(store.gains[k])
+            if self.in_use.get((i, node), -np.inf) < gain - self.accuracy.missed:
+                self.in_use[i, node] = gain
+                new.append((i, node, gain, store.beliefs[k]))
+        if not new:
             return False
-        self.in_use[key] = float(store.gains[position])
-        if self.row_of[observation] < 0:
-            self._open(observation)
-        weight = self.place.weight_of(np.array([observation]))[0]
-        gain, belief = store.gains[position], store.beliefs[position]
-        rows = np.concatenate([self.defence_rows, self.row_of[observation] + np.arange(self.place.n_t)])
-        block = np.concatenate([-self.place.discount * weight[self.defences] * gain, belief])
-        self.session.add_columns(rows, block[None], np.zeros(1), np.zeros(1), np.full(1, INF))
-        self.share_observation = np.append(self.share_observation, observation)
-        self.share_node = np.append(self.share_node, store.nodes[position])
-        self.share_gain = np.append(self.share_gain, gain)
-        self.share_belief = np.vstack([self.share_belief, belief])
-        self.share_weight = np.vstack([self.share_weight, weight])
-        self.share_columns = np.append(self.share_columns, self.n_columns)
-        self.n_columns += 1
+        n, n_t = len(new), self.place.n_t
+        observations = np.array([each[0] for each in new])
+        gains, beliefs = np.array([each[2] for each in new]), np.array([each[3] for each in new])
+        shut = observations[self.row_of[observations] < 0]
+        if len(shut):
+            self._open(np.array(sorted(set(shut.tolist()))))
+        weights = self.place.weight_of(observations)
+        against = -self.place.discount * weights[:, self.defences] * gains[:, None]
+        served = np.zeros((n, n, n_t))
+        served[np.arange(n), np.arange(n)] = beliefs
+        rows = np.concatenate([self.defence_rows, (self.row_of[observations][:, None] + np.arange(n_t)).ravel()])
+        block = np.hstack([against, served.reshape(n, -1)])
+        self.session.add_columns(rows, block, np.zeros(n), np.zeros(n), np.full(n, INF))
+        self.share_observation = np.concatenate([self.share_observation, observations])
+        self.share_node = np.concatenate([self.share_node, [each[1] for each in new]])
+        self.share_gain = np.concatenate([self.share_gain, gains])
+        self.share_belief = np.vstack([self.share_belief, beliefs])
+        self.share_weight = np.vstack([self.share_weight, weights])
+        self.share_columns = np.concatenate([self.share_columns, self.n_columns + np.arange(n)])
+        self.n_columns += n
         return True
 
     def solve(self, belief: FloatArray, hint: UpperStep, *, thorough: bool = False) -> LowerStep:
@@ -129,7 +139,7 @@ class LowerProgram(StageProgram):
             if self.add_missed(solution.columns[0] - payoff, self.defences, defences=True):
                 continue
             mix = self.mix(solution)
-            gained = np.tensordot(mix, self.gain[:, self.defences], axes=(0, 1))
+            gained = mix @ self.gain[:, self.defences]
             excess = (gained - solution.duals[: self.place.n_t]).max(axis=1)
             if not self.add_missed(excess, self.actions, defences=False):
                 return self._cleaned(belief, plan, share, mix)
@@ -138,23 +148,29 @@ class LowerProgram(StageProgram):
         """Let the program follow a plan: give each of its posteriors the point that serves it best."""
         place = self.place
         whole = np.zeros((len(self.actions), place.n_t))
-        whole[[int(np.flatnonzero(self.actions == a)[0]) for a in actions.tolist()]] = plan
+        at = {a: k for k, a in enumerate(self.actions.tolist())}
+        whole[[at[a] for a in actions.tolist()]] = plan
         seen = np.flatnonzero(place.possible(actions))
         beta = self.posteriors(whole, seen)
-        for t in np.unique(place.successor[seen]).tolist():
+        met = beta.sum(axis=1) > ACTIVE
+        seen, beta = seen[met], beta[met]
+        wanted: list[tuple[int, int]] = []
+        for t, here in place.grouped(seen):
             store = self.book.stores[t]
-            here = np.flatnonzero((place.successor[seen] == t) & (beta.sum(axis=1) > ACTIVE))
-            if not len(store.gains) or not len(here):
-                continue
-            offered = shares(beta[here], store.beliefs) * store.gains
-            best = offered.argmax(axis=1)
-            for k in np.flatnonzero(offered[np.arange(len(here)), best] > self.accuracy.missed).tolist():
-                self._share(int(seen[here[k]]), int(best[k]))
+            if len(store.gains):
+                offered = store.shares(beta[here]) * store.gains
+                wanted += self._best(offered, seen[here])
+        self._share(wanted)
+
+    def _best(self, worth: FloatArray, observations: IntArray) -> list[tuple[int, int]]:
+        """Pair each observation with the point that is worth most to it, where that is worth anything."""
+        best = worth.argmax(axis=1)
+        kept = worth.max(axis=1) > self.accuracy.missed
+        return list(zip(observations[kept].tolist(), best[kept].tolist(), strict=True))
 
     def _payoff(self, plan: FloatArray, share: FloatArray) -> FloatArray:
         """Return what plan and shares get against every defence, [d]."""
-        payoff: FloatArray = np.tensordot(plan, self.gain[self.actions], axes=([0, 1], [0, 2]))
-        return payoff + self.place.discount * ((share * self.share_gain) @ self.share_weight)
+        return self.against(plan) + self.place.discount * ((share * self.share_gain) @ self.share_weight)
 
     def _add_shares(self, solution: LPSolution, plan: FloatArray) -> bool:
         place = self.place
@@ -162,12 +178,11 @@ class LowerProgram(StageProgram):
         reach = place.discount * place.reach(self.defences, mix)
         candidates = np.flatnonzero(place.possible(self.actions[plan.sum(axis=1) > ACTIVE]) & (reach > ACTIVE))
         beta = self.posteriors(plan, candidates)
-        found = False
-        for t in np.unique(place.successor[candidates]).tolist():
+        wanted: list[tuple[int, int]] = []
+        for t, here in place.grouped(candidates):
             store = self.book.stores[t]
             if not len(store.gains):
                 continue
-            here = np.flatnonzero(place.successor[candidates] == t)
             observations = candidates[here]
             open_ = self.row_of[observations] >= 0
             worth = reach[observations][:, None] * store.gains  # [i, j]
@@ -176,11 +191,9 @@ class LowerProgram(StageProgram):
                 prices = np.maximum(solution.duals[rows], 0.0)
                 worth[open_] -= prices @ store.beliefs.T
             if (~open_).any():
-                worth[~open_] *= shares(beta[here[~open_]], store.beliefs)
-            best = worth.argmax(axis=1)
-            for k in np.flatnonzero(worth[np.arange(len(here)), best] > self.accuracy.missed).tolist():
-                found |= self._share(int(observations[k]), int(best[k]))
-        return found
+                worth[~open_] *= store.shares(beta[here[~open_]])
+            wanted += self._best(worth, observations)
+        return self._share(wanted)
 
     def _cleaned(self, belief: FloatArray, plan: FloatArray, share: FloatArray, mix: FloatArray) -> LowerStep:
         """Make plan and shares exactly feasible, and work out what they get with the gains of now."""
@@ -189,26 +202,18 @@ class LowerProgram(StageProgram):
         observation, beliefs = self.share_observation[used], self.share_belief[used]
         bought = np.zeros((len(self.place.seen), self.place.n_t))
         np.add.at(bought, observation, share[used][:, None] * beliefs)
-        met = np.unique(observation)
-        beta = self.posteriors(plan, met)
-        room = np.ones(len(self.place.seen))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            room[met] = np.minimum(np.where(bought[met] > 0, beta / bought[met], np.inf).min(axis=1), 1.0)
-        fitted = np.zeros_like(share)
-        fitted[used] = share[used] * room[observation]
-        now = np.array([self.book.values[n] for n in self.share_node.tolist()])
-        if len(now):  # gains may have risen since the columns were made
-            corners = np.array(
-                [self.book.stores[t].corners for t in self.place.successor[self.share_observation].tolist()]
-            )
-            self_gain = now - np.einsum("kt,kt->k", corners, self.share_belief)
-        else:
-            self_gain = self.share_gain
-        payoff = np.tensordot(plan, self.gain[self.actions], axes=([0, 1], [0, 2]))
-        payoff = payoff + self.place.discount * ((fitted * self_gain) @ self.share_weight)
-        return LowerStep(
-            self.actions, plan, observation, self.share_node[used], fitted[used], payoff, self.defences, mix
-        )
+        beta, bought = self.posteriors(plan, observation), bought[observation]
+        room = np.where(bought > 0, beta / np.where(bought > 0, bought, 1.0), 1.0).min(axis=1, initial=1.0)
+        fitted, following = share[used] * room, self.share_node[used]
+        # gains may have risen since the columns were made
+        gains = self.book.values[following] - (self.corners[observation] * beliefs).sum(axis=1)
+        payoff = self.against(plan) + self.place.discount * ((fitted * gains) @ self.share_weight[used])
+        return LowerStep(self.actions, plan, observation, following, fitted, payoff, self.defences, mix)
+
+
+def _per_intent(mass: FloatArray, n_intents: int) -> FloatArray:
+    """Repeat coefficients for every intent, each on its own."""
+    return np.asarray(np.kron(mass, np.eye(n_intents)), dtype=np.float64)
 
 
 def _certain(place: Place, corners: FloatArray) -> FloatArray:

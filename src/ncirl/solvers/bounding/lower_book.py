@@ -17,17 +17,10 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.solvers.bounding.book import alive_nodes, improved
 from ncirl.solvers.bounding.place import Place
 
-__all__ = ["LowerBook", "LowerNode", "PointStore", "shares"]
+__all__ = ["LowerBook", "LowerNode", "PointStore"]
 
 NEAR = 0.05  # defences that pay less than this above the best are kept as rows
-
-
-def shares(masses: FloatArray, beliefs: FloatArray) -> FloatArray:
-    """Return how much of each belief fits into each mass: min_θ β(θ) / b(θ), [mass, belief]."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(beliefs > 0, masses[:, None, :] / beliefs, np.inf)
-    fit: FloatArray = ratio.min(axis=2)
-    return fit
+TINY, HUGE = 1e-290, 1e300  # a 0 and a 1 / 0 whose product is still huge: where both are 0 a share has no limit
 
 
 class PointStore:
@@ -36,29 +29,43 @@ class PointStore:
     def __init__(self, corners: FloatArray) -> None:
         self.corners = corners
         self.beliefs = np.zeros((0, len(corners)))
+        self.reciprocals = np.zeros((len(corners), 0))  # 1 / b_j(θ), [θ, j]
         self.gains = np.zeros(0)
         self.nodes: IntArray = np.zeros(0, dtype=np.intp)
 
     def add(self, node: int, belief: FloatArray, value: float) -> None:
         """Append a point."""
         self.beliefs = np.vstack([self.beliefs, belief])
+        self.reciprocals = np.hstack([self.reciprocals, _reciprocal(belief)[:, None]])
         self.gains = np.append(self.gains, value - self.corners @ belief)
         self.nodes = np.append(self.nodes, node)
+
+    def shares(self, masses: FloatArray) -> FloatArray:
+        """Return how much of each point's belief fits into each mass: min_θ β(θ) / b_j(θ), [mass, j]."""
+        fit: FloatArray = ((masses.T + TINY)[:, :, None] * self.reciprocals[:, None, :]).min(axis=0)
+        return fit
 
     def values(self, masses: FloatArray) -> FloatArray:
         """Return L̂(β) by the best single point, for each mass."""
         base: FloatArray = masses @ self.corners
         if not len(self.gains):
             return base
-        return np.asarray(base + np.maximum((shares(masses, self.beliefs) * self.gains).max(axis=1), 0.0))
+        return np.asarray(base + np.maximum((self.shares(masses) * self.gains).max(axis=1), 0.0))
 
     def prune(self) -> None:
         """Drop points that add nothing to the others, the highest first."""
         order = np.argsort(-self.gains, kind="stable")
-        beliefs, gains = self.beliefs[order], self.gains[order]
-        offered = np.triu((shares(beliefs, beliefs) * gains).T, 1)  # [j, k]: what a higher point j gives at point k
-        kept = (gains > 1e-12) & (offered.max(axis=0, initial=0.0) < gains - 1e-12)
-        self.beliefs, self.gains, self.nodes = beliefs[kept], gains[kept], self.nodes[order[kept]]
+        gains = self.gains[order]
+        fit = self.shares(self.beliefs)[np.ix_(order, order)]
+        offered = np.triu((fit * gains).T, 1)  # [j, k]: what a higher point j gives at point k
+        kept = order[(gains > 1e-12) & (offered.max(axis=0, initial=0.0) < gains - 1e-12)]
+        self.beliefs, self.gains, self.nodes = self.beliefs[kept], self.gains[kept], self.nodes[kept]
+        self.reciprocals = self.reciprocals[:, kept]
+
+
+def _reciprocal(belief: FloatArray) -> FloatArray:
+    there = belief > TINY
+    return np.where(there, 1.0 / np.where(there, belief, 1.0), HUGE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +94,13 @@ class LowerBook:
         self.places = places
         self.stores = {place.number: PointStore(corners[place.number]) for place in places}
         self.nodes: list[LowerNode] = []
-        self.values: list[float] = []
+        self._values = np.zeros(256)
         self.evaluated = self.size = 0
+
+    @property
+    def values(self) -> FloatArray:
+        """Current values, [node]."""
+        return self._values[: len(self.nodes)]
 
     def add(
         self,
@@ -108,7 +120,9 @@ class LowerBook:
         `payoff` was worked out with it.
         """
         me = len(self.nodes)
-        self.values.append(value)
+        if me >= len(self._values):
+            self._values = np.concatenate([self._values, np.zeros_like(self._values)])
+        self._values[me] = value
         rows = np.flatnonzero(payoff <= payoff.min() + NEAR * (1 + abs(value)))
         others = np.ones(place.n_d, dtype=bool)
         others[rows] = False
@@ -116,8 +130,7 @@ class LowerBook:
         weights = place.discount * place.weight_of(observation)[:, rows] * share[:, None]  # [entry, row]
         entry, row = np.nonzero(weights)
         column, weight = following[entry], weights[entry, row]
-        known = np.array([self.values[j] for j in following.tolist()])
-        gains = payoff[rows] - weights.T @ known if len(following) else payoff[rows]
+        gains = payoff[rows] - weights.T @ self._values[following]
         self.nodes.append(
             LowerNode(
                 place.number,
@@ -132,7 +145,7 @@ class LowerBook:
                 column,
                 weight,
                 floor,
-                np.unique(column).tolist(),
+                sorted(set(column.tolist())),
             )
         )
         self.stores[place.number].add(me, belief, value)
@@ -144,12 +157,8 @@ class LowerBook:
         self.evaluated, self.size = len(self.nodes), len(alive)
         if not len(alive):
             return
-        before = np.array([self.values[n] for n in alive.tolist()])
-        after = improved(self.nodes, alive, before, sweeps, maximise=False)
-        for n, value in zip(alive.tolist(), after.tolist(), strict=True):
-            self.values[n] = value
+        self._values[alive] = improved(self.nodes, alive, self._values[alive], sweeps, maximise=False)
         for store in self.stores.values():
             if len(store.nodes):
-                now = np.array([self.values[n] for n in store.nodes.tolist()])
-                store.gains = now - store.beliefs @ store.corners
+                store.gains = self._values[store.nodes] - store.beliefs @ store.corners
                 store.prune()

@@ -7,6 +7,8 @@ defence and ``mass[i, a] = q(o | a, d)`` is. The methods hide which.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ncirl._typing import BoolArray, FloatArray, IntArray, State
@@ -30,6 +32,10 @@ class Place:
         Its chance against each action of the other side.
     successor : ndarray of shape (I,)
         Number of the place each observation leads to.
+    successors : list of int
+        The places there are among them.
+    toward : ndarray of shape (I,)
+        Where each observation's successor stands in `successors`.
     loop : ndarray of bool
         Which observations lead back here.
     """
@@ -49,7 +55,8 @@ class Place:
         self.owner: IntArray = unit[self.seen].indices.astype(np.intp)
         self.table: FloatArray = table[self.seen].toarray()
         self.successor: IntArray = np.array([number[observations.successors[i]] for i in on], dtype=np.intp)
-        self.successors: list[int] = list(dict.fromkeys(self.successor.tolist()))
+        self.successors: list[int] = sorted(set(self.successor.tolist()))
+        self.toward: IntArray = np.searchsorted(self.successors, self.successor)
         self.loop: BoolArray = self.successor == self.number
         self.loops = bool(self.loop.any())
         self._owners, self._first = np.unique(self.owner, return_index=True)  # owners are in order
@@ -114,6 +121,22 @@ class Place:
         if len(self._first):
             total[self._owners] = np.add.reduceat(values, self._first, axis=0)
         return total
+
+    def conceded(self, defences: IntArray, mix: FloatArray, reach: FloatArray, promised: FloatArray) -> FloatArray:
+        """Return what each action gets against a mixed action when vectors `promised` follow, [a, θ]."""
+        now: FloatArray = mix @ self.reward[:, defences]
+        return now + self.discount * self.gather(reach[:, None] * promised)
+
+    def grouped(self, observations: IntArray) -> Iterator[tuple[int, IntArray]]:
+        """Go through the successors of some observations; with each, where in the list those that lead to it stand."""
+        toward = self.toward[observations]
+        order = np.argsort(toward, kind="stable")
+        ends = np.cumsum(np.bincount(toward, minlength=len(self.successors))).tolist()
+        begin = 0
+        for t, end in zip(self.successors, ends, strict=True):
+            if end > begin:
+                yield t, order[begin:end]
+            begin = end
 
     def opened_by(self, action: int | None, defence: int | None) -> IntArray:
         """Return the observations that come into play with an attacker's action, or with a defender's."""

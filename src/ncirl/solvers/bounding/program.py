@@ -127,6 +127,11 @@ class StageProgram(ABC):
         mix = np.maximum(solution.duals[self.defence_rows], 0.0)
         return np.asarray(mix / mix.sum())
 
+    def against(self, plan: FloatArray) -> FloatArray:
+        """Return Σ_{a,θ} A(a,θ) gain(a,d,θ) for every defence, [d]."""
+        payoff: FloatArray = (self.gain[self.actions] @ plan[:, :, None]).sum(axis=0)[:, 0]
+        return payoff
+
     def posteriors(self, plan: FloatArray, observations: IntArray) -> FloatArray:
         """Return β[i, θ] of some observations under a plan over the actions in use."""
         return self.place.posteriors(observations, self.actions, plan)

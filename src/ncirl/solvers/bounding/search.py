@@ -80,11 +80,10 @@ class Search:
         for place in self.places:
             defences = np.flatnonzero(mixes[place.number] > 0)
             mix = mixes[place.number][defences]
-            promised = np.array([vectors[t] for t in place.successor.tolist()]).reshape(-1, place.n_t)
+            promised = np.array([vectors[t] for t in place.successors]).reshape(-1, place.n_t)[place.toward]
             reach = place.reach(defences, mix)
-            conceded = np.tensordot(mix, place.reward[:, defences], axes=(0, 1))
-            conceded += place.discount * place.gather(reach[:, None] * promised)
-            default = {t: first + t for t in place.successors}
+            conceded = place.conceded(defences, mix, reach, promised)
+            default = first + np.array(place.successors, dtype=np.intp)
             step = UpperStep(NONE, nothing, defences, mix, NONE, NONE, np.zeros(0), default, promised, conceded, reach)
             self.upper.add(place, step, until_exit=False, vector=vectors[place.number])
 
@@ -150,8 +149,7 @@ class Search:
         alive = mass > ACTIVE
         candidates, beta, mass = candidates[alive], beta[alive], mass[alive]
         found: list[tuple[float, Visit]] = []
-        for t in np.unique(place.successor[candidates]).tolist():
-            here = np.flatnonzero(place.successor[candidates] == t)
+        for t, here in place.grouped(candidates):
             beliefs = beta[here] / mass[here][:, None]
             gap = (beliefs @ self.upper.stores[t].alphas.T).min(axis=1) - self.lower.stores[t].values(beliefs)
             score = mass[here] * reach[candidates[here]] * (gap - excess)

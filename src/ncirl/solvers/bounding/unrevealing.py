@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
-from ncirl.solvers.bounding.lower_book import LowerBook, shares
+from ncirl.solvers.bounding.lower_book import LowerBook
 from ncirl.solvers.bounding.place import Place
 from ncirl.solvers.matrix_game import matrix_game
 
@@ -26,19 +26,21 @@ def unrevealing(
     place: Place, book: LowerBook, belief: FloatArray, actions: IntArray, known: float, enough: float
 ) -> Point | None:
     """Find such a plan over `actions` that secures `enough` more than `known`, as what `LowerBook.add` takes."""
-    worth = np.zeros(len(place.seen))
-    best: dict[int, tuple[int, float]] = {}
-    for t in place.successors:
+    me = len(book.nodes)
+    n = len(place.successors)
+    secured, node, share = np.zeros(n), np.full(n, me), np.zeros(n)  # per successor: its value, and the point behind it
+    for k, t in enumerate(place.successors):
         if t == place.number:
+            share[k] = 1.0
             continue
         store = book.stores[t]
-        value = float(store.corners @ belief)
+        secured[k] = store.corners @ belief
         if len(store.gains):
-            fit = shares(belief[None], store.beliefs)[0]
+            fit = store.shares(belief[None])[0]
             j = int((fit * store.gains).argmax())
-            value += float(fit[j] * store.gains[j])
-            best[t] = int(store.nodes[j]), float(fit[j])
-        worth[place.successor == t] = value
+            secured[k] += fit[j] * store.gains[j]
+            node[k], share[k] = store.nodes[j], fit[j]
+    worth = secured[place.toward]
     away = place.reward[actions] @ belief + place.discount * place.expected(actions, worth)  # [a, d]
     stay = place.discount * place.expected(actions, place.loop.astype(float))
     value, mix = known, None
@@ -52,13 +54,7 @@ def unrevealing(
         return None
     payoff = mix @ away + (mix @ stay) * value
     taken = place.posteriors(np.arange(len(place.seen)), actions, mix[:, None])[:, 0]
-    me = len(book.nodes)
-    entries = [
-        (i, me, taken[i]) if place.loop[i] else (i, best[t][0], taken[i] * best[t][1])
-        for i, t in enumerate(place.successor.tolist())
-        if taken[i] > 0 and (place.loop[i] or t in best)
-    ]
-    observation = np.array([e[0] for e in entries], dtype=np.intp)
-    following = np.array([e[1] for e in entries], dtype=np.intp)
-    share = np.array([e[2] for e in entries], dtype=float)
-    return actions, np.outer(mix, belief), observation, following, share, payoff, value
+    shares = taken * share[place.toward]
+    observation = np.flatnonzero(shares > 0)
+    following = node[place.toward[observation]]
+    return actions, np.outer(mix, belief), observation, following, shares[observation], payoff, value

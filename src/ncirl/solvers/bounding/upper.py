@@ -32,6 +32,7 @@ class UpperProgram(StageProgram):
         self.cut_open: IntArray = NONE
         self.cut_node: IntArray = NONE
         self.cut_alphas = np.zeros((0, self.place.n_t))
+        self._latest: dict[tuple[int, int], FloatArray] = {}  # by open observation and node: the vector of its row
 
     def entering(self, action: int) -> tuple[IntArray, FloatArray]:
         """Return rows and coefficients [θ, row] of new plan columns."""
@@ -58,8 +59,11 @@ class UpperProgram(StageProgram):
         self.weights = np.vstack([self.weights, weights])
         self.value_columns = np.concatenate([self.value_columns, self.n_columns + np.arange(n)])
         self.n_columns += n
-        best = [int((self.stores[t].alphas @ self.belief).argmin()) for t in self.place.successor[new].tolist()]
-        self._cut(first + np.arange(n), np.array(best, dtype=np.intp))
+        self._cut(first + np.arange(n), self._serving()[self.place.toward[new]])
+
+    def _serving(self) -> IntArray:
+        """Return, per successor, the position of the vector that is best at today's belief."""
+        return np.array([(self.stores[t].alphas @ self.belief).argmin() for t in self.place.successors], dtype=np.intp)
 
     def _cut(self, opens: IntArray, positions: IntArray) -> None:
         """Add rows V_i ≤ α·β_i; `positions` are those of the vectors in their stores."""
@@ -67,6 +71,7 @@ class UpperProgram(StageProgram):
         stores = [self.stores[t] for t in self.place.successor[observations].tolist()]
         alphas = np.array([store.alphas[k] for store, k in zip(stores, positions.tolist(), strict=True)])
         nodes = np.array([store.nodes[k] for store, k in zip(stores, positions.tolist(), strict=True)])
+        self._latest.update(zip(zip(opens.tolist(), nodes.tolist(), strict=True), alphas, strict=True))
         n = len(opens)
         mass = self.place.mass_of(observations, self.actions)  # [row, active a]
         plan = -(mass[:, :, None] * alphas[:, None, :]).reshape(n, -1)
@@ -115,34 +120,30 @@ class UpperProgram(StageProgram):
         self.defence_rows = self.defence_rows - np.searchsorted(gone, self.defence_rows)
         self.cut_open, self.cut_node = self.cut_open[kept], self.cut_node[kept]
         self.cut_alphas = self.cut_alphas[kept]
+        keys = zip(self.cut_open.tolist(), self.cut_node.tolist(), strict=True)
+        self._latest = dict(zip(keys, self.cut_alphas, strict=True))
 
     def _add_cuts(self, values: FloatArray, plan: FloatArray) -> bool:
         beta = self.posteriors(plan, self.open)
         live = np.flatnonzero(beta.sum(axis=1) > ACTIVE)
-        successor = self.place.successor[self.open]
         opens: list[int] = []
         positions: list[int] = []
-        for t in np.unique(successor[live]).tolist():
-            here = live[successor[live] == t]
-            worth = beta[here] @ self.stores[t].alphas.T
-            best = worth.argmin(axis=1)
-            for k in np.flatnonzero(values[here] > worth[np.arange(len(here)), best] + self.accuracy.missed).tolist():
-                if not self._known(int(here[k]), t, int(best[k])):
-                    opens.append(int(here[k]))
-                    positions.append(int(best[k]))
+        for t, at in self.place.grouped(self.open[live]):
+            here, store = live[at], self.stores[t]
+            worth = beta[here] @ store.alphas.T
+            missed = values[here] > worth.min(axis=1) + self.accuracy.missed
+            if missed.any():
+                for k, j in zip(here[missed].tolist(), worth[missed].argmin(axis=1).tolist(), strict=True):
+                    row = self._latest.get((k, int(store.nodes[j])))
+                    if row is None or not np.array_equal(row, store.alphas[j]):  # the same again would change nothing
+                        opens.append(k)
+                        positions.append(j)
         if opens:
             self._cut(np.array(opens, dtype=np.intp), np.array(positions, dtype=np.intp))
         return bool(opens)
 
-    def _known(self, opened: int, successor: int, position: int) -> bool:
-        """Tell whether a row is there already, so that adding it again would change nothing."""
-        store = self.stores[successor]
-        same = (self.cut_open == opened) & (self.cut_node == store.nodes[position])
-        return bool((self.cut_alphas[same] == store.alphas[position]).all(axis=1).any())
-
     def _add_defences(self, columns: FloatArray, plan: FloatArray) -> bool:
-        payoff = np.tensordot(plan, self.gain[self.actions], axes=([0, 1], [0, 2]))
-        payoff += self.place.discount * (columns[self.value_columns] @ self.weights)
+        payoff = self.against(plan) + self.place.discount * (columns[self.value_columns] @ self.weights)
         if not self.place.by_action:
             payoff = payoff + self._unopened(plan)
         return self.add_missed(columns[0] - payoff, self.defences, defences=True)
@@ -169,15 +170,13 @@ class UpperProgram(StageProgram):
         total = np.bincount(self.cut_open[kept], weights=prices[kept], minlength=len(self.open))
         chance = prices[kept] / total[self.cut_open[kept]]
         observation, following = self.open[self.cut_open[kept]], self.cut_node[kept]
-        default, stand_in = {}, {}
-        for t in place.successors:
-            best = int((self.stores[t].alphas @ self.belief).argmin())
-            default[t], stand_in[t] = int(self.stores[t].nodes[best]), self.stores[t].alphas[best]
-        promised = np.array([stand_in[t] for t in place.successor.tolist()]).reshape(-1, place.n_t)
-        promised[np.unique(observation)] = 0.0
+        stores = [(self.stores[t], k) for t, k in zip(place.successors, self._serving().tolist(), strict=True)]
+        default = np.array([store.nodes[k] for store, k in stores], dtype=np.intp)
+        stand_in = np.array([store.alphas[k] for store, k in stores]).reshape(-1, place.n_t)
+        promised = stand_in[place.toward]
+        promised[observation] = 0.0
         np.add.at(promised, observation, chance[:, None] * self.book.vectors[following])
-        conceded = np.tensordot(mix, place.reward[:, defences], axes=(0, 1))
-        conceded += place.discount * place.gather(reach[:, None] * promised)
+        conceded = place.conceded(defences, mix, reach, promised)
         return UpperStep(
             self.actions, plan, defences, mix, observation, following, chance, default, promised, conceded, reach
         )

@@ -57,8 +57,8 @@ class UpperStep:
         The defender's actions in use and D[d].
     observation, following, chance : ndarray
         Entries (i, node j, p_ij) of the continuation.
-    default : dict
-        Per successor, the node for observations without entries.
+    default : ndarray
+        Per successor of the place, the node for observations without entries.
     promised : ndarray of shape (I, Θ)
         The vector that follows each observation.
     conceded : ndarray of shape (A, Θ)
@@ -74,7 +74,7 @@ class UpperStep:
     observation: IntArray
     following: IntArray
     chance: FloatArray
-    default: dict[int, int]
+    default: IntArray
     promised: FloatArray
     conceded: FloatArray
     reach: FloatArray
@@ -82,8 +82,7 @@ class UpperStep:
     def until_exit(self, place: Place) -> FloatArray:
         """Return what each action gets when the same mixed action is kept until the place is left, [a, θ]."""
         away = np.where(place.loop, 0.0, self.reach)
-        leave = np.tensordot(self.mix, place.reward[:, self.defences], axes=(0, 1))
-        leave += place.discount * place.gather(away[:, None] * self.promised)
+        leave = place.conceded(self.defences, self.mix, away, self.promised)
         stay = place.discount * place.gather(self.reach - away)
         kept: FloatArray = leave / (1.0 - stay)[:, None]
         return kept
@@ -99,7 +98,7 @@ class UpperNode:
     observation: IntArray
     following: IntArray
     chance: FloatArray
-    default: dict[int, int]
+    default: IntArray  # by successor
     gains: FloatArray  # Σ_d D(d) r of the rows kept, [row, θ]
     row: IntArray  # entries (row, node, discounted chance) for evaluation
     column: IntArray
@@ -133,16 +132,17 @@ class UpperBook:
         if until_exit:
             stays = place.loop[observation]
             observation, following, chance = observation[~stays], following[~stays], chance[~stays]
-            default = default | {place.number: me}
+            default = np.where(np.array(place.successors) == place.number, me, default)
             conceded = step.until_exit(place)
         if vector is None:
             vector = conceded.max(axis=0)
-        rows = np.union1d(step.actions[step.plan.sum(axis=1) > 0], conceded.argmax(axis=0))
         others = np.ones(place.n_a, dtype=bool)
-        others[rows] = False
-        floor = conceded[others].max(axis=0) if others.any() else np.full(place.n_t, -np.inf)
+        others[step.actions[step.plan.sum(axis=1) > 0]] = False
+        others[conceded.argmax(axis=0)] = False
+        rows = np.flatnonzero(~others)
+        floor = conceded[others].max(axis=0, initial=-np.inf)
         row, column, weight = self._entries(place, rows, discount, observation, following, chance, default)
-        gains = np.tensordot(step.mix, place.reward[rows][:, step.defences], axes=(0, 1))
+        gains = step.mix @ place.reward[np.ix_(rows, step.defences)]
         self.nodes.append(
             UpperNode(
                 place.number,
@@ -157,7 +157,7 @@ class UpperBook:
                 column,
                 weight,
                 floor,
-                np.unique(column).tolist(),
+                sorted(set(column.tolist())),
             )
         )
         if me >= len(self._vectors):
@@ -174,12 +174,14 @@ class UpperBook:
         observation: IntArray,
         following: IntArray,
         chance: FloatArray,
-        default: dict[int, int],
+        default: IntArray,
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Return entries (row, node, discounted chance) of the attacker's actions `rows`."""
-        bare = np.setdiff1d(np.flatnonzero(discount > 0), observation)
+        without = discount > 0
+        without[observation] = False
+        bare = np.flatnonzero(without)
         every = np.concatenate([observation, bare])
-        to = np.concatenate([following, np.array([default[t] for t in place.successor[bare].tolist()], dtype=np.intp)])
+        to = np.concatenate([following, default[place.toward[bare]]])
         share = np.concatenate([chance, np.ones(len(bare))]) * discount[every]
         mass = place.mass_of(every, rows)
         entry, row = np.nonzero(mass)
