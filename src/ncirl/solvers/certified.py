@@ -16,8 +16,10 @@ equal rewards are merged, rewards are put in units of the largest.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -74,8 +76,16 @@ class CertifiedSolution(PlayableSolution):
         """Return the defender's playbook as a strategy."""
         return PlaybookDefender(self.defender_playbook)
 
-    def save(self, path: str | Path) -> None:
-        """Write a policy file, whole or not at all; `ncirl.load_solution` reads it without a solver."""
+    def save(self, path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
+        """Write a policy file, whole or not at all; `ncirl.load_solution` reads it without a solver.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of the file.
+        extra : mapping, optional
+            What else the file is to carry, as plain data; see `Policy.extra`.
+        """
         policy = Policy(
             game=self.game,
             attacker_playbook=self.attacker_playbook,
@@ -86,6 +96,7 @@ class CertifiedSolution(PlayableSolution):
             settings=plain_settings(self.settings),
             seed=self.seed,
             versions=versions_used(),
+            extra=extra or {},
         )
         policy.save(path)
 

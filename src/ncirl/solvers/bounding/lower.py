@@ -17,7 +17,6 @@ from ncirl.solvers.bounding.upper_book import UpperStep
 __all__ = ["LowerProgram", "LowerStep"]
 
 MOST_SHARES = 400  # columns beyond which the program is built anew
-PRICED = 1  # rounds of looking for points beyond those the optimistic plan asks for; more pay at the start only
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +112,7 @@ class LowerProgram(StageProgram):
         self.n_columns += n
         return True
 
-    def solve(self, belief: FloatArray, hint: UpperStep, *, thorough: bool = False) -> LowerStep:
+    def solve(self, belief: FloatArray, hint: UpperStep) -> LowerStep:
         """Solve at a belief, starting with what the optimistic plan would do there, adding what is missed."""
         used = hint.plan.sum(axis=1) > ACTIVE
         actions, defences = hint.actions[used], hint.defences
@@ -127,12 +126,10 @@ class LowerProgram(StageProgram):
                 self.add_action(a)
         self._seed(actions, hint.plan[used])
         self.at(belief)
-        pricing = -1 if thorough else PRICED
         while True:
             solution = self.session.solve()
             plan = self.plan(solution)
-            if pricing and self._add_shares(solution, plan):
-                pricing -= 1
+            if self._add_shares(solution, plan):
                 continue
             share = np.maximum(solution.columns[self.share_columns], 0.0)
             payoff = self._payoff(plan, share)

@@ -20,6 +20,7 @@ from ncirl.solvers.bounding.place import Place
 __all__ = ["LowerBook", "LowerNode", "PointStore"]
 
 NEAR = 0.05  # defences that pay less than this above the best are kept as rows
+GROWN = 1.25  # pruning compares every pair of points, so it waits for this many times as many
 TINY, HUGE = 1e-290, 1e300  # a 0 and a 1 / 0 whose product is still huge: where both are 0 a share has no limit
 
 
@@ -32,6 +33,7 @@ class PointStore:
         self.reciprocals = np.zeros((len(corners), 0))  # 1 / b_j(θ), [θ, j]
         self.gains = np.zeros(0)
         self.nodes: IntArray = np.zeros(0, dtype=np.intp)
+        self.pruned = 0  # points there were when last pruned
 
     def add(self, node: int, belief: FloatArray, value: float) -> None:
         """Append a point."""
@@ -61,6 +63,7 @@ class PointStore:
         kept = order[(gains > 1e-12) & (offered.max(axis=0, initial=0.0) < gains - 1e-12)]
         self.beliefs, self.gains, self.nodes = self.beliefs[kept], self.gains[kept], self.nodes[kept]
         self.reciprocals = self.reciprocals[:, kept]
+        self.pruned = len(kept)
 
 
 def _reciprocal(belief: FloatArray) -> FloatArray:
@@ -161,4 +164,5 @@ class LowerBook:
         for store in self.stores.values():
             if len(store.nodes):
                 store.gains = self._values[store.nodes] - store.beliefs @ store.corners
-                store.prune()
+                if len(store.nodes) > GROWN * store.pruned:
+                    store.prune()

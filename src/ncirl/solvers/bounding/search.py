@@ -97,7 +97,7 @@ class Search:
         low, high = self.value(visit)
         return high - low
 
-    def back_up(self, visit: Visit, *, thorough: bool = False) -> tuple[UpperStep, LowerStep]:
+    def back_up(self, visit: Visit) -> tuple[UpperStep, LowerStep]:
         """Improve both bounds at a belief."""
         place, belief = self.places[visit.place], visit.belief
         if visit.place not in self._upper_programs:
@@ -110,7 +110,7 @@ class Search:
         if min(once, until_exit) < high - self.accuracy.missed:
             self.upper.add(place, step, until_exit=until_exit < once)
         program = self._lower_programs[visit.place]
-        plan = program.solve(belief, step, thorough=thorough)
+        plan = program.solve(belief, step)
         value = float(plan.payoff.min())
         if self._reveal_nothing(visit, program.actions, max(low, value)):
             return step, plan
@@ -183,7 +183,7 @@ class Search:
                 if late():
                     return
                 if other is visit or self.gap(other) > excess:  # a neighbour may have closed it meanwhile
-                    self.back_up(other, thorough=other is path[0][0])
+                    self.back_up(other)
         if len(path) <= SHORT:  # nothing left to find at this scale
             self._aim *= FINER
 
