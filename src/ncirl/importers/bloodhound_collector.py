@@ -1,0 +1,182 @@
+"""What BloodHound's collectors write: objects of a domain, from which the edges have to be derived.
+
+Files of the versions 4 to 6 (users, computers, groups, domains, OUs, GPOs, containers, certificate objects, sessions)
+are read together, because an edge often has its ends in two of them. `meta.count` is often wrong and never used.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ncirl.importers.bloodhound_edges import Edge, Node, is_owned, is_prized
+from ncirl.importers.values import text, truth
+
+__all__ = ["is_collected", "kind_of", "nodes_and_edges"]
+
+KINDS = {
+    "users": "User",
+    "computers": "Computer",
+    "groups": "Group",
+    "domains": "Domain",
+    "ous": "OU",
+    "gpos": "GPO",
+    "containers": "Container",
+    "sessions": "Session",
+    "aiacas": "AIACA",
+    "rootcas": "RootCA",
+    "enterprisecas": "EnterpriseCA",
+    "ntauthstores": "NTAuthStore",
+    "certtemplates": "CertTemplate",
+    "issuancepolicies": "IssuancePolicy",
+}
+LOCAL_GROUPS = {"544": "AdminTo", "555": "CanRDP", "562": "ExecuteDCOM", "580": "CanPSRemote"}
+LOCAL_LISTS = {
+    "LocalAdmins": "AdminTo",
+    "RemoteDesktopUsers": "CanRDP",
+    "DcomUsers": "ExecuteDCOM",
+    "PSRemoteUsers": "CanPSRemote",
+}
+OUTWARD = {
+    "AllowedToDelegate": "AllowedToDelegate",
+    "ChildObjects": "Contains",
+    "DumpSMSAPassword": "DumpSMSAPassword",
+    "HasSIDHistory": "HasSIDHistory",
+}
+INWARD = {"Members": "MemberOf", "AllowedToAct": "AllowedToAct"}
+SAME_FOREST = {"ParentChild", "TreeRoot", "CrossLink", "0", "1"}
+TRUST_IN, TRUST_OUT = {"Inbound", "Bidirectional", "1", "3"}, {"Outbound", "Bidirectional", "2", "3"}
+OWNER_RIGHTS = "S-1-3-4"  # stands for whoever the owner is; controls nothing itself
+
+
+def is_collected(data: Any) -> bool:
+    """Tell whether plain data looks like a collector's file."""
+    return isinstance(data, dict) and isinstance(data.get("meta"), dict) and ("data" in data or bool(kind_of(data)))
+
+
+def kind_of(data: Mapping[str, Any]) -> str:
+    """Return which objects a collector's file holds, in the words of its `meta`; empty where it does not say."""
+    meta = data.get("meta")
+    return text(meta.get("type")).lower() if isinstance(meta, Mapping) else ""
+
+
+def nodes_and_edges(files: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Node], list[Edge]]:
+    """Return every object of some collector's files, and the edges between them, each once.
+
+    Objects that are only referred to become nodes too, without a name.
+    """
+    nodes: dict[str, Node] = {}
+    edges: dict[tuple[str, str, str], Edge] = {}
+    for data in files:
+        type_ = kind_of(data)
+        for thing in _dicts(data.get("data", data.get(type_))):
+            own = _id(thing)
+            if own and type_ != "sessions":
+                nodes[own] = _node(own, KINDS.get(type_, type_), thing)
+            for kind, start, end in _edges(thing, own):
+                if start and end and start != end:
+                    edges[kind, start, end] = Edge(kind, start, end)
+    for kind, start, end in _replications(edges):
+        edges[kind, start, end] = Edge(kind, start, end)
+    for edge in edges.values():
+        for end in (edge.start, edge.end):
+            if end not in nodes:
+                nodes[end] = Node(end, prized=is_prized(end, (), {}))
+    return nodes, list(edges.values())
+
+
+def _node(own: str, kind: str, thing: Mapping[str, Any]) -> Node:
+    properties = thing.get("Properties")
+    known: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
+    name = text(known.get("name")) or text(known.get("displayname"))
+    return Node(own, name, (kind,), is_owned((), known), is_prized(own, (kind,), known) or kind == "Domain")
+
+
+def _edges(thing: Mapping[str, Any], own: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the (kind, start, end) that one object tells of."""
+    if "UserSID" in thing and "ComputerSID" in thing:
+        yield "HasSession", text(thing["ComputerSID"]), text(thing["UserSID"])
+        return
+    for ace in _dicts(thing.get("Aces")):
+        principal, right = text(ace.get("PrincipalSID")), text(ace.get("RightName"))
+        if right and not principal.endswith(OWNER_RIGHTS):
+            yield right, principal, own
+    for field, kind in OUTWARD.items():
+        yield from ((kind, own, target) for target in _ids(thing.get(field)))
+    for field, kind in INWARD.items():
+        yield from ((kind, actor, own) for actor in _ids(thing.get(field)))
+    yield "MemberOf", own, text(thing.get("PrimaryGroupSID") or thing.get("PrimaryGroupSid"))
+    yield "Contains", _id(thing.get("ContainedBy")), own
+    for target in _dicts(thing.get("SpnTargets") or thing.get("SPNTargets")):
+        yield text(target.get("Service")) or "SPNTarget", own, text(target.get("ComputerSID"))
+    for link in _dicts(thing.get("Links")):
+        yield "GPLink", text(link.get("GUID") or link.get("Guid")), own
+    yield from _on_a_computer(thing, own)
+    for trust in _dicts(thing.get("Trusts")):
+        yield from _trust(trust, own)
+
+
+def _on_a_computer(thing: Mapping[str, Any], own: str) -> Iterator[tuple[str, str, str]]:
+    for field in ("Sessions", "PrivilegedSessions", "RegistrySessions"):
+        for session in _dicts(_results(thing.get(field))):
+            user = text(session.get("UserSID") or session.get("UserId"))
+            yield "HasSession", text(session.get("ComputerSID")) or own, user
+    for group in _dicts(thing.get("LocalGroups")):
+        kind = LOCAL_GROUPS.get(_id(group).rpartition("-")[2])
+        if kind:
+            yield from ((kind, member, own) for member in _ids(_results(group)))
+    for field, kind in LOCAL_LISTS.items():
+        yield from ((kind, member, own) for member in _ids(_results(thing.get(field))))
+    changes = thing.get("GPOChanges")
+    if isinstance(changes, Mapping):
+        for computer in _ids(changes.get("AffectedComputers")):
+            for field, kind in LOCAL_LISTS.items():
+                yield from ((kind, member, computer) for member in _ids(changes.get(field)))
+    properties = thing.get("Properties")
+    known: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
+    domain = text(thing.get("DomainSID") or known.get("domainsid"))
+    if truth(thing.get("IsDC")):
+        yield "DCFor", own, domain
+    elif truth(known.get("unconstraineddelegation", thing.get("UnconstrainedDelegation"))):
+        yield "CoerceToTGT", own, domain
+
+
+def _trust(trust: Mapping[str, Any], own: str) -> Iterator[tuple[str, str, str]]:
+    other, direction = text(trust.get("TargetDomainSid")), text(trust.get("TrustDirection"))
+    kind = "SameForestTrust" if text(trust.get("TrustType")) in SAME_FOREST else "CrossForestTrust"
+    if direction in TRUST_IN:
+        yield kind, other, own
+        if kind == "CrossForestTrust" and truth(trust.get("TGTDelegationEnabled")):
+            yield "AbuseTGTDelegation", other, own
+    if direction in TRUST_OUT:
+        yield kind, own, other
+        if kind == "CrossForestTrust" and truth(trust.get("SidFilteringEnabled")) is False:
+            yield "SpoofSIDHistory", other, own
+
+
+def _replications(edges: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Return the DCSync edges: to replicate a domain's secrets takes both rights in the same hands."""
+    held: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for kind, start, end in edges:
+        if kind in ("GetChanges", "GetChangesAll"):
+            held[start, end].add(kind)
+    return [("DCSync", start, end) for (start, end), rights in held.items() if len(rights) == 2]
+
+
+def _results(value: Any) -> Any:
+    return value.get("Results") if isinstance(value, Mapping) else value
+
+
+def _dicts(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def _ids(value: Any) -> list[str]:
+    return [_id(item) for item in value] if isinstance(value, list) else []
+
+
+def _id(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return text(value.get("ObjectIdentifier") or value.get("MemberId"))
+    return text(value)

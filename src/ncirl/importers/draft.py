@@ -1,0 +1,184 @@
+"""An attack graph under construction: what an importer fills, in the words of its source.
+
+An importer names conditions by the keys of its source, in any order, and says only what the source says; `finish`
+does what all formats have in common: defaults, dangling names, unreachable steps, parallel steps, ids, intents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ncirl.errors import InputError
+from ncirl.games.attack_graph import AttackGraph
+from ncirl.importers.options import ImportOptions
+from ncirl.importers.report import ImportReport, NoteKind, Notes
+from ncirl.importers.values import text
+from ncirl.stage import LARGEST_REWARD
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["MOST_PARTS", "Draft", "DraftCondition", "DraftExploit", "Imported"]
+
+MOST_PARTS = 200_000  # conditions and steps: far beyond what can be played on
+
+
+@dataclass
+class DraftCondition:
+    """A condition by its key: `name` is what its id is made from, `label` what people read."""
+
+    key: str
+    name: str
+    label: str = ""
+    initial: bool = False
+    folded: bool = False  # a fact that always holds and is not shown
+
+
+@dataclass(frozen=True)
+class DraftExploit:
+    """A step by the keys of the conditions it needs and gives; None where the source says nothing."""
+
+    name: str
+    needs: tuple[str, ...]
+    gives: str
+    success: float | None = None
+    attack_cost: float | None = None
+    block_cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Imported:
+    """An imported attack graph and the report on how it came about."""
+
+    graph: AttackGraph
+    report: ImportReport
+
+
+@dataclass
+class Draft:
+    """What an importer has understood so far.
+
+    Parameters
+    ----------
+    format : str
+        The importer's name.
+    name : str
+        The graph's name, where the source has one.
+
+    Examples
+    --------
+    >>> draft = Draft("sketch")
+    >>> draft.condition("inet", initial=True)
+    >>> draft.condition("web", label="web server owned")
+    >>> draft.condition("db")
+    >>> draft.exploit("phish", needs=["inet"], gives="web", success=0.3)
+    >>> draft.exploit("dump", needs=["web"], gives="db")
+    >>> imported = draft.finish()
+    >>> [(e.id, e.premises, e.result, e.success) for e in imported.graph.exploits]
+    [('phish', ('inet',), 'web', 0.3), ('dump', ('web',), 'db', 0.8)]
+    >>> imported.report.goals
+    ('db',)
+    """
+
+    format: str
+    name: str = ""
+    conditions: dict[str, DraftCondition] = field(default_factory=dict)
+    exploits: list[DraftExploit] = field(default_factory=list)
+    goals: dict[str, float | None] = field(default_factory=dict)  # keys the source calls goals, and what they pay
+    rewards: dict[str, dict[str, float]] = field(default_factory=dict)  # of the source's intents, by intent and key
+    guesses: dict[str, str] = field(default_factory=dict)  # keys that may be goals, and why
+    notes: Notes = field(default_factory=Notes)
+
+    def condition(self, key: str, *, label: str = "", name: str = "", initial: bool = False) -> None:
+        """Add a condition; one that is there already gains what is new.
+
+        Parameters
+        ----------
+        key : str
+            What steps call it.
+        label : str
+            What people read.
+        name : str
+            What its id is made from; the key by default.
+        initial : bool
+            Whether it holds from the start.
+        """
+        there = self.conditions.get(key)
+        if there is None:
+            self._check_size()
+            there = self.conditions[key] = DraftCondition(key, text(name) or text(key))
+        there.label = there.label or text(label)
+        there.initial |= initial
+
+    def fact(self, key: str, *, label: str = "") -> None:
+        """Add something that always holds; steps that need it need it no more, and it is not shown."""
+        self.condition(key, label=label, initial=True)
+        self.conditions[key].folded = True
+
+    def exploit(
+        self,
+        key: str,
+        *,
+        needs: Iterable[str],
+        gives: str,
+        success: float | None = None,
+        attack_cost: float | None = None,
+        block_cost: float | None = None,
+        name: str = "",
+    ) -> None:
+        """Add a step that needs all of `needs`; the conditions may be added later.
+
+        A probability or cost that is out of range is noted and defaulted.
+        """
+        self._check_size()
+        shown = text(name) or text(key)
+        self.exploits.append(
+            DraftExploit(
+                shown,
+                tuple(dict.fromkeys(needs)),
+                gives,
+                self._within("success", success, 1.0, shown),
+                self._within("attack_cost", attack_cost, LARGEST_REWARD, shown),
+                self._within("block_cost", block_cost, LARGEST_REWARD, shown),
+            )
+        )
+
+    def goal(self, key: str, reward: float | None = None) -> None:
+        """Note that the source calls a condition a goal, and what it is worth where the source says so."""
+        self.goals[key] = reward
+
+    def reward(self, intent: str, key: str, value: float) -> None:
+        """Note what an intent of the source is paid for a condition; intents of the source replace goals."""
+        self.rewards.setdefault(text(intent), {})[key] = value
+
+    def guess_goal(self, key: str, why: str) -> None:
+        """Offer a condition as a goal, for when neither the person nor the source names any."""
+        self.guesses[key] = why
+
+    def note(self, kind: NoteKind, text: str, item: str = "") -> None:
+        """Tell the person something; equal notes are counted, with the first few items as examples."""
+        self.notes.add(kind, text, item)
+
+    def finish(self, options: ImportOptions | None = None, files: Iterable[str | Path] = ()) -> Imported:
+        """Turn the draft into an attack graph with a report.
+
+        Raises
+        ------
+        InputError
+            When no step is left, nothing holds at the start, or no goal is known; the message lists candidates.
+        """
+        from ncirl.importers.finish import finish
+
+        return finish(self, options or ImportOptions(), tuple(str(file) for file in files))
+
+    def _check_size(self) -> None:
+        if len(self.conditions) + len(self.exploits) >= MOST_PARTS:
+            raise InputError(f"more than {MOST_PARTS} conditions and steps; cut the graph down before it is imported")
+
+    def _within(self, quantity: str, value: float | None, most: float, item: str) -> float | None:
+        if value is None or 0 <= value <= most:
+            return value
+        self.note("defaulted", f"{quantity} outside [0, {most:g}] is not used", item)
+        return None

@@ -1,0 +1,201 @@
+"""From a draft to an attack graph: what all formats have in common.
+
+Steps that can never be taken are dropped, facts that always hold are folded into the start, parallel steps become
+one, and the rest gets ids, defaults and intents. A condition is reachable when it holds at the start or is the result
+of a step all of whose needs are reachable; since conditions are never lost, what is dropped here cannot matter.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+
+from ncirl.errors import InputError
+from ncirl.games.attack_graph import AttackGraph, Condition, Exploit
+from ncirl.importers.draft import Draft, DraftExploit, Imported
+from ncirl.importers.intents import choose_intents
+from ncirl.importers.names import ConditionNames, unique_ids
+from ncirl.importers.options import ImportOptions
+from ncirl.importers.report import Defaulted, ImportReport, Notes, shortened
+
+__all__ = ["finish"]
+
+MOST_LISTED = 20
+
+
+def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Imported:
+    """Turn a draft into an attack graph with a report; see `Draft.finish`."""
+    notes = deepcopy(draft.notes)
+    names = ConditionNames(draft.conditions.values())
+    start = {condition.key for condition in draft.conditions.values() if condition.initial}
+    start |= {names.find(given, "initial") for given in options.initial}
+    folded = {condition.key for condition in draft.conditions.values() if condition.folded}
+    if not draft.exploits:
+        raise InputError("has no attack step", _where(files))
+    steps = list(_sound(draft, start, notes))
+    start |= _entries(draft, steps, start, start - folded, notes, files)
+    depth = _depths(steps, start)
+    for step in steps:
+        if any(key not in depth for key in step.needs):
+            notes.add("dropped", "steps that cannot be reached from the start", step.name)
+    steps = [step for step in steps if all(key in depth for key in step.needs)]
+    if not steps:
+        raise InputError(["no attack step is left", *map(str, notes.all())], _where(files))
+    if options.merge:
+        steps = _merged(steps, folded, notes)
+    used = {key for step in steps for key in (*step.needs, step.gives)} - folded
+    for condition in draft.conditions.values():
+        if condition.key not in used and not condition.folded:
+            why = "that no step needs" if condition.key in start else "that cannot be reached from the start"
+            notes.add("dropped", f"conditions {why}", names.id(condition.key))
+    needed = {key for step in steps for key in step.needs}
+    intents, intents_from = choose_intents(draft, options, names, depth, needed, notes)
+    graph = AttackGraph(
+        conditions=tuple(
+            Condition(names.id(c.key), c.key in start, c.label if c.label != names.id(c.key) else "")
+            for c in draft.conditions.values()
+            if c.key in used
+        ),
+        exploits=tuple(_exploits(steps, folded, names, options)),
+        intents=intents,
+        discount=options.discount,
+        horizon=options.horizon,
+        observes=options.observes,
+        attacker_budget=options.attacker_budget,
+        defender_budget=options.defender_budget,
+        name=options.name or draft.name or draft.format,
+    )
+    return Imported(graph, _report(graph, draft, options, steps, len(folded), intents_from, notes, files))
+
+
+def _sound(draft: Draft, start: set[str], notes: Notes) -> Iterator[DraftExploit]:
+    """Yield the steps that can make sense, and note the others."""
+    for step in draft.exploits:
+        unknown = [key for key in (*step.needs, step.gives) if key not in draft.conditions]
+        if unknown:
+            notes.add("dropped", "steps with a condition that is not in the file", f"{step.name} ({unknown[0]})")
+        elif step.gives in step.needs:
+            notes.add("dropped", "steps that need their own result", step.name)
+        elif step.gives in start:
+            notes.add("dropped", "steps whose result holds from the start", step.name)
+        elif step.success == 0:
+            notes.add("dropped", "steps that never succeed", step.name)
+        else:
+            yield step
+
+
+def _entries(
+    draft: Draft,
+    steps: Sequence[DraftExploit],
+    start: set[str],
+    initial: set[str],
+    notes: Notes,
+    files: tuple[str, ...],
+) -> set[str]:
+    """Return the conditions to begin with where none is known: those that steps need and none gives."""
+    if any(start.issuperset(step.needs) for step in steps) or not steps:
+        return set()
+    needed = dict.fromkeys(key for step in steps for key in step.needs)
+    given = {step.gives for step in steps}
+    sources = [key for key in needed if key not in given and key not in start]
+    if initial or not sources:
+        held = f"no step can be taken from {shortened(sorted(initial))}" if initial else "nothing holds from the start"
+        shown = shortened(sources or list(needed), MOST_LISTED)
+        raise InputError(f"{held}; name where attackers begin with --initial, such as {shown}", _where(files))
+    for key in sources:
+        notes.add("assumed", "nothing is known to hold from the start, so what no step gives does (see --initial)", key)
+    return set(sources)
+
+
+def _depths(steps: Sequence[DraftExploit], start: set[str]) -> dict[str, int]:
+    """Return, for every reachable condition, the least rounds of steps it takes."""
+    missing = [len([key for key in step.needs if key not in start]) for step in steps]
+    waiting: dict[str, list[int]] = defaultdict(list)
+    for number, step in enumerate(steps):
+        for key in step.needs:
+            if key not in start:
+                waiting[key].append(number)
+    depth = dict.fromkeys(start, 0)
+    ready = [number for number, count in enumerate(missing) if not count]
+    rounds = 0
+    while ready:
+        rounds += 1
+        gained = list(dict.fromkeys(steps[number].gives for number in ready if steps[number].gives not in depth))
+        depth |= dict.fromkeys(gained, rounds)
+        ready = []
+        for key in gained:
+            for number in waiting[key]:
+                missing[number] -= 1
+                if not missing[number]:
+                    ready.append(number)
+    return depth
+
+
+def _merged(steps: Iterable[DraftExploit], folded: set[str], notes: Notes) -> list[DraftExploit]:
+    """Keep the best of the steps that need and give the same."""
+    alike: dict[tuple[frozenset[str], str], list[DraftExploit]] = defaultdict(list)
+    for step in steps:
+        alike[frozenset(key for key in step.needs if key not in folded), step.gives].append(step)
+    kept = []
+    for group in alike.values():
+        known = [step for step in group if step.success is not None] or group
+        best = max(known, key=lambda step: (step.success or 0.0, -(step.attack_cost or 0.0)))
+        kept.append(best)
+        if len(group) > 1:
+            told = (
+                "groups of steps that need and give the same are one each, the likeliest, so that one block stops all"
+            )
+            notes.add("merged", told, f"{best.name} (one of {len(group)})")
+    return kept
+
+
+def _exploits(
+    steps: Sequence[DraftExploit], folded: set[str], names: ConditionNames, options: ImportOptions
+) -> Iterator[Exploit]:
+    for exploit_id, step in zip(unique_ids(step.name for step in steps), steps, strict=True):
+        yield Exploit(
+            exploit_id,
+            tuple(names.id(key) for key in step.needs if key not in folded),
+            names.id(step.gives),
+            options.success if step.success is None else step.success,
+            options.attack_cost if step.attack_cost is None else step.attack_cost,
+            options.block_cost if step.block_cost is None else step.block_cost,
+        )
+
+
+def _report(
+    graph: AttackGraph,
+    draft: Draft,
+    options: ImportOptions,
+    steps: Sequence[DraftExploit],
+    facts: int,
+    intents_from: str,
+    notes: Notes,
+    files: tuple[str, ...],
+) -> ImportReport:
+    import networkx as nx
+
+    leads = nx.DiGraph((premise, exploit.result) for exploit in graph.exploits for premise in exploit.premises)
+    counts = {q: sum(getattr(step, q) is None for step in steps) for q in ("success", "attack_cost", "block_cost")}
+    return ImportReport(
+        format=draft.format,
+        files=files,
+        conditions=len(graph.conditions),
+        exploits=len(graph.exploits),
+        and_steps=sum(len(exploit.premises) > 1 for exploit in graph.exploits),
+        cycles=sum(len(group) > 1 for group in nx.strongly_connected_components(leads)),
+        initial=tuple(condition.id for condition in graph.conditions if condition.initial),
+        facts=facts,
+        goals=tuple(dict.fromkeys(key for intent in graph.intents for key, paid in intent.rewards.items() if paid > 0)),
+        intents=tuple(intent.id for intent in graph.intents),
+        intents_from=intents_from,
+        defaulted={
+            quantity: Defaulted(count, getattr(options, quantity)) for quantity, count in counts.items() if count
+        },
+        notes=notes.all(),
+    )
+
+
+def _where(files: tuple[str, ...]) -> str:
+    return ", ".join(files)

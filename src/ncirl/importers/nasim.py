@@ -1,0 +1,136 @@
+"""Scenarios of the Network Attack Simulator (NASim): subnets behind firewalls, hosts with services and processes.
+
+For every host there are two conditions, user and root access. An exploit is tried from the internet or from a subnet
+in which the attacker has access to some host, where topology and firewall let its service pass; inside a subnet
+everything passes. A privilege escalation needs user access on the same host. Probabilities and costs are the file's,
+and so is the reward of each intent: the value of one sensitive host, for root access to it.
+
+To have access to some host of a subnet is a condition of its own, "a foothold", that follows from each of them with
+certainty and at no cost; otherwise there would be a step for every pair of hosts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ncirl.importers.draft import Draft
+from ncirl.importers.nasim_scenario import INTERNET, Address, Attack, Host, Scenario, scenario_of
+from ncirl.importers.one_file import one_file
+from ncirl.importers.options import ImportOptions
+from ncirl.importers.recognise import not_of_format, recognise_data
+from ncirl.importers.untrusted import read_data
+
+__all__ = ["read"]
+
+WANTED = "a NASim scenario (YAML)"
+
+
+def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
+    """Read one NASim scenario."""
+    path = one_file(paths, WANTED)
+    data = read_data(path, options.size_limit)
+    if not (isinstance(data, Mapping) and "subnets" in data and "topology" in data):
+        raise not_of_format(path, WANTED, "nasim", options.size_limit, recognise_data(data))
+    scenario = scenario_of(data, str(path))
+    draft = Draft("nasim", path.stem)
+    for kind, told, item in scenario.notes:
+        draft.note(kind, told, item)
+    _Network(scenario, draft, _block_cost(scenario, draft, options)).fill()
+    return draft
+
+
+def _block_cost(scenario: Scenario, draft: Draft, options: ImportOptions) -> float | None:
+    """Return what blocking costs: the default is a share of what there is to lose, so the values scale it."""
+    largest = max(scenario.values.values(), default=0.0)
+    if options.block_cost != ImportOptions.block_cost or largest <= 0:
+        return None
+    cost = options.block_cost * largest
+    told = f"blocking a step costs {cost:g}, {options.block_cost:g} of the largest value of a host (see --block-cost)"
+    draft.note("defaulted", told)
+    return cost
+
+
+class _Network:
+    """A scenario being written into a draft."""
+
+    def __init__(self, scenario: Scenario, draft: Draft, block_cost: float | None) -> None:
+        self.scenario, self.draft, self.block_cost = scenario, draft, block_cost
+        self.ways_in: dict[int, dict[str, Address]] = defaultdict(dict)  # conditions that give a foothold, by subnet
+        self.footholds: set[int] = set()
+        for host in scenario.hosts.values():
+            for exploit in scenario.exploits:
+                if host.is_open_to(exploit):
+                    self.ways_in[host.address[0]][access(host.address, exploit.gives)] = host.address
+
+    def fill(self) -> None:
+        """Write everything."""
+        self.draft.condition("internet", initial=True)
+        for subnet, number in self.scenario.hosts:
+            for level in ("user", "root"):
+                label = f"{level} access on ({subnet}, {number})"
+                self.draft.condition(access((subnet, number), level), label=label)
+        for host in self.scenario.hosts.values():
+            for exploit in filter(host.is_open_to, self.scenario.exploits):
+                for source in self._sources(host, exploit.target):
+                    self._add(exploit, host, source, f"{exploit.name} {_shown(host)} from {source}")
+            for escalation in filter(host.is_open_to, self.scenario.escalations):
+                self._add(escalation, host, access(host.address, "user"), f"{escalation.name} {_shown(host)}")
+        for subnet in sorted(self.footholds):
+            key = _foothold(subnet)
+            self.draft.condition(key, label=f"a foothold in subnet {subnet}")
+            for way in self.ways_in[subnet]:
+                self.draft.exploit(
+                    f"{key} by {way}",
+                    needs=[way],
+                    gives=key,
+                    success=1.0,
+                    attack_cost=0.0,
+                    block_cost=self.block_cost,
+                )
+        if self.footholds:
+            told = "access to a host gives a foothold in its subnet, by a step of its own that is certain and free"
+            self.draft.note("assumed", told)
+        for address, value in self.scenario.values.items():
+            if value > 0:
+                self.draft.goal(access(address, "root"), reward=value)
+
+    def _sources(self, host: Host, service: str) -> Iterator[str]:
+        """Yield the conditions from which a service of a host can be reached."""
+        for subnet in range(len(self.scenario.topology)):
+            if not self.scenario.passes(subnet, host.address[0], service):
+                continue
+            if subnet == INTERNET:
+                yield "internet"
+                continue
+            ways = self.ways_in[subnet]
+            allowed = [way for way, source in ways.items() if service not in host.denies.get(source, ())]
+            if len(allowed) == len(ways) > 1:
+                self.footholds.add(subnet)
+                yield _foothold(subnet)
+            else:
+                yield from (way for way in allowed if ways[way] != host.address)
+
+    def _add(self, attack: Attack, host: Host, source: str, name: str) -> None:
+        self.draft.exploit(
+            name,
+            needs=[source],
+            gives=access(host.address, attack.gives),
+            success=attack.chance,
+            attack_cost=attack.cost,
+            block_cost=self.block_cost,
+        )
+
+
+def access(address: Address, level: str) -> str:
+    """Return the condition of having a level of access to a host."""
+    return f"{address[0]}.{address[1]}:{level}"
+
+
+def _foothold(subnet: int) -> str:
+    return f"subnet-{subnet}"
+
+
+def _shown(host: Host) -> str:
+    return f"{host.address[0]}.{host.address[1]}"

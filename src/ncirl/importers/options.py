@@ -1,0 +1,92 @@
+"""What a person may decide about an import, the same for every format."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ncirl.errors import InputError
+from ncirl.stage import LARGEST_REWARD
+
+__all__ = ["SIZE_LIMIT", "ImportOptions"]
+
+SIZE_LIMIT = 16 * 2**20  # bytes; JSON takes up to 25 times its size in memory
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """How a file of another tool becomes an attack graph.
+
+    Parameters
+    ----------
+    goals : tuple of str
+        Conditions that an attacker may want, one intent each, all equally likely; by id or label.
+    goal_reward : float
+        What an intent made from a goal is paid for it.
+    intents : path, optional
+        A YAML or JSON file with intents as in an attack-graph file; instead of `goals`.
+    initial : tuple of str
+        Conditions that hold from the start beyond those the file says; by id or label.
+    success, attack_cost, block_cost : float
+        For the steps whose source says nothing.
+    discount, horizon, observes, attacker_budget, defender_budget
+        As for `AttackGraph`.
+    merge : bool
+        Whether steps with the same premises and the same result become one.
+    size_limit : int
+        Most bytes a file may have.
+    name : str
+        The graph's name; made from the file's name where empty.
+    settings : mapping
+        What only one format knows, by name; see `Importer.settings`.
+
+    Raises
+    ------
+    InputError
+        With every fault of the values given.
+    """
+
+    goals: tuple[str, ...] = ()
+    goal_reward: float = 1.0
+    intents: str | Path | None = None
+    initial: tuple[str, ...] = ()
+    success: float = 0.8
+    attack_cost: float = 0.02
+    block_cost: float = 0.05
+    discount: float = 0.95
+    horizon: int | None = None
+    observes: str = "actions"
+    attacker_budget: int | None = None
+    defender_budget: int | None = None
+    merge: bool = True
+    size_limit: int = SIZE_LIMIT
+    name: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        faults = list(self._faults())
+        if faults:
+            raise InputError(faults, where="import options")
+
+    def setting(self, name: str, default: str = "") -> str:
+        """Return what was set for one format only, or the default."""
+        return self.settings.get(name, default)
+
+    def settings_list(self, name: str, default: str = "") -> list[str]:
+        """Return a setting of several words, given with commas between them."""
+        return [word.strip() for word in self.setting(name, default).split(",") if word.strip()]
+
+    def _faults(self) -> Iterator[str]:
+        if not 0 < self.success <= 1:
+            yield f"success: must lie in (0, 1], got {self.success:g}"
+        for cost in ("attack_cost", "block_cost"):
+            if not 0 <= getattr(self, cost) <= LARGEST_REWARD:
+                yield f"{cost}: must lie in [0, {LARGEST_REWARD:g}], got {getattr(self, cost):g}"
+        if not (math.isfinite(self.goal_reward) and 0 < self.goal_reward <= LARGEST_REWARD):
+            yield f"goal_reward: must lie in (0, {LARGEST_REWARD:g}], got {self.goal_reward:g}"
+        if self.goals and self.intents is not None:
+            yield "goals, intents: give one or the other; intents may reward any condition"
+        if self.size_limit < 1:
+            yield f"size_limit: must be positive, got {self.size_limit}"

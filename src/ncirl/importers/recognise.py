@@ -1,0 +1,152 @@
+"""What a file seems to be, so that a wrong one is refused by name and the format need not be typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ncirl.errors import InputError
+from ncirl.importers.mulval_dot import OPENING
+from ncirl.importers.options import SIZE_LIMIT
+from ncirl.importers.untrusted import is_xml, read_data, read_text, read_xml
+
+__all__ = ["Kind", "not_of_format", "recognise", "recognise_data", "recognised_format"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a file is, in words; `format` is the importer that reads it, `advice` what to do where none does."""
+
+    words: str
+    format: str = ""
+    advice: str = ""
+
+
+CSV_KIND = Kind("a MulVAL CSV file (VERTICES.CSV or ARCS.CSV)", "mulval")
+DOT_KIND = Kind("a MulVAL attack graph in DOT", "mulval")
+OTHER_DOT_KIND = Kind("a DOT graph that is not MulVAL's", advice="convert it to GraphML or node-link JSON")
+XML_KINDS = {
+    "attack_graph": Kind("a MulVAL attack graph in XML", "mulval"),
+    "graphml": Kind("a GraphML file", "graphml"),
+    "gexf": Kind("a GEXF file", advice="save it as GraphML"),
+}
+VERTEX_OR_ARC = re.compile(r'\s*"?\d+"?\s*,\s*("?\d+"?\s*(,|$)|.*,\s*"?(AND|OR|LEAF)"?\s*(,|$))', re.IGNORECASE)
+MULVAL_DOT = re.compile(r'label\s*=\s*"\d+\s*:|shape\s*=\s*"?(diamond|ellipse|box)\b')
+
+
+def _has(*keys: str) -> Callable[[Any], bool]:
+    return lambda data: isinstance(data, dict) and all(key in data for key in keys)
+
+
+def _steps(*keys: str) -> Callable[[Any], bool]:
+    return lambda data: (
+        isinstance(data, list) and bool(data) and isinstance(data[0], dict) and set(keys) <= set(data[0])
+    )
+
+
+def _declared(data: Any) -> bool:
+    return isinstance(data, dict) and str(data.get("format", "")).startswith("ncirl-")
+
+
+def _builder(data: Any) -> bool:
+    return isinstance(data, dict) and str(data.get("schema", "")).startswith("attack_flow")
+
+
+def _nested(data: Any) -> bool:
+    return isinstance(data, dict) and isinstance(data.get("graph"), dict) and "nodes" in data["graph"]
+
+
+AFB = "open it in the Attack Flow Builder and export STIX JSON"
+DATA_KINDS: list[tuple[Callable[[Any], bool], Kind]] = [  # the first that fits
+    (_declared, Kind("a file of this package already", advice="solve it as it is")),
+    (_has("attack_steps"), Kind("a mal-toolbox attack graph", "mal")),
+    (_steps("links", "objid"), Kind("a mal-toolbox attack graph (legacy list)", "mal")),
+    (_steps("children", "ttc"), Kind("a mal-toolbox attack graph (legacy list)", "mal")),
+    (_has("metadata", "assets"), Kind("a MAL model, not an attack graph", advice="generate its attack graph first")),
+    (_builder, Kind("an Attack Flow builder file", advice=AFB)),
+    (_has("flow", "actions"), Kind("an Attack Flow file of version 1", advice="convert it to STIX 2.1 first")),
+    (_has("type", "objects"), Kind("a STIX bundle (Attack Flow)", "attack-flow")),
+    (_nested, Kind("a BloodHound OpenGraph file", "bloodhound")),
+    (_has("meta", "data"), Kind("a BloodHound collector file", "bloodhound")),
+    (_has("subnets", "topology"), Kind("a NASim scenario", "nasim")),
+    (_has("elements"), Kind("a Cytoscape graph", "node-link")),
+    (_has("nodes", "links"), Kind("a node-link graph", "node-link")),
+    (_has("nodes", "edges"), Kind("a node-link graph", "node-link")),
+]
+
+
+def recognise(path: Path, limit: int = SIZE_LIMIT) -> Kind | None:
+    """Tell what a file seems to be; None where nothing is known that looks like it.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read as text, or is XML that does not parse.
+    """
+    if path.is_dir():
+        return CSV_KIND if any(child.name.lower() == "vertices.csv" for child in path.iterdir()) else None
+    if is_xml(path):
+        return XML_KINDS.get(read_xml(path, limit).tag.lower())
+    text = read_text(path, limit)
+    head = text.lstrip()
+    if OPENING.match(text):
+        return DOT_KIND if MULVAL_DOT.search(text) else OTHER_DOT_KIND
+    if VERTEX_OR_ARC.match(head):
+        return CSV_KIND
+    try:
+        return recognise_data(read_data(path, limit))
+    except InputError:
+        return None
+
+
+def recognise_data(data: Any) -> Kind | None:
+    """Tell what plain data seems to be."""
+    return next((kind for fits, kind in DATA_KINDS if fits(data)), None)
+
+
+def recognised_format(path: Path, limit: int = SIZE_LIMIT) -> str:
+    """Return the importer that reads a file.
+
+    Raises
+    ------
+    InputError
+        When none does, with what the file seems to be.
+    """
+    from ncirl.importers import IMPORTERS
+
+    kind = recognise(path, limit)
+    if kind is None:
+        raise InputError(f"is no attack graph that is known here; name its format: {', '.join(IMPORTERS)}", str(path))
+    if kind.format not in IMPORTERS:
+        raise InputError(
+            f"is {kind.words}, which is not imported" + (f"; {kind.advice}" if kind.advice else ""), str(path)
+        )
+    return kind.format
+
+
+def not_of_format(
+    path: Path, wanted: str, format: str, limit: int = SIZE_LIMIT, kind: Kind | None = None
+) -> InputError:
+    """Return the error for a file of another kind than the one wanted, with what it seems to be.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    wanted : str
+        What it should be, in words.
+    format : str
+        The importer at work.
+    limit : int
+        The size limit.
+    kind : Kind, optional
+        What it is, where that is known already.
+    """
+    found = kind or recognise(path, limit)
+    if found is None or found.format == format:
+        return InputError(f"is not {wanted}", str(path))
+    remedy = f"try `ncirl import {found.format}`" if found.format else found.advice
+    return InputError(f"is not {wanted}; it seems to be {found.words}" + (f"; {remedy}" if remedy else ""), str(path))

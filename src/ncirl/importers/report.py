@@ -1,0 +1,168 @@
+"""What an import did: what became what, what was assumed for lack of better, what was left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+__all__ = ["Defaulted", "ImportReport", "Note", "NoteKind", "Notes", "shortened"]
+
+NoteKind = Literal["defaulted", "dropped", "merged", "assumed"]
+KINDS: tuple[NoteKind, ...] = ("assumed", "defaulted", "merged", "dropped")
+MOST_SHOWN = 5  # examples of a note, and names in a list
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing that a person should know, how often it happened and the first few examples of perhaps more."""
+
+    kind: NoteKind
+    text: str
+    count: int
+    examples: tuple[str, ...] = ()
+    more: bool = False
+
+    def __str__(self) -> str:
+        times = f" ({self.count} times)" if self.count > 1 and not self.examples else ""
+        more = ", …" if self.more else ""
+        shown = f": {', '.join(self.examples)}{more}" if self.examples else ""
+        many = f"{self.count} x " if self.count > 1 and self.examples else ""
+        return f"{many}{self.text}{times}{shown}"
+
+
+class Notes:
+    """Notes as they are taken: equal ones are counted."""
+
+    def __init__(self) -> None:
+        self._taken: dict[tuple[NoteKind, str], tuple[int, tuple[str, ...]]] = {}
+
+    def add(self, kind: NoteKind, text: str, item: str = "") -> None:
+        """Take a note; `item` is what it is about, kept as an example."""
+        count, examples = self._taken.get((kind, text), (0, ()))
+        if item and len(examples) <= MOST_SHOWN and item not in examples:
+            examples = (*examples, item)
+        self._taken[kind, text] = (count + 1, examples)
+
+    def all(self) -> tuple[Note, ...]:
+        """Return what was noted, what was assumed first."""
+        found = [
+            Note(kind, text, count, examples[:MOST_SHOWN], len(examples) > MOST_SHOWN)
+            for (kind, text), (count, examples) in self._taken.items()
+        ]
+        return tuple(sorted(found, key=lambda note: KINDS.index(note.kind)))
+
+
+@dataclass(frozen=True)
+class Defaulted:
+    """A quantity that the source does not say of `count` exploits."""
+
+    count: int
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.value:g} ({_plural(self.count, 'exploit')})"
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """What an import did.
+
+    Attributes
+    ----------
+    format, files : str, tuple of str
+        The importer and what it read.
+    conditions, exploits : int
+        Sizes of the graph.
+    and_steps : int
+        Exploits that need more than one condition.
+    cycles : int
+        Groups of conditions each of which can lead to every other; no harm, as a condition once enabled stays so.
+    initial : tuple of str
+        Conditions that hold from the start.
+    facts : int
+        Facts of the source that always hold and were folded into the start.
+    goals : tuple of str
+        Conditions that an intent rewards.
+    intents : tuple of str
+        The intents.
+    intents_from : str
+        Where the intents come from, in words.
+    defaulted : mapping
+        How many exploits have the default success, attack cost and block cost, and what it is.
+    notes : tuple of Note
+        Everything else that a person should know.
+    """
+
+    format: str
+    files: tuple[str, ...]
+    conditions: int
+    exploits: int
+    and_steps: int
+    cycles: int
+    initial: tuple[str, ...]
+    facts: int
+    goals: tuple[str, ...]
+    intents: tuple[str, ...]
+    intents_from: str
+    defaulted: Mapping[str, Defaulted] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report for people, a line each."""
+        yield f"{self.format}: {', '.join(self.files)}"
+        yield f"  conditions  {self.conditions}"
+        needing = f", {self.and_steps} of them need several conditions at once" if self.and_steps else ""
+        yield f"  exploits    {self.exploits}{needing}"
+        folded = f" and {_plural(self.facts, 'fact')} folded into the start" if self.facts else ""
+        yield f"  initial     {shortened(self.initial) or 'no condition'}{folded}"
+        yield f"  goals       {shortened(self.goals)}"
+        yield f"  intents     {len(self.intents)}, {self.intents_from}"
+        if self.cycles:
+            yield f"  cycles      {_plural(self.cycles, 'group')} of conditions that lead to each other"
+        if self.defaulted:
+            yield "  defaulted   " + ", ".join(f"{quantity} {found}" for quantity, found in self.defaulted.items())
+        for note in self.notes:
+            yield f"  {note.kind:<11} {note}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return {
+            "source": self.format,
+            "files": list(self.files),
+            "conditions": self.conditions,
+            "exploits": self.exploits,
+            "and_steps": self.and_steps,
+            "cycles": self.cycles,
+            "initial": list(self.initial),
+            "facts": self.facts,
+            "goals": list(self.goals),
+            "intents": list(self.intents),
+            "intents_from": self.intents_from,
+            "defaulted": {
+                quantity: {"count": found.count, "value": found.value} for quantity, found in self.defaulted.items()
+            },
+            "notes": [
+                {"kind": note.kind, "text": note.text, "count": note.count, "examples": list(note.examples)}
+                for note in self.notes
+            ],
+        }
+
+
+def shortened(names: Sequence[str], most: int = MOST_SHOWN) -> str:
+    """List names, the first few by name.
+
+    Examples
+    --------
+    >>> shortened(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}" + ("" if count == 1 else "s")

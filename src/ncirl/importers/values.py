@@ -1,0 +1,67 @@
+"""Values that other tools write as they please: numbers and booleans as text, absent as null or empty."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+__all__ = ["chance", "number", "text", "truth"]
+
+TRUE, FALSE = frozenset({"true", "yes", "1", "1.0", "t", "y"}), frozenset({"false", "no", "0", "0.0", "f", "n"})
+LONGEST = 200  # characters of a text kept for people
+
+
+def number(value: Any) -> float | None:
+    """Return a finite number given as one or as text; None for anything else.
+
+    Examples
+    --------
+    >>> number(" 0.5 "), number(True), number("nan"), number(10**400), number(None)
+    (0.5, None, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def chance(value: Any) -> float | None:
+    """Return a probability given as a number or as text; None where it is no number in [0, 1]."""
+    found = number(value)
+    return found if found is not None and 0 <= found <= 1 else None
+
+
+def truth(value: Any) -> bool | None:
+    """Return a boolean given as one, as a number or as text; None for anything else.
+
+    Examples
+    --------
+    >>> truth("True"), truth(0), truth("perhaps")
+    (True, False, None)
+    """
+    word = str(value).strip().lower() if isinstance(value, bool | int | float | str) else ""
+    return True if word in TRUE else False if word in FALSE else None
+
+
+def text(value: Any) -> str:
+    r"""Return a scalar as one line of printable text, empty for what is no scalar.
+
+    Examples
+    --------
+    >>> text(" two\n lines "), text(7), text(None), text([1])
+    ('two lines', '7', '', '')
+    """
+    if not isinstance(value, str | int | float):
+        return ""
+    try:
+        given = str(value)
+    except ValueError:  # an integer of thousands of digits
+        return ""
+    if len(given) <= LONGEST and given.isascii() and given.isprintable():
+        return " ".join(given.split())
+    clean = given.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be written
+    line = " ".join("".join(c if c.isprintable() else " " for c in clean).split())
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"

@@ -1,0 +1,164 @@
+"""One small valid graph and more for every format, by the names of their files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+VERTICES = """\
+1,"execCode(db,root)","OR",0
+2,"RULE 2 (remote exploit of a server program)","AND",0
+3,"netAccess(db,tcp,'3306')","OR",0
+4,"RULE 5 (multi-hop access)","AND",0
+5,"hacl(web,db,tcp,'3306')","LEAF",1
+6,"execCode(web,www)","OR",0
+7,"RULE 2 (remote exploit of a server program)","AND",0
+8,"attackerLocated(internet)","LEAF",1
+9,"vulExists(db,'CVE-1','x,y')","LEAF",1
+"""
+ARCS = "1,2,-1\n2,3,-1\n2,9,-1\n3,4,-1\n4,5,-1\n4,6,-1\n6,7,-1\n7,8,-1\n"
+MULVAL_XML = """\
+<attack_graph>
+<arcs><arc><src>1</src><dst>2</dst></arc><arc><src>2</src><dst>3</dst></arc><arc><src>2</src><dst>4</dst></arc>
+<arc><src>4</src><dst>5</dst></arc><arc><src>5</src><dst>6</dst></arc></arcs>
+<vertices>
+<vertex><id>1</id><fact>execCode(db,root)</fact><metric>0</metric><type>OR</type></vertex>
+<vertex><id>2</id><fact>RULE 2 (remote exploit)</fact><metric>0</metric><type>AND</type></vertex>
+<vertex><id>3</id><fact>vulExists(db)</fact><metric>1</metric><type>LEAF</type></vertex>
+<vertex><id>4</id><fact>netAccess(db)</fact><metric>0</metric><type>OR</type></vertex>
+<vertex><id>5</id><fact>RULE 6 (direct access)</fact><metric>0</metric><type>AND</type></vertex>
+<vertex><id>6</id><fact>hacl(internet,db)</fact><metric>1</metric><type>LEAF</type></vertex>
+</vertices>
+</attack_graph>
+"""
+MULVAL_DOT = """\
+digraph G {
+	1 [label="1:execCode(db,root):0",shape=diamond];
+	2 [label="2:RULE 2 (remote exploit):0",shape=ellipse];
+	3 [label="3:vulExists(db,'a:b'):1",shape=box];
+	4 [label="4:netAccess(db):0",shape=diamond];
+	5 [label="5:RULE 6 (direct access):0",shape=ellipse];
+	6 [label="6:hacl(internet,db):1",shape=box];
+	2 -> 	1;
+	3 -> 	2;
+	4 -> 	2;
+	5 -> 	4;
+	6 -> 	5;
+}
+"""
+GRAPHML = """\
+<?xml version='1.0' encoding='utf-8'?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="d0" for="node" attr.name="label" attr.type="string"/>
+  <key id="d1" for="node" attr.name="initial" attr.type="boolean"/>
+  <key id="d2" for="edge" attr.name="success_prob" attr.type="double"/>
+  <key id="d3" for="edge" attr.name="success_prob" attr.type="long"/>
+  <key id="d4" for="edge" attr.name="edge_type" attr.type="string"/>
+  <graph edgedefault="directed">
+    <node id="internet"><data key="d0">the internet</data><data key="d1">true</data></node>
+    <node id="web"><data key="d0">web server</data></node>
+    <node id="db"><data key="d0">data base</data></node>
+    <edge source="internet" target="web"><data key="d2">0.5</data><data key="d4">REACHES</data></edge>
+    <edge source="web" target="db"><data key="d3">1</data><data key="d4">REACHES</data></edge>
+    <edge source="web" target="db"><data key="d4">CONTAINS</data></edge>
+  </graph>
+</graphml>
+"""
+NODE_LINK = """\
+{"directed": true, "multigraph": false, "graph": {"name": "small"},
+ "nodes": [{"id": "internet", "initial": true}, {"id": "web", "label": "web server"}, {"id": 3, "goal": true}],
+ "links": [{"source": "internet", "target": "web", "success": 0.5, "attack_cost": 0.1},
+           {"source": "web", "target": 3, "success": 0.25, "block_cost": 0.2}]}
+"""
+MAL = """\
+{"attack_steps": {
+ "A:in": {"id": 0, "type": "or", "ttc": null, "children": {"2": "A:hit"}, "parents": {}, "compromised_by": ["Eve"]},
+ "A:shield": {"id": 1, "type": "defense", "ttc": null, "children": {"2": "A:hit"}, "defense_status": "0.0"},
+ "A:hit": {"id": 2, "type": "and", "name": "hit", "children": {"3": "A:own"}, "is_viable": "True",
+  "ttc": {"type": "function", "name": "HardAndUncertain", "arguments": []}},
+ "A:own": {"id": 3, "type": "or", "children": {}, "ttc":
+  {"type": "multiplication", "lhs": {"type": "function", "name": "Bernoulli", "arguments": [0.5]},
+   "rhs": {"type": "function", "name": "Exponential", "arguments": [0.1]}}}},
+ "attackers": {}}
+"""
+MAL_YAML = """\
+attack_steps:
+  A:in: {id: 0, type: or, ttc: null, children: {1: 'A:own'}, compromised_by: [Eve]}
+  A:there: {id: 2, type: exist, children: {1: 'A:own'}, existence_status: 'True'}
+  A:own: {id: 1, type: and, ttc: {type: function, name: Exponential, arguments: [0.1]}, children: {}}
+"""
+MAL_LIST = """\
+[{"id": "attacker:0:firstSteps", "type": "or", "name": "firstSteps", "ttc": null, "children": ["host:1:connect"]},
+ {"id": "host:1:connect", "type": "or", "name": "connect", "ttc": null, "children": [], "parents": null}]
+"""
+FLOW = """\
+{"type": "bundle", "id": "bundle--1", "spec_version": "2.1", "objects": [
+ {"type": "attack-flow", "id": "attack-flow--1", "name": "small", "start_refs": ["attack-action--1"]},
+ {"type": "attack-action", "id": "attack-action--1", "name": "Phishing", "technique_id": "T1566", "confidence": 80,
+  "effect_refs": ["attack-operator--1"]},
+ {"type": "attack-action", "id": "attack-action--2", "name": "Scan", "effect_refs": ["attack-operator--1"]},
+ {"type": "attack-operator", "id": "attack-operator--1", "operator": "AND", "effect_refs": ["attack-condition--1"]},
+ {"type": "attack-condition", "id": "attack-condition--1", "description": "mailbox read",
+  "on_true_refs": ["attack-action--3"], "on_false_refs": ["attack-action--2"]},
+ {"type": "attack-action", "id": "attack-action--3", "name": "Exfiltration"}]}
+"""
+OPENGRAPH = """\
+{"metadata": {"source_kind": "Base"}, "graph": {
+ "nodes": [{"id": "u1", "kinds": ["User"], "properties": {"name": "ALICE@LAB", "owned": true}},
+           {"id": "c1", "kinds": ["Computer"], "properties": {"name": "WS"}},
+           {"id": "g1", "kinds": ["Group", "Tag_Tier_Zero"], "properties": {"name": "ADMINS@LAB"}}],
+ "edges": [{"kind": "AdminTo", "start": {"value": "u1"}, "end": {"match_by": "name", "value": "WS", "kind": "Computer"},
+            "properties": {"success_prob": 0.5}},
+           {"kind": "Reads", "start": {"value": "c1"}, "end": {"value": "g1"}, "properties": {"traversable": true}},
+           {"kind": "Knows", "start": {"value": "u1"}, "end": {"value": "elsewhere"}}]}}
+"""
+USERS = """\
+{"data": [{"ObjectIdentifier": "S-1-5-21-1-2-3-1105", "Properties": {"name": "ALICE@LAB", "owned": true},
+  "PrimaryGroupSID": "S-1-5-21-1-2-3-513", "Aces": [], "HasSIDHistory": [], "AllowedToDelegate": [], "SpnTargets": []}],
+ "meta": {"methods": 1, "type": "users", "count": 9, "version": 6}}
+"""
+GROUPS = """\
+{"meta": {"type": "groups"}, "data": [
+ {"ObjectIdentifier": "S-1-5-21-1-2-3-513", "Properties": {"name": "DOMAIN USERS@LAB"}, "Members": [], "Aces": []},
+ {"ObjectIdentifier": "S-1-5-21-1-2-3-512", "Properties": {"name": "DOMAIN ADMINS@LAB"}, "Members": [],
+  "Aces": [{"PrincipalSID": "S-1-5-21-1-2-3-513", "RightName": "GenericAll", "IsInherited": false}]}]}
+"""
+NASIM = """\
+subnets: [1, 2]
+topology: [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
+sensitive_hosts: {"(2, 0)": 100}
+os: [linux]
+services: [ssh, http]
+processes: [tomcat]
+exploits:
+  e_http: {service: http, os: None, prob: 0.9, cost: 2, access: user}
+  e_ssh: {service: ssh, os: linux, prob: 0.6, cost: 1, access: user}
+privilege_escalation:
+  pe: {process: tomcat, os: linux, prob: 1.0, cost: 1, access: root}
+service_scan_cost: 1
+host_configurations:
+  (1, 0): {os: linux, services: [http], processes: []}
+  (2, 0): {os: linux, services: [ssh], processes: [tomcat]}
+  (2, 1): {os: linux, services: [ssh], processes: [], value: -10}
+firewall:
+  (0, 1): [http]
+  (1, 0): []
+  (1, 2): [ssh]
+  (2, 1): []
+"""
+
+SAMPLES: dict[str, list[Mapping[str, bytes]]] = {  # by importer; the first is used where one is enough
+    "mulval": [
+        {"VERTICES.CSV": VERTICES.encode(), "ARCS.CSV": ARCS.encode()},
+        {"AttackGraph.xml": MULVAL_XML.encode()},
+        {"AttackGraph.dot": MULVAL_DOT.encode()},
+    ],
+    "graphml": [{"graph.graphml": GRAPHML.encode()}],
+    "node-link": [{"graph.json": NODE_LINK.encode()}],
+    "mal": [{"steps.json": MAL.encode()}, {"steps.yml": MAL_YAML.encode()}, {"list.json": MAL_LIST.encode()}],
+    "attack-flow": [{"flow.json": FLOW.encode()}],
+    "bloodhound": [
+        {"graph.json": OPENGRAPH.encode()},
+        {"users.json": USERS.encode(), "groups.json": b"\xef\xbb\xbf" + GROUPS.encode()},
+    ],
+    "nasim": [{"scenario.yaml": NASIM.encode()}],
+}

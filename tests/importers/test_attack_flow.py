@@ -1,0 +1,168 @@
+"""Attack Flow: operators, joins, starts that cannot be trusted, conditions, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from importers.ways import way, ways
+from ncirl.errors import InputError
+from ncirl.importers import Imported, import_graph
+
+Node = dict[str, Any]
+
+
+def action(key: str, *effects: str, **more: Any) -> Node:
+    return {"type": "attack-action", "id": key, "name": key, "effect_refs": list(effects)} | more
+
+
+def condition(name: str, *on_true: str, on_false: tuple[str, ...] = ()) -> Node:
+    kind = {"type": "attack-condition", "id": name, "description": name}
+    return kind | {"on_true_refs": list(on_true), "on_false_refs": list(on_false)}
+
+
+def operator(kind: str, name: str, *effects: str) -> Node:
+    return {"type": "attack-operator", "id": name, "operator": kind, "effect_refs": list(effects)}
+
+
+def imported(tmp_path: Path, *nodes: Node, start_refs: Any = (), **changes: Any) -> Imported:
+    flow = {"type": "attack-flow", "id": "attack-flow--1", "name": "the flow", "start_refs": start_refs}
+    path = tmp_path / "flow.json"
+    bundle = {"type": "bundle", "id": "bundle--1", "objects": [flow, *nodes]}
+    path.write_text(json.dumps(bundle), encoding="utf-8")
+    return import_graph("attack-flow", path, **changes)
+
+
+def test_and_operators_need_all_their_inputs(tmp_path: Path) -> None:
+    graph = imported(tmp_path, action("a", "o"), action("b", "o"), operator("AND", "o", "c"), action("c")).graph
+    assert ways(graph) == {way("outside", to="a"), way("outside", to="b"), way("a", "b", to="c")}
+    assert graph.name == "the flow"
+
+
+def test_or_operators_need_one(tmp_path: Path) -> None:
+    graph = imported(tmp_path, action("a", "o"), action("b", "o"), operator("OR", "o", "c"), action("c")).graph
+    assert {way("a", to="c"), way("b", to="c")} <= ways(graph)
+
+
+def test_operators_may_feed_operators(tmp_path: Path) -> None:
+    nodes = [action(name, "either") for name in "ab"] + [action("c", "both"), action("d")]
+    operators = [operator("OR", "either", "both"), operator("AND", "both", "d")]
+    assert {way("a", "c", to="d"), way("b", "c", to="d")} <= ways(imported(tmp_path, *nodes, *operators).graph)
+
+
+def test_edges_without_an_operator_are_an_or_and_said_to_be(tmp_path: Path) -> None:
+    found = imported(tmp_path, action("a", "c"), action("b", "c"), action("c"))
+    assert {way("a", to="c"), way("b", to="c")} <= ways(found.graph)
+    assert "any one suffices: c" in str(found.report)
+
+
+def test_an_operator_with_one_input_passes_on(tmp_path: Path) -> None:
+    found = imported(tmp_path, action("a", "o"), operator("AND", "o", "b"), action("b"))
+    assert way("a", to="b") in ways(found.graph)
+    assert "fewer than two inputs" in str(found.report)
+
+
+def test_an_operator_without_inputs_asks_for_nothing(tmp_path: Path) -> None:
+    assert ways(imported(tmp_path, operator("AND", "o", "b"), action("b")).graph) == {way("outside", to="b")}
+
+
+def test_a_loop_of_operators_leads_nowhere(tmp_path: Path) -> None:
+    nodes = [action("a", "b"), action("b", "o"), operator("OR", "o", "p"), operator("OR", "p", "o", "c"), action("c")]
+    assert way("b", to="c") in ways(imported(tmp_path, *nodes).graph)
+
+
+@pytest.mark.parametrize("start_refs", [[], ["a"], ["gone"], None, "a", ["b"]])
+def test_roots_are_starts_whatever_start_refs_say(tmp_path: Path, start_refs: Any) -> None:
+    found = imported(tmp_path, action("a", "b"), action("b"), action("other", "b"), start_refs=start_refs)
+    assert {premises for premises, to in ways(found.graph) if to in ("a", "other")} == {frozenset({"outside"})}
+    assert way("outside", to="b") not in ways(found.graph)
+    assert ("are not starts: b" in str(found.report)) == (start_refs == ["b"])
+
+
+def test_a_flow_that_is_one_cycle_begins_where_start_refs_say(tmp_path: Path) -> None:
+    found = imported(tmp_path, action("a", "b"), action("b", "a", "c"), action("c"), start_refs=["b"])
+    assert way("outside", to="b") in ways(found.graph)
+    assert way("outside", to="a") not in ways(found.graph)
+    assert "begun here: b" in str(found.report)
+
+
+def test_cycles_are_kept(tmp_path: Path) -> None:
+    found = imported(tmp_path, action("in", "a"), action("a", "b"), action("b", "a", "c"), action("c"))
+    assert {way("a", to="b"), way("b", to="a"), way("in", to="a")} <= ways(found.graph)
+    assert found.report.cycles == 1
+
+
+def test_conditions_hold_once_something_led_to_them(tmp_path: Path) -> None:
+    graph = imported(tmp_path, action("a", "holds"), condition("holds", "b"), action("b")).graph
+    (step,) = [exploit for exploit in graph.exploits if exploit.result == "holds"]
+    assert (step.premises, step.success, step.attack_cost) == (("a",), 1.0, 0.0)
+    assert way("holds", to="b") in ways(graph)
+
+
+def test_a_condition_that_nothing_leads_to_holds_from_the_start(tmp_path: Path) -> None:
+    found = imported(tmp_path, condition("holds", "b"), action("b"))
+    assert "holds" in found.report.initial
+    assert "hold from the start: holds" in str(found.report)
+
+
+def test_what_follows_a_false_condition_needs_what_came_before_it(tmp_path: Path) -> None:
+    nodes = [action("a", "asked"), condition("asked", "b", on_false=("c",)), action("b"), action("c")]
+    found = imported(tmp_path, *nodes)
+    assert {way("asked", to="b"), way("a", to="c")} <= ways(found.graph)
+    assert "false condition" in str(found.report)
+
+
+def test_confidence_stands_for_success_unless_it_is_ignored(tmp_path: Path) -> None:
+    nodes = [action("a", "b", confidence=30), action("b", confidence=0), action("c", "b")]
+    assert [e.success for e in imported(tmp_path, *nodes, success=0.6).graph.exploits] == [0.3, 0.6, 0.6, 0.6]
+    ignoring = imported(tmp_path, *nodes, success=0.6, settings={"confidence": "ignore"})
+    assert {exploit.success for exploit in ignoring.graph.exploits} == {0.6}
+
+
+def test_labels_are_the_technique_and_the_name(tmp_path: Path) -> None:
+    first = action("x1", "x2", name="Phishing", technique_id="T1566")
+    second = action("x2", name="Phishing", technique_id="T1566")
+    graph = imported(tmp_path, first, second, action("x3", "x2", name=None, description="some “act”")).graph
+    assert [c.id for c in graph.conditions] == ["outside", "T1566_Phishing", "T1566_Phishing_2", "some_act"]
+
+
+def test_other_objects_and_references_to_them_do_no_harm(tmp_path: Path) -> None:
+    asset = {"type": "attack-asset", "id": "asset", "name": "server"}
+    address = {"type": "ipv4-address", "id": "ip", "value": "198.51.100.7"}
+    found = imported(tmp_path, action("a", "b", "asset", "gone"), action("b"), asset, address, action("b"))
+    assert ways(found.graph) == {way("outside", to="a"), way("a", to="b")}
+    assert "no node of the flow: asset (effect_refs of a), gone (effect_refs of a)" in str(found.report)
+    assert "there already: b" in str(found.report)
+
+
+def test_many_nested_operators_stay_within_limits(tmp_path: Path) -> None:
+    layers = 60
+    nodes = [action("a", "l0", "r0"), action("b", "l0", "r0")]
+    for i in range(layers):
+        after = (f"l{i + 1}", f"r{i + 1}") if i < layers - 1 else ("end",)
+        nodes += [operator("OR", f"l{i}", *after), operator("AND", f"r{i}", *after)]
+    assert {to for _, to in ways(imported(tmp_path, *nodes, action("end")).graph)} == {"a", "b", "end"}
+    deep = [operator("OR", f"o{i}", f"o{i + 1}") for i in range(3000)] + [operator("OR", "o3000", "c")]
+    found = imported(tmp_path, action("a", "o0", "c"), *deep, action("c"))
+    assert "nested too deeply" in str(found.report)
+
+
+@pytest.mark.parametrize(
+    ("data", "seems"),
+    [
+        ({"schema": "attack_flow_v2", "theme": "x", "objects": []}, "builder file.*export STIX"),
+        ({"$schema": "x", "flow": {}, "actions": [], "relationships": []}, "version 1"),
+        ({"type": "bundle", "objects": [{"type": "malware", "id": "m"}]}, "without an attack flow.*malware"),
+        ({"type": "bundle", "objects": []}, "has no objects"),
+        ({"attack_steps": {}}, "mal-toolbox.*import mal"),
+        ([], "is not an Attack Flow"),
+    ],
+)
+def test_other_files_are_refused_with_what_they_seem_to_be(tmp_path: Path, data: Any, seems: str) -> None:
+    path = tmp_path / "flow.afb"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(InputError, match=seems):
+        import_graph("attack-flow", path)

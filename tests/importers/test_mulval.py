@@ -1,0 +1,273 @@
+"""MulVAL graphs in their three forms, as they are and with everything wrong that we could think of."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from importers.samples import ARCS, MULVAL_DOT, MULVAL_XML, VERTICES
+from ncirl.errors import InputError
+from ncirl.games.attack_graph import AttackGraph
+from ncirl.importers import Imported, import_graph
+
+
+def pair(folder: Path, vertices: str = VERTICES, arcs: str = ARCS) -> list[Path]:
+    (folder / "VERTICES.CSV").write_text(vertices)
+    (folder / "ARCS.CSV").write_text(arcs)
+    return [folder / "VERTICES.CSV", folder / "ARCS.CSV"]
+
+
+def text_file(folder: Path, name: str, content: str) -> Path:
+    (folder / name).write_text(content)
+    return folder / name
+
+
+def shape(graph: AttackGraph) -> set[tuple[tuple[str, ...], str]]:
+    labels = {condition.id: condition.label for condition in graph.conditions}
+    return {(tuple(labels[p] for p in exploit.premises), labels[exploit.result]) for exploit in graph.exploits}
+
+
+def notes(imported: Imported) -> str:
+    return str(imported.report)
+
+
+def test_rules_become_exploits_and_facts_the_start(tmp_path: Path) -> None:
+    imported = import_graph("mulval", pair(tmp_path))
+    assert shape(imported.graph) == {
+        ((), "execCode(web,www)"),
+        (("execCode(web,www)",), "netAccess(db,tcp,'3306')"),
+        (("netAccess(db,tcp,'3306')",), "execCode(db,root)"),
+    }
+    assert [e.id for e in imported.graph.exploits] == [
+        "remote_exploit_of_a_server_program_2",
+        "multi-hop_access_4",
+        "remote_exploit_of_a_server_program_7",
+    ]
+    assert (imported.report.facts, imported.report.goals) == (3, ("execCode_db_root",))
+    assert imported.graph.name == tmp_path.name
+
+
+def test_the_pair_is_found_in_any_order_by_one_of_it_and_by_its_directory(tmp_path: Path) -> None:
+    files = pair(tmp_path)
+    graph = import_graph("mulval", files).graph
+    for given in ([*reversed(files)], files[:1], files[1:], [tmp_path]):
+        assert import_graph("mulval", given).graph == graph
+
+
+def test_vertices_and_arcs_may_be_in_one_file(tmp_path: Path) -> None:
+    whole = text_file(tmp_path, "AttackGraph.txt", ARCS + VERTICES)
+    assert len(import_graph("mulval", whole).graph.exploits) == 3
+    assert import_graph("mulval", tmp_path).graph.name == tmp_path.name
+
+
+def test_xml_and_dot_tell_the_same(tmp_path: Path) -> None:
+    xml = import_graph("mulval", text_file(tmp_path, "AttackGraph.xml", MULVAL_XML)).graph
+    dot = import_graph("mulval", text_file(tmp_path, "AttackGraph.dot", MULVAL_DOT)).graph
+    assert shape(xml) == shape(dot) == {((), "netAccess(db)"), (("netAccess(db)",), "execCode(db,root)")}
+    assert xml.exploits == dot.exploits
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (':0",shape', '",shape'),  # --nometric
+        ("\t", " "),
+        ("digraph G {", "// made by\n# hand\nDigraph G\n{"),
+        ("digraph G {", 'digraph "a b" { // {\n rankdir=LR; node [fontsize=9] /* x * y */'),
+        (";\n", "\n"),
+        ("2 -> \t1;\n\t3 -> \t2;", "3 -> 2 -> 1;"),
+        ("shape=box", 'shape="box",\n pos="1,2"'),
+        ("[label=", "[color=red] ; 1 [label="),
+    ],
+)
+def test_dot_is_read_in_many_dialects(old: str, new: str, tmp_path: Path) -> None:
+    assert old in MULVAL_DOT
+    content = MULVAL_DOT.replace(old, new) if old != "[label=" else MULVAL_DOT.replace("1 [label=", f"1 {new}", 1)
+    graph = import_graph("mulval", text_file(tmp_path, "g.dot", content)).graph
+    assert shape(graph) == {((), "netAccess(db)"), (("netAccess(db)",), "execCode(db,root)")}
+
+
+def test_dot_of_derived_facts_alone_is_read(tmp_path: Path) -> None:
+    content = """digraph single_host_1 {
+    graph [name=single_host_1];
+    1   [color=blue,
+        label="1:execCode(db,root):0",
+        scores="[50.0]",
+        type=OR];
+    3 [label="3:accessFile(db,write,'/x'):0", shape=diamond];
+    3 -> 1 [key=0,
+    label=50.0];
+    0 [t_k=50.0, type=ROOT];
+    0 -> 3 [key=0];
+    }"""
+    imported = import_graph("mulval", text_file(tmp_path, "g.dot", content))
+    assert shape(imported.graph) == {
+        ((), "accessFile(db,write,'/x')"),
+        (("accessFile(db,write,'/x')",), "execCode(db,root)"),
+    }
+    assert "facts derived from a fact without a rule between are steps" in notes(imported)
+
+
+def test_reversed_dot_is_turned_and_that_is_said(tmp_path: Path) -> None:
+    arcs = [line.strip().strip(";").split(" -> ") for line in MULVAL_DOT.splitlines() if "->" in line]
+    nodes = [line for line in MULVAL_DOT.splitlines() if "->" not in line and line != "}"]
+    turned = "\n".join([*nodes, *(f"{b.strip()} -> {a.strip()};" for a, b in arcs), "}"])
+    imported = import_graph("mulval", text_file(tmp_path, "g.dot", turned))
+    assert len(imported.graph.exploits) == 2
+    assert "against MulVAL's custom" in notes(imported)
+
+
+def test_facts_that_xml_does_not_escape_are_read(tmp_path: Path) -> None:
+    content = MULVAL_XML.replace("vulExists(db)", "vulExists(db,'a<b&c')").replace(
+        "netAccess(db)", "netAccess('a&b<c')"
+    )
+    graph = import_graph("mulval", text_file(tmp_path, "g.xml", content)).graph
+    assert ((), "netAccess('a&b<c')") in shape(graph)
+
+
+def test_rules_need_all_their_derived_premises(tmp_path: Path) -> None:
+    imported = import_graph("mulval", pair(tmp_path, arcs=ARCS + "2,6,-1\n"))
+    assert (("netAccess(db,tcp,'3306')", "execCode(web,www)"), "execCode(db,root)") in shape(imported.graph)
+    assert imported.report.and_steps == 1
+
+
+@pytest.mark.parametrize(
+    ("metrics", "success"),
+    [
+        ({2: "0.9"}, [0.9, 0.8, 0.8]),
+        ({2: "0.9", 4: "1"}, [0.9, 1.0, 0.8]),
+        ({2: "cvss_ac_h"}, [0.2, 0.8, 0.8]),
+        ({9: "0.5"}, [0.5, 1.0, 1.0]),
+        ({2: "0.5", 9: "0.5"}, [0.25, 1.0, 1.0]),
+        ({2: "7"}, [0.8, 0.8, 0.8]),
+        ({2: "nan"}, [0.8, 0.8, 0.8]),
+    ],
+)
+def test_metrics_are_probabilities_where_they_tell_anything(
+    metrics: dict[int, str], success: list[float], tmp_path: Path
+) -> None:
+    lines = VERTICES.splitlines()
+    for row, metric in metrics.items():
+        lines[row - 1] = lines[row - 1].rpartition(",")[0] + "," + metric
+    imported = import_graph("mulval", pair(tmp_path, "\n".join(lines)))
+    assert [exploit.success for exploit in imported.graph.exploits] == success
+
+
+@pytest.mark.parametrize(
+    "vertices",
+    [
+        "id,fact,type,metric\n" + VERTICES,
+        VERTICES.replace('"', ""),
+        "".join(f"{line.rpartition(',')[0]}\n" for line in VERTICES.splitlines()),
+        VERTICES.replace("\n", "\r\n"),
+        "\ufeff" + VERTICES,
+        VERTICES.replace('"OR"', '"or"'),
+        VERTICES + VERTICES.splitlines()[2] + "\n",
+    ],
+    ids=["header", "no quotes", "no metric", "CRLF", "byte-order mark", "lower case", "a vertex twice"],
+)
+def test_vertices_are_read_liberally(vertices: str, tmp_path: Path) -> None:
+    assert len(import_graph("mulval", pair(tmp_path, vertices)).graph.exploits) == 3
+
+
+@pytest.mark.parametrize(
+    "arcs",
+    [
+        "src,dst,weight\n" + ARCS,
+        ARCS.replace(",-1", ""),
+        ARCS.replace(",-1", ","),
+        ARCS + ARCS,
+        ARCS.replace("1,2", "1.0,2.0"),
+    ],
+    ids=["header", "no weight", "empty weight", "twice", "as pandas writes them"],
+)
+def test_arcs_are_read_liberally(arcs: str, tmp_path: Path) -> None:
+    assert len(import_graph("mulval", pair(tmp_path, arcs=arcs)).graph.exploits) == 3
+
+
+@pytest.mark.parametrize(
+    ("arc", "said"),
+    [
+        ("77,2,-1", "steps with a condition that is not in the file|arcs from a vertex that is not in the file: 77,2"),
+        ("2,77,-1", r"steps with a condition that is not in the file: .*_?2 \(77\)"),
+        ("5,2,-1", "arcs that would derive a fact of the input: 5,2"),
+        ("2,1,-1", "steps that need their own result"),
+        ("2,4,-1", r"steps with a condition that is not in the file: .* \(4\)"),
+    ],
+)
+def test_arcs_that_make_no_sense_are_dropped_and_told(arc: str, said: str, tmp_path: Path) -> None:
+    with_more = VERTICES + '10,"execCode(web,root)","OR",0\n11,"RULE 3 (local)","AND",0\n'
+    imported = import_graph("mulval", pair(tmp_path, with_more, ARCS + f"10,11,-1\n11,6,-1\n{arc}\n"))
+    assert re.search(said, notes(imported))
+
+
+def test_a_rule_with_a_premise_that_is_not_in_the_file_is_not_made_easier(tmp_path: Path) -> None:
+    imported = import_graph("mulval", pair(tmp_path, arcs=ARCS + "4,77,-1\n"))
+    assert shape(imported.graph) == {((), "execCode(web,www)")}
+
+
+def test_goals_on_cycles_are_not_sinks_and_vertex_1_is_guessed(tmp_path: Path) -> None:
+    back = VERTICES + '10,"RULE 5 (multi-hop access)","AND",0\n'
+    imported = import_graph("mulval", pair(tmp_path, back, ARCS + "6,10,-1\n10,1,-1\n"))
+    assert imported.report.cycles == 1
+    assert imported.report.goals == ("execCode_db_root",)
+    assert "vertex 1" in notes(imported)
+
+
+@pytest.mark.parametrize(
+    ("vertices", "arcs", "essence"),
+    [
+        (VERTICES + '3,"other","OR",0\n', ARCS, "line 10: vertex 3 is there already"),
+        (VERTICES + "12,\n", ARCS, "line 10: is neither a vertex"),
+        (VERTICES + '12,"fact","MAYBE",0\n', ARCS, "line 10: is neither a vertex"),
+        (VERTICES, ARCS + "x,2,-1\n", "line 9: is neither a vertex"),
+        (VERTICES, "5\n", "no arcs are given"),
+        (ARCS, ARCS, "no vertices are given; .* VERTICES.CSV, name it too"),
+        ("", ARCS, "the file is empty"),
+    ],
+)
+def test_contradictions_and_malformed_rows_are_refused(vertices: str, arcs: str, essence: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=essence):
+        import_graph("mulval", pair(tmp_path, vertices, arcs))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "essence"),
+    [
+        ("g.xml", MULVAL_XML.replace("</vertices>", ""), "not well-formed XML: mismatched tag"),
+        ("g.xml", MULVAL_XML.replace("<id>4</id>", ""), "vertex 4 has no <id>"),
+        ("g.xml", MULVAL_XML.replace("<dst>2</dst>", ""), "arc 1 has no <dst>"),
+        ("g.xml", MULVAL_XML.replace(">LEAF<", ">NONE<"), "type must be AND, OR or LEAF"),
+        ("g.xml", "<!DOCTYPE a>" + MULVAL_XML, "remove the DOCTYPE"),
+        ("g.xml", "<attack_graph/>", "no vertices are given"),
+        ("g.dot", MULVAL_DOT[:-3], "was it cut off"),
+        ("g.dot", MULVAL_DOT.replace("2 -> ", "2 -> @"), "line 8: not DOT"),
+        ("g.txt", "hello world", "line 1|no vertices"),
+        ("VERTICES.CSV", VERTICES, "no arcs are given; .* ARCS.CSV, name it too"),
+    ],
+)
+def test_malformed_files_are_refused_with_the_place(name: str, content: str, essence: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=essence):
+        import_graph("mulval", text_file(tmp_path, name, content))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("g.dot", "// \n\n  " * 500_000 + "x"),
+        ("g.dot", "#\n" * 1_000_000),
+        ("g.dot", "digraph G {" + "/*" * 1_000_000 + "}"),
+        ("g.xml", "<fact>" * 500_000),
+        ("g.txt", "1," * 1_000_000),
+    ],
+)
+def test_files_made_to_take_for_ever_are_refused(name: str, content: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        import_graph("mulval", text_file(tmp_path, name, content))
+
+
+def test_a_directory_without_a_graph_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has no VERTICES\.CSV"):
+        import_graph("mulval", tmp_path)
