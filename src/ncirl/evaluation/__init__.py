@@ -5,6 +5,7 @@ Nothing here solves a game or loads a linear-programming library; strategies may
 
 from __future__ import annotations
 
+from ncirl.evaluation.answering import AnsweringAttacker
 from ncirl.evaluation.best_response import (
     AttackerResponse,
     DefenderResponse,
@@ -16,6 +17,7 @@ from ncirl.evaluation.payoff import Payoff, expected_payoff
 from ncirl.evaluation.simulate import History, Played, Simulation, simulate
 
 __all__ = [
+    "AnsweringAttacker",
     "AttackerResponse",
     "DefenderResponse",
     "Exploitability",

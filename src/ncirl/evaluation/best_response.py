@@ -19,6 +19,7 @@ most |β − β'|₁ times what the game can pay; the distances that occur are p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +32,14 @@ from ncirl.evaluation.tail import Tail
 from ncirl.game import Game
 from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory
 
-__all__ = ["AttackerResponse", "DefenderResponse", "best_response_to_attacker", "best_response_to_defender"]
+__all__ = [
+    "AttackerResponse",
+    "DefenderResponse",
+    "Situation",
+    "attacker_choices",
+    "best_response_to_attacker",
+    "best_response_to_defender",
+]
 
 DIGITS = 12  # beliefs are told apart up to here
 
@@ -77,6 +85,26 @@ class AttackerResponse:
     stages: int
 
 
+Situation = tuple[State, Memory]
+
+
+def attacker_choices(timed: Game, defender: DefenderStrategy) -> Callable[[Situation], Choices[Situation]]:
+    """Return what an attacker can choose at each public state and memory of a defender, all intents side by side."""
+    table = MoveTable(timed)
+
+    def choices(node: Situation) -> Choices[Situation]:
+        state, memory = node
+        mix, moves = defender.mix(state, memory), table.at(state)
+        following: dict[Situation, FloatArray] = {}
+        for a, d, i, chance, after in moves.where(mix[moves.d] > 0):
+            for then, p in defender.after(state, memory, d, i):
+                chances = following.setdefault((after, then), np.zeros(timed.stage(state).shape[0]))
+                chances[a] += mix[d] * chance * p
+        return Choices(np.einsum("d,adt->at", mix, timed.stage(state).reward), list(following.items()))
+
+    return choices
+
+
 def best_response_to_defender(
     game: Game,
     defender: DefenderStrategy,
@@ -113,19 +141,7 @@ def best_response_to_defender(
     >>> best_response_to_defender(game, uniform_defender(game)).per_intent.round(6)
     array([1., 1.])
     """
-    timed = game.timed()
-    table = MoveTable(timed)
-
-    def choices(node: tuple[State, Memory]) -> Choices[tuple[State, Memory]]:
-        state, memory = node
-        mix, moves = defender.mix(state, memory), table.at(state)
-        following: dict[tuple[State, Memory], FloatArray] = {}
-        for a, d, i, chance, after in moves.where(mix[moves.d] > 0):
-            for then, p in defender.after(state, memory, d, i):
-                chances = following.setdefault((after, then), np.zeros(timed.stage(state).shape[0]))
-                chances[a] += mix[d] * chance * p
-        return Choices(np.einsum("d,adt->at", mix, timed.stage(state).reward), list(following.items()))
-
+    choices = attacker_choices(game.timed(), defender)
     begins = [((s, m), share * p) for s, share in start_laws(game) for m, p in defender.begin(s)]
     solved = best_values(
         [node for node, _ in begins],
