@@ -1,0 +1,12 @@
+"""A policy put to use: what to do now, told what happened, step by step; for people and for programs."""
+
+from __future__ import annotations
+
+from ncirl.defence.advice import Advice, Reasons
+from ncirl.defence.choices import Choice
+from ncirl.defence.protocol import Service
+from ncirl.defence.questions import Question, Questions
+from ncirl.defence.record import Defended, Step
+from ncirl.defence.session import DefenceSession
+
+__all__ = ["Advice", "Choice", "DefenceSession", "Defended", "Question", "Questions", "Reasons", "Service", "Step"]

@@ -1,0 +1,182 @@
+"""What a session says: what to do now and what is promised (`Advice`), and why (`Reasons`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.defence.choices import members, some
+from ncirl.games.attack_rules import listed
+
+if TYPE_CHECKING:
+    from ncirl.defence.session import DefenceSession
+    from ncirl.defence.watch import Guard, Watch
+
+__all__ = ["POSTERIOR_MEANS", "Advice", "Reasons", "advise", "reasons_for"]
+
+POSTERIOR_MEANS = "if the attacker plays its certified strategy; what is promised does not depend on it"
+SURPRISE = "The certified attacker would never do this ({stages}); the guarantee still holds, the belief stays."
+OVERRIDDEN = "Not what was drawn ({stages}): what is promised counts from here on, no longer from the start."
+UNKNOWN = "The playbook has no place for this state: nothing is promised until play returns to one it knows."
+LIKELY = 5e-4  # a chance below is not worth a word
+TIED = 1e-6  # times the largest worth: attacks this close are equally good
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do now.
+
+    Attributes
+    ----------
+    game, state : str
+        What is played and where it stands.
+    stage : int
+        The number of the stage to be played, from 1.
+    finished : bool
+        Whether play has ended; then there is nothing to draw.
+    enabled : tuple of str or None
+        In an attack graph, the conditions enabled since the start.
+    labels : mapping
+        What those mean, where the policy tells.
+    drawn : str
+        What to do now, drawn from `mix` with `seed`.
+    mix : mapping
+        The chance of every action that may be drawn, likeliest first.
+    blocked : mapping
+        In an attack graph, the chance with which each exploit is blocked, likeliest first.
+    promised : mapping or None
+        What an attacker of each intent gets at most from here on, whatever it does; None where nothing is promised.
+    promised_at_start : mapping
+        The same, as it was when play began, on average over the start states.
+    posterior : mapping
+        The probability of each intent, given all that was seen, if the attacker plays its certified strategy.
+    prior : mapping
+        The same before anything was seen.
+    notes : tuple of str
+        What must be known to read the rest, such as an attack that the certified attacker would never try.
+    seed : int
+        Of the draw.
+    """
+
+    game: str
+    state: str
+    stage: int
+    finished: bool
+    enabled: tuple[str, ...] | None
+    labels: Mapping[str, str]
+    drawn: str
+    mix: Mapping[str, float]
+    blocked: Mapping[str, float]
+    promised: Mapping[str, float] | None
+    promised_at_start: Mapping[str, float]
+    posterior: Mapping[str, float]
+    prior: Mapping[str, float]
+    notes: tuple[str, ...]
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {**asdict(self), "posterior_means": POSTERIOR_MEANS}
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why this is the advice.
+
+    Attributes
+    ----------
+    best_attacks : mapping
+        By intent, what it can get at most against this draw and the attacks that bring it: (worth, names).
+    if_known : mapping
+        By action that may be drawn, likeliest first: what each intent could get if it knew that this is drawn.
+    evidence : mapping or None
+        How likely the certified attacker of each intent makes what was seen last; None before anything was.
+    """
+
+    best_attacks: Mapping[str, tuple[float, tuple[str, ...]]]
+    if_known: Mapping[str, Mapping[str, float]]
+    evidence: Mapping[str, float] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self) | {
+            "best_attacks": {
+                intent: {"worth": worth, "attacks": list(names)} for intent, (worth, names) in self.best_attacks.items()
+            }
+        }
+
+
+def advise(session: DefenceSession, guard: Guard, watch: Watch) -> Advice:
+    """Put together what a session knows."""
+    intents = session.game.intents
+    mix = {} if session.finished else _likeliest(dict(zip(guard.actions, guard.mix.tolist(), strict=True)))
+    promise = guard.promise
+    told = list(enumerate(session.steps, 1))
+    notes = [
+        line.format(stages=f"stage{'s' * (len(stages) > 1)} {some([str(k) for k in stages])}")
+        for line, stages in (
+            (SURPRISE, [k for k, step in told if not step.expected]),
+            (OVERRIDDEN, [k for k, step in told if step.defender != step.drawn]),
+        )
+        if stages
+    ]
+    enabled = members(session.state) if session.is_graph else None
+    return Advice(
+        game=session.game.name,
+        state=session.state,
+        stage=guard.stage_number,
+        finished=session.finished,
+        enabled=enabled,
+        labels={name: session.labels[name] for name in enabled or () if name in session.labels},
+        drawn=session.drawn,
+        mix=mix,
+        blocked=_blocked(mix) if session.is_graph else {},
+        promised=None if promise is None else _by(intents, promise),
+        promised_at_start=_by(intents, session.solution.per_intent),
+        posterior=_by(intents, watch.belief),
+        prior=_by(intents, session.prior),
+        notes=(*notes, *([UNKNOWN] if promise is None else [])),
+        seed=session.seed,
+    )
+
+
+def reasons_for(session: DefenceSession, guard: Guard) -> Reasons:
+    """Look one stage ahead: what each attack brings against the draw, and against each action that may be drawn."""
+    last = session.steps[-1] if session.steps else None
+    evidence = None if last is None else _by(session.game.intents, last.evidence)
+    if guard.node is None or session.finished:
+        return Reasons({}, {}, evidence)
+    intents, stage, mix = session.game.intents, session.stage, guard.mix
+    worth = guard.worth_by_attack(mix)
+    margin = TIED * max(1.0, float(np.abs(worth).max()))
+    best = {
+        intent: (
+            float(worth[:, k].max()),
+            tuple(stage.attacker[a] for a in np.flatnonzero(worth[:, k] >= worth[:, k].max() - margin).tolist()),
+        )
+        for k, intent in enumerate(intents)
+    }
+    drawn = [d for d in np.argsort(-mix, kind="stable").tolist() if mix[d] >= LIKELY]
+    unit = np.eye(len(mix))
+    known = {stage.defender[d]: _by(intents, guard.worth_by_attack(unit[d]).max(axis=0)) for d in drawn}
+    return Reasons(best, known, evidence)
+
+
+def _by(intents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
+    return dict(zip(intents, numbers.tolist(), strict=True))
+
+
+def _likeliest(chances: Mapping[str, float]) -> dict[str, float]:
+    return {name: p for name, p in sorted(chances.items(), key=lambda entry: -entry[1]) if p > 0}
+
+
+def _blocked(mix: Mapping[str, float]) -> dict[str, float]:
+    chances: dict[str, float] = {}
+    for action, chance in mix.items():
+        for exploit in members(action):
+            chances[listed([exploit])] = chances.get(listed([exploit]), 0.0) + chance
+    return _likeliest(chances)

@@ -1,0 +1,166 @@
+"""What a person may answer: names that stand for sets of items, told by item, by number or by how they begin.
+
+In an attack graph an action is a set of exploits (`nothing`, `phish + inject SQL`), a state a set of conditions and a
+signal a set of alerts. A `Choice` holds the names that are possible and what each consists of, so that an answer may
+list the items in any order. In other games every name is its own only item.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+
+from ncirl.errors import InputError
+from ncirl.games.attack_rules import listed
+
+__all__ = ["Choice", "members", "plain_choice", "set_choice", "some"]
+
+PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^+,"]+')
+EMPTY = ("nothing", "start", "quiet")  # what `listed` leaves to others to say
+NONE = ("none", "nothing", "quiet", "-")  # said by people for the empty set
+FEW = 8  # names in a message
+
+
+def members(name: str) -> tuple[str, ...]:
+    """Return the ids that `listed` joined.
+
+    Examples
+    --------
+    >>> members('e1 + "a + b"'), members("alert: e1, e2"), members("nothing")
+    (('e1', 'a + b'), ('e1', 'e2'), ())
+    """
+    return () if name in EMPTY else _parts(name.removeprefix("alert: "))
+
+
+def some(names: Sequence[str], most: int = FEW) -> str:
+    """List names for people, not too many of them."""
+    left = len(names) - most
+    return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The names that may be meant.
+
+    Attributes
+    ----------
+    what : str
+        What is chosen, for messages.
+    sets : dict
+        Each name that is possible by the set of its items.
+    """
+
+    what: str
+    sets: dict[frozenset[str], str]
+
+    @cached_property
+    def items(self) -> tuple[str, ...]:
+        """What names are made of, written as in names, in the order of the names."""
+        return tuple(listed([item]) for item in self._raw)
+
+    @property
+    def only(self) -> str | None:
+        """The one name that is possible, where there is no choice."""
+        return next(iter(self.sets.values())) if len(self.sets) == 1 else None
+
+    @cached_property
+    def numbered(self) -> bool:
+        """Whether items may be told by number, which is so unless an item looks like one."""
+        return not any(item.isdigit() for item in self._raw)
+
+    def find(self, given: str | Iterable[str]) -> str:
+        """Return the name that is meant.
+
+        Parameters
+        ----------
+        given : str or iterable of str
+            A name; or items, as a list or joined by ``,``, ``+`` or blanks, each by name, number or beginning.
+
+        Raises
+        ------
+        InputError
+            Which says what is possible.
+        """
+        if isinstance(given, str):
+            text = given.strip()
+            if text in self.sets.values():
+                return text
+            chosen = frozenset(self._told(text))
+        else:
+            chosen = frozenset(self._item(item) for item in given)
+        if chosen not in self.sets:
+            said = listed(sorted(chosen)) or "nothing"
+            raise InputError(f"{self.what}: {said} is not possible here; possible are {some(self._possible())}")
+        return self.sets[chosen]
+
+    @cached_property
+    def _raw(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(item for items in self.sets for item in sorted(items)))
+
+    def _possible(self) -> list[str]:
+        return [listed(sorted(items)) or "nothing" for items in self.sets]
+
+    def _told(self, text: str) -> Iterable[str]:
+        if text in self._raw:
+            return [text]
+        if text.casefold() in NONE:
+            return []
+        return [item for part in _parts(text) for item in self._spelled(part)]
+
+    def _spelled(self, part: str) -> list[str]:
+        """Read a part as one item, else word by word."""
+        try:
+            return [self._item(part)]
+        except InputError:
+            words = part.split()
+            if len(words) < 2:
+                raise
+        try:
+            return [self._item(word) for word in words]
+        except InputError:
+            return [self._item(part)]  # the words mean nothing: complain about the whole
+
+    def _item(self, told: str) -> str:
+        raw = self._raw
+        if told in raw:
+            return told
+        if self.numbered and told.isdecimal() and 1 <= int(told) <= len(raw):
+            return raw[int(told) - 1]
+        meant = [item for item in raw if item.casefold() == told.casefold()]
+        meant = meant or [item for item in raw if item.casefold().startswith(told.casefold())]
+        if len(meant) == 1:
+            return meant[0]
+        if meant:
+            raise InputError(f"{self.what}: '{told}' may be {some(meant)}; say more of it")
+        near = get_close_matches(told, raw, n=1)
+        hint = f" did you mean '{near[0]}'?" if near else f" possible are {some(raw) or 'nothing'}"
+        raise InputError(f"{self.what}: there is no '{told}' here;{hint}")
+
+
+def plain_choice(what: str, names: Iterable[str]) -> Choice:
+    """Return the choice of one name."""
+    return Choice(what, {frozenset([name] if name else []): name for name in names})
+
+
+def set_choice(what: str, names: Iterable[str], but: str = "nothing") -> Choice:
+    """Return the choice of a set, told by the items it has beyond those of the name `but`."""
+    known = frozenset(members(but))
+    return Choice(what, {frozenset(members(name)) - known: name for name in names})
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    found = (part.strip() for part in PART.findall(text))
+    return tuple(_unquoted(part) for part in found if part)
+
+
+def _unquoted(part: str) -> str:
+    if not part.startswith('"'):
+        return part
+    try:
+        return str(json.loads(part))
+    except ValueError:
+        return part

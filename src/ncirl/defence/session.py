@@ -1,0 +1,279 @@
+"""A defence under way: what to do now, what has been seen, what is still promised. No solver, no linear program.
+
+The session follows two playbooks. The defender's says what to draw and promises: from node n on, no attacker of intent
+θ gets more than α_n(θ), whatever it does. The attacker's playbook gives the posterior over intents *if* the attacker
+plays it; the promise does not depend on that.
+
+Everything is a function of the seed and of what was told: each stage draws once, when it begins. So a session is saved
+as what was told, and `undo` is a replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ncirl._typing import State
+from ncirl.defence.advice import Advice, Reasons, advise, reasons_for
+from ncirl.defence.choices import Choice, plain_choice, set_choice, some
+from ncirl.defence.record import SESSION_FORMAT, Defended, Step, faults_of_saved, fingerprint
+from ncirl.defence.watch import Guard, Watch
+from ncirl.errors import InputError
+from ncirl.formats.graph_source import EXTRA_KEY
+from ncirl.game import Observes
+from ncirl.stage import Outcome, Stage
+
+__all__ = ["DefenceSession"]
+
+Told = str | Iterable[str]
+
+
+class DefenceSession:
+    """Says what to do now, is told what happened, and remembers.
+
+    Parameters
+    ----------
+    solution : Defended
+        A loaded policy file or a certified solution.
+    rng : int
+        Seed of what is drawn.
+    state : State, optional
+        Where play starts; needed when there are several start states.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> policy = ncirl.solve(ncirl.games.office(), ncirl.Certified(relative_gap=0.1))
+    >>> session = DefenceSession(policy, rng=1)
+    >>> session.observe(attacker=["phish a password"], defender="exploit web app", new=["mail"])
+    >>> session.advice().state
+    'mail'
+    >>> session.undo()
+    >>> session.advice().stage
+    1
+    """
+
+    def __init__(self, solution: Defended, *, rng: int = 0, state: State | None = None) -> None:
+        if rng < 0:
+            raise InputError(f"rng: a seed must not be negative, got {rng}")
+        self.solution, self.game, self.seed = solution, solution.game, rng
+        self.sees_attempts = self.game.observes is Observes.ACTIONS
+        self._guard = Guard(self.game, solution.defender_playbook, rng, state)
+        self._watch = Watch(self.game, solution.attacker_playbook, state)
+        self.start, self.prior = self.state, self._watch.belief
+        self.is_graph = self.start == "start" and "nothing" in self.stage.defender
+        self.labels = _labels(getattr(solution, "extra", {}))
+        self.steps: list[Step] = []
+        self._met: dict[tuple[str, str], Choice] = {}
+        self.drawn = self._draw()
+
+    @property
+    def state(self) -> str:
+        """Where play stands."""
+        return self.game.describe(self._guard.state)
+
+    @property
+    def stage(self) -> Stage:
+        """The choice to be made now."""
+        return self.game.stage(self._guard.state)
+
+    @property
+    def finished(self) -> bool:
+        """Whether play has ended."""
+        return self._guard.finished
+
+    def advice(self) -> Advice:
+        """Say what to do now, and what is promised."""
+        return advise(self, self._guard, self._watch)
+
+    def reasons(self) -> Reasons:
+        """Say why: what each intent could get, and what drawing hides from it."""
+        return reasons_for(self, self._guard)
+
+    def defences(self) -> Choice:
+        """Return what may have been done by the defender."""
+        return self._actions("blocked" if self.is_graph else "defender", self.stage.defender)
+
+    def attacks(self) -> Choice:
+        """Return what may have been attempted."""
+        return self._actions("attempted" if self.is_graph else "attacker", self.stage.attacker)
+
+    def successors(self, attacker: str | None, defender: str) -> Choice:
+        """Return the states that may follow."""
+        names = dict.fromkeys(self.game.describe(o.state) for o in self._outcomes(attacker, defender))
+        if self.is_graph:
+            return set_choice("newly enabled", names, but=self.state)
+        return plain_choice("state", names)
+
+    def signals(self, attacker: str | None, defender: str, state: str) -> Choice:
+        """Return the signals that may come with a state, "" for none; only "" where the defender does not use them."""
+        outcomes = self._outcomes(attacker, defender)
+        found = {o.signal or "" for o in outcomes if self.game.describe(o.state) == state and not self.sees_attempts}
+        if self.is_graph:
+            return set_choice("alerts", sorted(found) or [""])
+        return plain_choice("signal", sorted(found) or [""])
+
+    def observe(
+        self,
+        *,
+        attacker: Told | None = None,
+        defender: Told | None = None,
+        state: str | None = None,
+        new: Told | None = None,
+        signal: Told | None = None,
+    ) -> None:
+        """Go on after a stage; of what leaves no doubt nothing need be said.
+
+        Parameters
+        ----------
+        attacker : str or iterable of str, optional
+            What was attempted: a name or, in an attack graph, a list of exploits; only where that is seen.
+        defender : str or iterable of str, optional
+            What was really done, if that is not what was drawn.
+        state : str, optional
+            The state that followed.
+        new : str or iterable of str, optional
+            In an attack graph, instead of `state`: the conditions that have become enabled.
+        signal : str or iterable of str, optional
+            The signal that came with it: in an attack graph, a list of the alerts that rang.
+
+        Raises
+        ------
+        InputError
+            When the game does not allow it, or it leaves a doubt; the session is then as it was.
+        """
+        if self.finished:
+            raise InputError(f"play has ended in state '{self.state}'; undo, or start anew")
+        done = self.drawn if defender is None else self.defences().find(defender)
+        attempted = self._attempted(attacker)
+        where = _settled(self.successors(attempted, done), self._place(state, new))
+        mark = _settled(self.signals(attempted, done, where), signal)
+        self._advance(attempted, done, where, mark or None)
+
+    def undo(self) -> None:
+        """Take the last stage back; what is then drawn is what was drawn."""
+        if not self.steps:
+            raise InputError("there is nothing to undo: no stage has been told yet")
+        self._replay(self.steps[:-1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the session as plain data, without the policy."""
+        return {
+            "format": SESSION_FORMAT,
+            "game": self.game.name,
+            "policy": fingerprint(self.solution),
+            "seed": self.seed,
+            "start": self.start,
+            "stages": [
+                {
+                    "attacker": step.attacker,
+                    "defender": step.defender,
+                    "state": step.after,
+                    "signal": step.signal,
+                }
+                for step in self.steps
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any, solution: Defended) -> DefenceSession:
+        """Return the session that was saved, for the policy it was saved with.
+
+        Raises
+        ------
+        InputError
+            When it is of another policy or something in it cannot have happened.
+        """
+        faults = faults_of_saved(data, solution)
+        if faults:
+            raise InputError(faults)
+        session = cls(solution, rng=data["seed"], state=data["start"])
+        for k, told in enumerate(data["stages"]):
+            try:
+                session.observe(**{**told, "signal": told.get("signal") or ""})
+            except InputError as error:
+                raise InputError(f"stages[{k}]: {error}") from None
+        return session
+
+    def save(self, path: str | Path) -> None:
+        """Write the session, whole or not at all."""
+        from ncirl.formats.document import write_document
+
+        write_document(self.to_dict(), path)
+
+    @classmethod
+    def load(cls, path: str | Path, solution: Defended) -> DefenceSession:
+        """Read a session that was saved."""
+        from ncirl.formats.source import read_source
+
+        try:
+            return cls.from_dict(read_source(path), solution)
+        except InputError as error:
+            raise error if str(error).startswith(str(path)) else InputError(error.faults, str(path)) from None
+
+    def _actions(self, what: str, names: tuple[str, ...]) -> Choice:
+        key = (what, self.state)
+        if key not in self._met:
+            self._met[key] = set_choice(what, names) if self.is_graph else plain_choice(what, names)
+        return self._met[key]
+
+    def _attempted(self, attacker: Told | None) -> str | None:
+        if not self.sees_attempts:
+            if attacker is not None:
+                raise InputError("attacker: what is attempted is not seen in this game; leave it out")
+            return None
+        return _settled(self.attacks(), attacker)
+
+    def _place(self, state: str | None, new: Told | None) -> Told | None:
+        if new is not None and not self.is_graph:
+            raise InputError("new: this is no attack graph; give the state")
+        if new is not None and state is not None:
+            raise InputError("new: give either the state or what is new in it")
+        return state if new is None else new
+
+    def _outcomes(self, attacker: str | None, defender: str) -> list[Outcome]:
+        stage = self.stage
+        d = stage.defender.index(self.defences().find(defender))
+        if attacker is None:
+            seen = self.game.observations(self._guard.state)
+            possible = np.flatnonzero(seen.table[d] >= 0)
+        else:
+            possible = stage.outcome_law(stage.attacker.index(self.attacks().find(attacker)), d)[0]
+        return [stage.outcomes[o] for o in possible.tolist()]
+
+    def _advance(self, attacker: str | None, defender: str, after: str, signal: str | None) -> None:
+        told = after if self.sees_attempts else Outcome(after, signal)
+        evidence, expected = self._watch.evidence(attacker, defender, told)
+        self.steps.append(Step(self.state, self.drawn, defender, attacker, after, signal, evidence, expected))
+        for follower in (self._guard, self._watch):
+            follower.observe(attacker, defender, told)
+        self.drawn = self._draw()
+
+    def _draw(self) -> str:
+        return "" if self.finished else self._guard.act()
+
+    def _replay(self, steps: list[Step]) -> None:
+        self._guard.reset(self.seed, self.start)
+        self._watch.reset(self.start)
+        self.steps, self.drawn = [], self._draw()
+        for step in steps:
+            self._advance(step.attacker, step.defender, step.after, step.signal)
+
+
+def _labels(extra: Mapping[str, Any]) -> dict[str, str]:
+    """Return what conditions mean, where the policy carries its attack graph along."""
+    graph = extra.get(EXTRA_KEY)
+    conditions = graph.get("conditions") if isinstance(graph, Mapping) else None
+    told = [c for c in conditions if isinstance(c, Mapping)] if isinstance(conditions, list) else []
+    return {str(c.get("id")): str(c["label"]) for c in told if c.get("label")}
+
+
+def _settled(choice: Choice, told: Told | None) -> str:
+    if told is not None:
+        return choice.find(told)
+    if choice.only is None:
+        raise InputError(f"{choice.what}: not given; possible are {some(list(choice.sets.values()))}")
+    return choice.only
