@@ -121,6 +121,7 @@ class Game:
         self.describe = describe
         self._rule = stage
         self._met: dict[State, Stage] = {}
+        self._timed: Game | None = None
 
     def __repr__(self) -> str:
         horizon = "" if self.horizon is None else f", horizon={self.horizon}"
@@ -170,12 +171,15 @@ class Game:
     def timed(self) -> Game:
         """Return the same contest without a horizon: public states are (t, s) and stage `horizon` is terminal.
 
-        A game that has no horizon is returned as it is.
+        A game that has no horizon is returned as it is; the answer is remembered, and what it has met with it.
         """
         if self.horizon is None:
             return self
-        last = self.horizon
+        if self._timed is None:
+            self._timed = self._with_time(self.horizon)
+        return self._timed
 
+    def _with_time(self, last: int) -> Game:
         def stage(timed_state: tuple[int, State]) -> Stage:
             t, state = timed_state
             return TERMINAL if t >= last else self.stage(state).with_states(lambda successor: (t + 1, successor))
@@ -221,6 +225,7 @@ class Game:
         twin = copy(self)
         twin._rule = stage or self.stage
         twin._met = {}
+        twin._timed = None
         twin.starts = self.starts if starts is None else tuple(starts)
         twin.describe = describe or self.describe
         vars(twin).update(changes)
