@@ -11,13 +11,16 @@ import pytest
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import expected_payoff
 from ncirl.experiments.measure import Contest, Measured, in_units, measure, units
-from ncirl.experiments.paper import RunSettings, run, run_on
+from ncirl.experiments.paper import run, run_on
+from ncirl.experiments.settings import RunSettings
+from ncirl.experiments.table import reduction
 from ncirl.games.attack_graph import AttackGraph, Condition, Exploit, Intent
-from ncirl.strategy import uniform_attacker, uniform_defender
+from ncirl.strategy import StationaryAttacker, StationaryDefender, uniform_attacker, uniform_defender
 
 ROUNDING = 1e-9
+RARE = 1e-4
 CLOSE = 1e-5  # a little more than the gap asked for
-SMALL = RunSettings(nodes=4, seed=3, intents=3, episodes=400, gap=0.02)
+SMALL = RunSettings(nodes=4, seed=3, intents=3, block_cost=0.05, episodes=400, gap=0.02)
 
 
 def one_exploit(first: float, second: float, block_cost: float = 0.0) -> AttackGraph:
@@ -63,6 +66,20 @@ def test_where_memories_are_too_many_bounds_stand_in() -> None:
         measured(None)
 
 
+def test_what_is_too_rare_to_be_drawn_widens_the_interval() -> None:
+    graph = one_exploit(1.0, 1.0, block_cost=5.0)
+    rare = replace(graph, exploits=(replace(graph.exploits[0], success=1 - RARE),))
+    game = in_units(rare.game(), units(rare))
+    always = StationaryAttacker({state: np.array([[0.0, 0.0], [1.0, 1.0]]) for state in game.timed().explore()})
+    never = StationaryDefender({state: np.array([1.0, 0.0]) for state in game.timed().explore()})
+    seed = np.random.SeedSequence(2)
+    measured = measure(game, [Contest(1.0, always, never)], stages=None, episodes=100, seed=seed)
+    assert (measured.mean, measured.standard_error) == (1.0, 0.0)  # nothing went wrong among those drawn
+    assert measured.expected == pytest.approx(1 - RARE, abs=ROUNDING)
+    assert measured.agrees
+    assert not replace(measured, expected=0.5).agrees
+
+
 def test_an_intent_with_nothing_to_gain_is_no_unit() -> None:
     with pytest.raises(InputError, match="t2"):
         units(one_exploit(1.0, 0.0))
@@ -78,30 +95,29 @@ def test_a_run_by_hand_where_blocking_is_dearer_than_the_loss() -> None:
     assert row.ncirl.mean == pytest.approx(1.0, abs=ROUNDING)
     assert row.public_value == pytest.approx(1.0, abs=ROUNDING)
     assert row.hiding_lower - ROUNDING <= 0.0 <= row.hiding_upper + ROUNDING
-    assert row.reduction == pytest.approx(0.0, abs=ROUNDING)
+    assert reduction(row, row.ma_irl.expected) == pytest.approx(0.0, abs=ROUNDING)
 
 
 def test_a_run_by_hand_where_the_earlier_intent_misleads() -> None:
     # blocking costs 1: it is right against t1, who gains 4, and wrong against t2, who gains ½
-    settings = RunSettings(nodes=2, seed=1, episodes=10, gap=1e-6, baseline_attacker="best-response")
+    settings = RunSettings(nodes=2, seed=1, episodes=10, gap=1e-6)
     row = run_on(one_exploit(4.0, 0.5, block_cost=1.0), settings)
     # who inferred t1 blocks and pays 1 to both; who inferred t2 lets both through
     first, second = 0.25 * 1.0 + 0.75 * 4.0, 0.25 * 1.0 + 0.75 * 0.5
-    assert row.ma_irl.expected == pytest.approx(0.25 * first / 4.0 + 0.75 * second / 0.5, abs=ROUNDING)
+    assert row.ma_irl_best.expected == pytest.approx(0.25 * first / 4.0 + 0.75 * second / 0.5, abs=ROUNDING)
     # in units t1 gains 1 or, blocked, ¼; t2 gains 1 or, blocked, 2
     assert row.public_value == pytest.approx(0.25 * 0.25 + 0.75 * 1.0, abs=ROUNDING)
     # who does not know the intent lets it through: blocking with probability q concedes 1 + 0.5625 q
     assert row.lower == pytest.approx(1.0, abs=CLOSE)
     assert row.hiding_upper == pytest.approx(1.0 - row.public_value, abs=CLOSE)
     assert row.ncirl.expected == pytest.approx(1.0, abs=CLOSE)
-    assert row.reduction == pytest.approx(1 - row.ncirl.expected / row.ma_irl.expected, abs=ROUNDING)
 
 
 @pytest.mark.parametrize("play", ["finite", "cut", "endless"])
-@pytest.mark.parametrize("attacker", ["equilibrium", "best-response"])
-def test_expected_and_drawn_agree(play: str, attacker: str) -> None:
-    row = run(replace(SMALL, play=play, baseline_attacker=attacker))
-    for measured in (row.ma_irl, row.ncirl):
+def test_expected_and_drawn_agree(play: str) -> None:
+    row = run(replace(SMALL, play=play))
+    assert row.agrees
+    for measured in (row.ma_irl, row.ma_irl_best, row.ncirl):
         assert measured.low - measured.error <= measured.expected <= measured.high + measured.error
         assert measured.standard_error > 0
     assert row.lower <= row.upper
@@ -114,15 +130,30 @@ def test_in_the_finite_game_ncirl_play_lies_within_its_bounds() -> None:
 
 
 def test_a_best_response_gains_at_least_what_the_equilibrium_does_and_the_value() -> None:
-    plain, best = run(SMALL), run(replace(SMALL, baseline_attacker="best-response"))
-    assert best.ma_irl.expected >= plain.ma_irl.expected - ROUNDING
-    assert best.ma_irl.expected >= best.lower - ROUNDING
-    assert best.ncirl == plain.ncirl
+    row = run(SMALL)
+    assert row.ma_irl_best.expected >= row.ma_irl.expected - ROUNDING
+    assert row.ma_irl_best.expected >= row.lower - ROUNDING
+
+
+def test_one_pair_that_does_not_agree_is_enough() -> None:
+    row = run(SMALL)
+    apart = replace(row.ncirl, expected=row.ncirl.high + row.ncirl.error + ROUNDING)
+    assert not replace(row, ncirl=apart).agrees
+
+
+def test_where_the_attacker_gains_nothing_there_is_no_reduction() -> None:
+    assert reduction(run(SMALL), 0.0) is None
 
 
 def test_the_plain_sum_counts_later_stages_more() -> None:
-    cut = replace(SMALL, play="cut", baseline_attacker="best-response")
-    assert run(replace(cut, payoff_discount=1.0)).ma_irl.expected > run(cut).ma_irl.expected
+    cut = replace(SMALL, play="cut")
+    assert run(replace(cut, payoff_discount=1.0)).ma_irl_best.expected > run(cut).ma_irl_best.expected
+
+
+@pytest.mark.parametrize(("play", "discount"), [("finite", 1.0), ("cut", 0.95), ("endless", 0.95)])
+def test_where_play_ends_the_plain_sum_counts_by_default(play: str, discount: float) -> None:
+    assert replace(SMALL, play=play).graph().discount == discount
+    assert replace(SMALL, play=play, discount=0.9).graph().discount == 0.9
 
 
 def test_a_run_is_the_same_every_time_and_wherever_it_is_sent() -> None:
@@ -150,7 +181,7 @@ def test_a_row_becomes_flat_numbers() -> None:
     assert np.isfinite([value for value in flat.values() if not isinstance(value, str)]).all()
 
 
-@pytest.mark.parametrize("wrong", [{"play": "x"}, {"solver": "x"}, {"baseline_attacker": "x"}, {"episodes": 0}])
+@pytest.mark.parametrize("wrong", [{"play": "x"}, {"solver": "x"}, {"episodes": 0}])
 def test_bad_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         replace(SMALL, **wrong)

@@ -6,13 +6,18 @@ of appendix C. Every reward and cost of a play with intent θ is divided by it, 
     E = Σ_θ P0(θ) payoff(θ) / Σ_c reward_θ(c).
 
 Costs count, so E can exceed 1 (blocking is paid to the attacker) and be negative.
+
+The interval around the mean of m episodes is that of the normal law, plus truncation, plus what was too rare to be
+drawn: with probability 1 − δ some of the m shows any event of probability ln(1/δ) / m, and one that none shows is taken
+to matter by one unit, all that an intent is worth. Without it, episodes that all went well would seem to prove that
+none can go wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, hypot
+from math import ceil, hypot, log
 from statistics import NormalDist
 
 import numpy as np
@@ -61,6 +66,11 @@ class Measured:
     standard_error: float
     low: float
     high: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether what is expected lies in the interval, but for its error."""
+        return self.low - self.error <= self.expected <= self.high + self.error
 
 
 def units(graph: AttackGraph) -> FloatArray:
@@ -132,6 +142,7 @@ def measure(
         When there are more than `limit` and no `bounds`.
     """
     expected = error = mean = spread = truncation = 0.0
+    total = 0
     for contest, child in zip(contests, seed.spawn(len(contests)), strict=True):
         value, off = _expected(game, contest, stages, bounds, limit)
         share = max(2, ceil(contest.weight * episodes))
@@ -144,12 +155,14 @@ def measure(
             rng=child,
             tolerance=TRUNCATION,
         )
+        total += share
         expected += contest.weight * value
         error += contest.weight * off
         mean += contest.weight * drawn.mean
         spread = hypot(spread, contest.weight * drawn.standard_error)
         truncation += contest.weight * drawn.truncation
-    reach = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * spread + truncation
+    doubt = (1 - CONFIDENCE) / 2
+    reach = NormalDist().inv_cdf(1 - doubt) * spread + truncation + log(1 / doubt) / total
     return Measured(expected, error, mean, spread, mean - reach, mean + reach)
 
 

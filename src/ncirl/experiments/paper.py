@@ -1,134 +1,37 @@
 """One run of the paper's experiment (section 5 and appendix C), as a pure function of its settings.
 
-A random attack graph; a true intent drawn from |Θ| equally likely ones; n stages. Two defenders on the same graph:
+A random attack graph; a true intent drawn from |Θ| equally likely ones. Two defenders on the same graph:
 
     MA-IRL    plays the complete-information equilibrium of an earlier intent, drawn from the prior and inferred
-              perfectly; the attacker plays that of its true intent, or the best response to the defender
+              perfectly; the attacker plays that of its true intent (the paper), or the best response to the defender
     N-CIRL    both sides play the strategies of one solver for the game with the hidden intent
 
-The whole contest is held in the units of `measure`: what is solved is what is counted. The paper leaves open what its n
-stages cut:
-
-    finite    strategies for the game that ends after n stages
-    cut       strategies for the discounted game without end, of which n stages are counted (NC-PBVI as printed knows
-              no time, so this is how it can have been run)
-    endless   the same strategies, all stages counted
-
-It gives no discount either; strategies here are made for that of `random_attack_graph`, and rewards are counted with
-`payoff_discount`. The value bounds and the value of hiding one's intent, v(P0) − Σ_θ P0(θ) v(θ), are those of the game
-that was solved, with its own discount.
+The whole contest is held in the units of `measure`: what is solved is what is counted. The value bounds and the value
+of hiding one's intent, v(P0) − Σ_θ P0(θ) v(θ), are those of the game that was solved, with its own discount.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from math import nan
 from time import perf_counter
-from typing import Literal
 
 import numpy as np
 
 from ncirl.baselines import MAIRL, best_responder
-from ncirl.errors import InputError
 from ncirl.experiments.measure import LIMIT, Contest, Measured, in_units, measure, units
+from ncirl.experiments.settings import EXPANSIONS, RunSettings
 from ncirl.game import Game
 from ncirl.games.attack_graph import AttackGraph
-from ncirl.games.random_graphs import random_attack_graph
 from ncirl.playable import PlayableSolution
 from ncirl.solution import solve
 from ncirl.solvers.certified import Certified
 from ncirl.solvers.nc_pbvi import NCPBVI
-from ncirl.solvers.shapley import Shapley, ShapleySolution
+from ncirl.solvers.shapley import Shapley
 from ncirl.strategy import StationaryAttacker
 
-__all__ = ["RunRow", "RunSettings", "run", "run_on"]
+__all__ = ["RunRow", "run", "run_on"]
 
 MOST = 500_000  # situations to follow where no bounds can stand in: minutes
-
-
-@dataclass(frozen=True)
-class RunSettings:
-    """What one run depends on, and nothing else does.
-
-    Parameters
-    ----------
-    nodes, seed : int
-        The graph is ``random_attack_graph(nodes, ..., rng=seed)``.
-    intents, shape, success, attack_cost, block_cost, discount, observes
-        As for `random_attack_graph`.
-    horizon : int, optional
-        The number of stages; as many as nodes by default.
-    play : {"finite", "cut", "endless"}
-        What is solved and what is counted, see above.
-    payoff_discount : float, optional
-        Weighs the stages counted; `discount` by default. 1, the plain sum, needs stages that end.
-    solver : {"certified", "nc-pbvi"}
-        Where N-CIRL's strategies come from.
-    gap : float
-        How close the certified bounds must come, relative to the value.
-    time_limit : float, optional
-        Seconds the certified solver may take. A run that is stopped by it depends on the machine.
-    baseline_attacker : {"equilibrium", "best-response"}
-        Whom the MA-IRL defender meets; one who answers best knows the intent it inferred, and where counting ends.
-        N-CIRL's defender meets N-CIRL's attacker either way: in ``cut`` play, where that one does not know where
-        counting ends, a best response to it may gain more than is shown.
-    episodes : int
-        Drawn for each of the two.
-    """
-
-    nodes: int
-    seed: int
-    intents: int = 10
-    shape: str = "goals"
-    success: float = 0.8
-    attack_cost: float = 0.02
-    block_cost: float = 0.05
-    discount: float = 0.95
-    observes: str = "actions"
-    horizon: int | None = None
-    play: Literal["finite", "cut", "endless"] = "finite"
-    payoff_discount: float | None = None
-    solver: Literal["certified", "nc-pbvi"] = "certified"
-    gap: float = 0.01
-    time_limit: float | None = None
-    baseline_attacker: Literal["equilibrium", "best-response"] = "equilibrium"
-    episodes: int = 1000
-
-    def __post_init__(self) -> None:
-        choices = (
-            ("play", self.play, ("finite", "cut", "endless")),
-            ("solver", self.solver, ("certified", "nc-pbvi")),
-            ("baseline_attacker", self.baseline_attacker, ("equilibrium", "best-response")),
-        )
-        faults = [
-            f"{name}: must be one of {', '.join(known)}, got '{v}'" for name, v, known in choices if v not in known
-        ]
-        if self.episodes < 1:
-            faults.append(f"episodes: at least one is needed, got {self.episodes}")
-        if self.play == "endless" and self.payoff_discount == 1:
-            faults.append("payoff_discount: 1 needs stages that end; play 'finite' or 'cut'")
-        if faults:
-            raise InputError(faults, where="run")
-
-    @property
-    def stages(self) -> int:
-        """The horizon."""
-        return self.nodes if self.horizon is None else self.horizon
-
-    def graph(self) -> AttackGraph:
-        """Draw the attack graph."""
-        return random_attack_graph(
-            self.nodes,
-            intents=self.intents,
-            shape=self.shape,
-            success=self.success,
-            attack_cost=self.attack_cost,
-            block_cost=self.block_cost,
-            discount=self.discount,
-            horizon=self.stages if self.play == "finite" else None,
-            observes=self.observes,
-            rng=self.seed,
-        )
 
 
 @dataclass(frozen=True)
@@ -141,10 +44,9 @@ class RunRow:
         Of the settings.
     states, actions : int
         |S| and Σ_s |A(s)|, stages not told apart.
-    ma_irl, ncirl : Measured
-        The attacker's reward against either defender.
-    reduction : float
-        1 − ncirl / ma_irl of what is expected; NaN unless the latter is positive.
+    ma_irl, ma_irl_best, ncirl : Measured
+        The attacker's reward: of one who plays the equilibrium of its intent against MA-IRL; of one who answers MA-IRL
+        best, knowing the intent it inferred and where counting ends; and of N-CIRL's against N-CIRL.
     lower, upper : float
         Bounds on the value of the game, v(P0); printed NC-PBVI aside, proved.
     public_value : float
@@ -162,8 +64,8 @@ class RunRow:
     states: int
     actions: int
     ma_irl: Measured
+    ma_irl_best: Measured
     ncirl: Measured
-    reduction: float
     lower: float
     upper: float
     public_value: float
@@ -172,6 +74,11 @@ class RunRow:
     status: str
     solve_seconds: float = field(compare=False)
     seconds: float = field(compare=False)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether what is expected lies in the interval of what was drawn, for every pair of players."""
+        return all(measured.agrees for measured in (self.ma_irl, self.ma_irl_best, self.ncirl))
 
     def flat(self) -> dict[str, int | float | str]:
         """Return a row of a table: the numbers of `ma_irl` and `ncirl` become ``ma_irl_expected`` and so on."""
@@ -201,19 +108,25 @@ def run_on(graph: AttackGraph, settings: RunSettings) -> RunRow:
     solution = _solve(game, settings)
     counted = game if settings.payoff_discount is None else game.like(discount=settings.payoff_discount)
     stages = settings.stages if settings.play == "cut" else None
-    ncirl_seed, ma_irl_seed = np.random.SeedSequence([settings.seed, settings.nodes]).spawn(2)
-    hidden = Contest(1.0, solution.attacker_strategy(), solution.defender_strategy())
+    public_players = StationaryAttacker(public.attacker), MAIRL(game, equilibrium=public)
     proved = settings.solver == "certified" and settings.play != "cut" and settings.payoff_discount is None
+    ncirl_seed, ma_irl_seed, best_seed = np.random.SeedSequence([settings.seed, settings.nodes]).spawn(3)
     ncirl = measure(
         counted,
-        [hidden],
+        [Contest(1.0, solution.attacker_strategy(), solution.defender_strategy())],
         stages=stages,
         episodes=settings.episodes,
         seed=ncirl_seed,
         bounds=(solution.lower, solution.upper) if proved else None,  # two playbooks pay what both prove
         limit=LIMIT if proved else MOST,
     )
-    ma_irl = _ma_irl(counted, public, stages, settings, ma_irl_seed)
+    ma_irl = measure(
+        counted, [Contest(1.0, *public_players)], stages=stages, episodes=settings.episodes, seed=ma_irl_seed
+    )
+    ended = counted if stages is None else counted.like(horizon=stages)  # who answers best knows when counting ends
+    ma_irl_best = measure(
+        ended, _best(ended, public_players[1]), stages=stages, episodes=settings.episodes, seed=best_seed
+    )
     places = [game.stage(state) for state in game.explore()]
     return RunRow(
         nodes=settings.nodes,
@@ -221,8 +134,8 @@ def run_on(graph: AttackGraph, settings: RunSettings) -> RunRow:
         states=len(places),
         actions=sum(place.shape[0] for place in places),
         ma_irl=ma_irl,
+        ma_irl_best=ma_irl_best,
         ncirl=ncirl,
-        reduction=1 - ncirl.expected / ma_irl.expected if ma_irl.expected > 0 else nan,
         lower=solution.lower,
         upper=solution.upper,
         public_value=public.lower,
@@ -237,20 +150,12 @@ def run_on(graph: AttackGraph, settings: RunSettings) -> RunRow:
 def _solve(game: Game, settings: RunSettings) -> PlayableSolution:
     if settings.solver == "certified":
         return solve(game, Certified(gap=0.0, relative_gap=settings.gap, time_limit=settings.time_limit))
-    return solve(game, NCPBVI())
+    return solve(game, NCPBVI(expansions=EXPANSIONS))
 
 
-def _ma_irl(
-    counted: Game, public: ShapleySolution, stages: int | None, settings: RunSettings, seed: np.random.SeedSequence
-) -> Measured:
-    defender = MAIRL(public.game, equilibrium=public)
-    if settings.baseline_attacker == "equilibrium":
-        contests = [Contest(1.0, StationaryAttacker(public.attacker), defender)]
-    else:
-        if stages is not None:
-            counted = counted.like(horizon=stages)  # who answers best knows when counting ends
-        contests = [
-            Contest(chance, best_responder(counted, defender.given(intent)), defender.given(intent))
-            for intent, chance in defender.begin(None)
-        ]
-    return measure(counted, contests, stages=stages, episodes=settings.episodes, seed=seed)
+def _best(game: Game, defender: MAIRL) -> list[Contest]:
+    """Pair the defender, for each intent it may have inferred, with the attacker who knows that and answers best."""
+    return [
+        Contest(chance, best_responder(game, defender.given(intent)), defender.given(intent))
+        for intent, chance in defender.begin(None)
+    ]

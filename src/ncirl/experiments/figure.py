@@ -1,0 +1,178 @@
+"""The paper's figure: instances on top; the attacker's reward, its reduction and the runtime by size below.
+
+Filled markers are MA-IRL and outlined ones N-CIRL, as in the paper; bars are the intervals of `summary`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from ncirl.errors import InputError
+from ncirl.experiments.summary import Comparison, Mean
+from ncirl.formats.atomic import write_atomically
+from ncirl.games.attack_graph import AttackGraph
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["COLOURS", "canvas", "draw_figure", "need_matplotlib"]
+
+COLOURS = {"ma_irl": "#D55E00", "ncirl": "#0072B2", "nc_pbvi": "#009E73", "ink": "#444444", "light": "#DDDDDD"}
+STYLE: dict[Any, Any] = {"svg.hashsalt": "ncirl", "svg.fonttype": "path", "font.size": 9.0, "axes.titlesize": 10.0}
+
+
+def need_matplotlib() -> None:
+    """Say what is missing before any work is done.
+
+    Raises
+    ------
+    InputError
+        When matplotlib is not installed.
+    """
+    if find_spec("matplotlib") is None:
+        raise InputError("the figure needs matplotlib; install it by `pip install 'ncirl[plot]'`")
+
+
+@contextmanager
+def canvas(path: Path, width: float, height: float) -> Iterator[Figure]:
+    """Give an empty figure and write it as SVG, the same for the same content, whole or not at all."""
+    need_matplotlib()
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    with style.context(["default", STYLE]):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        sink = io.BytesIO()
+        figure.savefig(sink, format="svg", metadata={"Date": None})
+    write_atomically(path, sink.getvalue())
+
+
+def draw_figure(
+    path: Path,
+    instances: Mapping[int, AttackGraph],
+    sizes: Mapping[int, tuple[int, int]],
+    compared: Mapping[int, Comparison],
+    runtimes: Mapping[str, Mapping[int, Mean]],
+) -> None:
+    """Draw the paper's panels.
+
+    Parameters
+    ----------
+    path : Path
+        An SVG file.
+    instances : mapping of int to AttackGraph
+        By number of nodes, one to draw of each size.
+    sizes : mapping of int to pair of int
+        The |S| and Σ_s |A(s)| of the instances.
+    compared : mapping of int to Comparison
+        By number of nodes.
+    runtimes : mapping
+        Seconds by solver and number of nodes.
+    """
+    with canvas(path, 10.5, 6.2) as figure:
+        parts: Any = figure.subfigures(2, 1, height_ratios=[1.0, 1.35])
+        top, bottom = parts
+        for axis, (n, graph) in zip(_row(top, len(instances)), sorted(instances.items()), strict=True):
+            _draw_instance(axis, graph)
+            states, actions = sizes[n]
+            axis.set_title(f"n = {n}\n|S| = {states}, |A| = |D| = {actions}", fontsize=8)
+        rewards, reductions, seconds = _row(bottom, 3)
+        _draw_rewards(rewards, compared)
+        _bars(reductions, {n: found.reduction for n, found in compared.items()}, 0.0, _percent, **_marks("ncirl"))
+        reductions.axhline(0.0, color=COLOURS["ink"], linewidth=0.8)
+        reductions.set(title="relative reduction by N-CIRL", xlabel="n", ylabel="% of MA-IRL's")
+        _draw_runtimes(seconds, runtimes)
+        for axis in (rewards, reductions, seconds):
+            axis.set_xticks(sorted(compared))
+            axis.margins(x=0.12)
+            axis.grid(axis="y", color=COLOURS["light"], linewidth=0.6)
+            axis.spines[["top", "right"]].set_visible(False)
+
+
+def _row(figure: Any, count: int) -> list[Axes]:
+    return list(figure.subplots(1, count, squeeze=False)[0])
+
+
+def _draw_instance(axis: Axes, graph: AttackGraph) -> None:
+    """Draw conditions by depth, left to right; those enabled at the start are filled."""
+    arrows = nx.DiGraph((premise, exploit.result) for exploit in graph.exploits for premise in exploit.premises)
+    for depth, layer in enumerate(nx.topological_generations(arrows)):
+        for node in layer:
+            arrows.nodes[node]["depth"] = depth
+    initial = {condition.id for condition in graph.conditions if condition.initial}
+    nx.draw_networkx(
+        arrows,
+        nx.multipartite_layout(arrows, subset_key="depth"),
+        ax=axis,
+        node_size=130,
+        node_color=[COLOURS["ink"] if node in initial else "white" for node in arrows],
+        edgecolors=COLOURS["ink"],
+        edge_color=COLOURS["ink"],
+        width=0.8,
+        arrowsize=7,
+        connectionstyle="arc3,rad=0.12",
+        with_labels=False,
+    )
+    axis.set_axis_off()
+    axis.margins(0.15)
+
+
+def _draw_rewards(axis: Axes, compared: Mapping[int, Comparison]) -> None:
+    _bars(axis, {n: found.ma_irl for n, found in compared.items()}, -0.1, label="MA-IRL", **_marks("ma_irl"))
+    _bars(axis, {n: found.ncirl for n, found in compared.items()}, 0.1, label="N-CIRL", **_marks("ncirl"), mfc="white")
+    axis.set(title="attacker's average reward", xlabel="n", ylabel="share of what its intent is worth")
+    axis.set_ylim(bottom=min(0.0, axis.get_ylim()[0]))
+    axis.legend(frameon=False, loc="lower right")
+
+
+def _draw_runtimes(axis: Axes, runtimes: Mapping[str, Mapping[int, Mean]]) -> None:
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    looks = {"certified": _marks("ncirl"), "NC-PBVI": _marks("nc_pbvi") | {"marker": "s"}}
+    for offset, (solver, means) in zip((-0.08, 0.08), runtimes.items(), strict=False):
+        if means:
+            _bars(axis, means, offset, label=solver, positive=True, **looks[solver])
+    axis.set(title="average runtime", xlabel="n", ylabel="seconds", yscale="log")
+    axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.yaxis.set_major_formatter("{x:g}")
+    axis.yaxis.set_minor_locator(NullLocator())
+    axis.legend(frameon=False, loc="upper left")
+
+
+def _marks(name: str) -> dict[str, Any]:
+    return {"color": COLOURS[name], "marker": "o", "markersize": 6, "linewidth": 1.2, "capsize": 3}
+
+
+def _percent(value: float) -> float:
+    return 100 * value
+
+
+def _bars(
+    axis: Axes,
+    means: Mapping[int, Mean],
+    offset: float,
+    scale: Callable[[float], float] = float,
+    *,
+    positive: bool = False,
+    **looks: Any,
+) -> None:
+    """Draw averages with their intervals, if they have one; on a log scale down to a tenth of the average."""
+    sizes: Sequence[int] = sorted(means)
+    halves = [means[n].half if isfinite(means[n].half) else 0.0 for n in sizes]
+    down = [min(half, 0.9 * means[n].value) if positive else half for n, half in zip(sizes, halves, strict=True)]
+    axis.errorbar(
+        [n + offset for n in sizes],
+        [scale(means[n].value) for n in sizes],
+        yerr=[[scale(half) for half in down], [scale(half) for half in halves]],
+        **looks,
+    )

@@ -1,0 +1,134 @@
+"""The paper's experiment from settings to files: table, timings, settings, figure and report in one directory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import get_args
+
+from ncirl.experiments.campaign import Announce, gather, grid, silent, write_settings
+from ncirl.experiments.figure import draw_figure, need_matplotlib
+from ncirl.experiments.outcome import Outcome, finished
+from ncirl.experiments.paper import RunRow, run
+from ncirl.experiments.pool import Failure, Pool
+from ncirl.experiments.report import write_report
+from ncirl.experiments.runtime import TimingRow, time_nc_pbvi
+from ncirl.experiments.settings import FIRST_SEED, RunSettings
+from ncirl.experiments.store import Store
+from ncirl.experiments.summary import BaselineAttacker, Cell, Comparison, Mean, cells, mean_of
+from ncirl.experiments.table import results, timings, write_csv, write_parquet
+from ncirl.formats.atomic import write_atomically
+
+__all__ = ["Reproduction", "reproduce"]
+
+NAMES = {"certified": "certified", "nc-pbvi": "NC-PBVI"}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What to reproduce.
+
+    Parameters
+    ----------
+    base : RunSettings
+        What all runs have in common; its nodes and seed do not count.
+    sizes : sequence of int
+        Numbers of nodes.
+    graphs : int
+        Of each size, with the seeds from `first_seed` on.
+    first_seed : int
+        The default lies beyond the graphs on which the defaults were chosen.
+    attacker : {"equilibrium", "best-response"}
+        Whom the figure shows against MA-IRL; the tables have both.
+    nc_pbvi_graphs : int
+        The most graphs of each size that NC-PBVI is timed on, smallest sizes first.
+    nc_pbvi_seconds : float
+        How long that may take in all.
+    """
+
+    base: RunSettings = field(default_factory=lambda: RunSettings(nodes=6, seed=1, time_limit=120.0))
+    sizes: Sequence[int] = (6, 7, 8, 9, 10)
+    graphs: int = 20
+    first_seed: int = FIRST_SEED
+    attacker: BaselineAttacker = "equilibrium"
+    nc_pbvi_graphs: int = 3
+    nc_pbvi_seconds: float = 300.0
+
+    @property
+    def seeds(self) -> range:
+        """The seeds of the graphs."""
+        return range(self.first_seed, self.first_seed + self.graphs)
+
+
+def reproduce(plan: Reproduction, directory: Path, pool: Pool, announce: Announce = silent) -> Outcome:
+    """Run what is missing, write everything.
+
+    Parameters
+    ----------
+    plan : Reproduction
+        What.
+    directory : Path
+        Where; finished runs are kept in ``runs`` below it.
+    pool : Pool
+        Who runs.
+    announce : callable, optional
+        Told what begins; returns who is told how far it is.
+    """
+    need_matplotlib()
+    tasks = list(grid(plan.base, plan.sizes, plan.seeds))
+    directory.mkdir(parents=True, exist_ok=True)
+    write_settings(directory / "settings.json", asdict(plan), plan.seeds)
+    found = gather(run, tasks, Store(directory / "runs", run, RunRow), pool, progress=announce("runs"))
+    nc_pbvi = _timed(plan, directory / "runs", pool, announce)
+    write_csv(directory / "results.csv", results(found))
+    write_csv(directory / "timings.csv", timings(found, nc_pbvi))
+    rows = finished(found)
+    averages = cells(dict(sorted(rows.items(), key=lambda run: run[0].nodes)))
+    write_csv(directory / "averages.csv", [cell.flat() for cell in averages])
+    compared = {kind: _by_size(averages, kind) for kind in get_args(BaselineAttacker)}
+    runtimes = {
+        NAMES[plan.base.solver]: _seconds({s: row.solve_seconds for s, row in rows.items()}),
+        **({"NC-PBVI": _seconds({s: row.seconds for s, row in nc_pbvi.items()})} if nc_pbvi else {}),
+    }
+    parquet = write_parquet(directory / "results.parquet", results(found))
+    shown = {s.nodes: (s, row) for s, row in sorted(rows.items(), key=lambda run: -run[0].seed)}
+    draw_figure(
+        directory / "figure.svg",
+        {n: settings.graph() for n, (settings, _) in shown.items()},
+        {n: (row.states, row.actions) for n, (_, row) in shown.items()},
+        compared[plan.attacker],
+        runtimes,
+    )
+    timed = {n: [s.seed for s in nc_pbvi if s.nodes == n] for n in {s.nodes for s in nc_pbvi}}
+    said = write_report(plan.base, found, compared, runtimes, attacker=plan.attacker, timed=timed, figure="figure.svg")
+    write_atomically(directory / "report.md", said)
+    names = ("report.md", "figure.svg", "results.csv", "averages.csv", "timings.csv", "settings.json")
+    files = [directory / name for name in (*names, *(["results.parquet"] if parquet else []))]
+    return Outcome(found, tuple(files), averages)
+
+
+def _timed(plan: Reproduction, runs: Path, pool: Pool, announce: Announce) -> dict[RunSettings, TimingRow]:
+    """Time NC-PBVI, small games first, until its time is over."""
+    if plan.base.solver == "nc-pbvi" or not plan.nc_pbvi_seconds > 0:
+        return {}
+    base = replace(plan.base, time_limit=None, episodes=1, gap=0.0)  # of no consequence here: let them name no new runs
+    tasks = sorted(grid(base, plan.sizes, plan.seeds[: plan.nc_pbvi_graphs]), key=lambda given: given.nodes)
+    found = gather(
+        time_nc_pbvi,
+        tasks,
+        Store(runs, time_nc_pbvi, TimingRow),
+        pool,
+        progress=announce("NC-PBVI"),
+        seconds=plan.nc_pbvi_seconds,
+    )
+    return {settings: row for settings, row in found.items() if not isinstance(row, Failure)}
+
+
+def _by_size(averages: Sequence[Cell], attacker: BaselineAttacker) -> dict[int, Comparison]:
+    return {cell.settings.nodes: cell.found for cell in averages if cell.attacker == attacker}
+
+
+def _seconds(taken: Mapping[RunSettings, float]) -> dict[int, Mean]:
+    sizes = sorted({settings.nodes for settings in taken})
+    return {n: mean_of([seconds for s, seconds in taken.items() if s.nodes == n]) for n in sizes}

@@ -1,0 +1,179 @@
+"""Averages over graphs with their intervals.
+
+For m graphs drawn alike, mean ± t(m − 1) s / √m holds the mean over all such graphs with probability `CONFIDENCE` (for
+roughly normal values), widened by how far the single values may be off. Both defenders meet the same graphs, so the
+difference is taken graph by graph: what graphs have in common drops out of its interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.special import stdtrit
+
+from ncirl.experiments.measure import Measured
+from ncirl.experiments.paper import RunRow
+from ncirl.experiments.settings import RunSettings
+from ncirl.experiments.table import reduction
+
+__all__ = [
+    "CONFIDENCE",
+    "BaselineAttacker",
+    "Cell",
+    "Comparison",
+    "Mean",
+    "Verdict",
+    "baseline",
+    "cells",
+    "compare",
+    "mean_of",
+]
+
+CONFIDENCE = 0.95
+
+SAME = 1e-3  # of what an intent is worth: less is no difference
+
+BaselineAttacker = Literal["equilibrium", "best-response"]
+Verdict = Literal["below", "above", "same", "open"]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """An average and how far from it the true one may be; infinite for a single value."""
+
+    value: float
+    half: float
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return self.value - self.half
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return self.value + self.half
+
+    def __str__(self) -> str:
+        return f"{round(self.value, 3) + 0.0:.3f}" + (f" ± {self.half:.3f}" if isfinite(self.half) else "")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The two defenders on the same graphs.
+
+    Attributes
+    ----------
+    graphs : int
+        How many.
+    ma_irl, ncirl : Mean
+        The attacker's reward against either.
+    difference : Mean
+        MA-IRL − N-CIRL, graph by graph.
+    lower_on : int
+        On how many graphs N-CIRL's is below, by more than `SAME`.
+    reduction : Mean
+        Of the relative reduction 1 − N-CIRL / MA-IRL.
+    hiding : Mean
+        Of the value of hiding one's intent.
+    """
+
+    graphs: int
+    ma_irl: Mean
+    ncirl: Mean
+    difference: Mean
+    lower_on: int
+    reduction: Mean
+    hiding: Mean
+
+    @property
+    def verdict(self) -> Verdict:
+        """Where N-CIRL lies, if the interval of the difference shows it."""
+        low, high = self.difference.low, self.difference.high
+        if low > -SAME and high < SAME:
+            return "same"
+        return "below" if low > 0 else "above" if high < 0 else "open"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An average over graphs: the settings but for the seed, who meets MA-IRL, what was found."""
+
+    settings: RunSettings
+    attacker: BaselineAttacker
+    found: Comparison
+
+    def flat(self) -> dict[str, int | float | str]:
+        """Return a row of a table."""
+        settings, found = self.settings, self.found
+        means = {name: getattr(found, name) for name in ("ma_irl", "ncirl", "difference", "reduction", "hiding")}
+        return {
+            "nodes": settings.nodes,
+            "shape": settings.shape,
+            "observes": settings.observes,
+            "attack_cost": settings.attack_cost,
+            "block_cost": settings.block_cost,
+            "discount": settings.game_discount,
+            "play": settings.play,
+            "attacker": self.attacker,
+            "graphs": found.graphs,
+            "lower_on": found.lower_on,
+            "verdict": found.verdict,
+            **{f"{name}_{part}": getattr(mean, part) for name, mean in means.items() for part in ("value", "half")},
+        }
+
+
+def cells(found: Mapping[RunSettings, RunRow]) -> tuple[Cell, ...]:
+    """Average over graphs, for every setting and either attacker."""
+    rows: dict[RunSettings, list[RunRow]] = {}
+    for settings, row in found.items():
+        rows.setdefault(replace(settings, seed=0), []).append(row)
+    return tuple(
+        Cell(settings, attacker, compare(given, attacker))
+        for settings, given in rows.items()
+        for attacker in get_args(BaselineAttacker)
+    )
+
+
+def mean_of(values: Sequence[float], errors: Sequence[float] = ()) -> Mean:
+    """Average values that may each be off by their error.
+
+    Examples
+    --------
+    >>> str(mean_of([1.0, 2.0, 3.0]))
+    '2.000 ± 2.484'
+    """
+    if not values:
+        return Mean(float("nan"), inf)
+    m = len(values)
+    spread = stdtrit(m - 1, (1 + CONFIDENCE) / 2) * float(np.std(values, ddof=1)) / m**0.5 if m > 1 else inf
+    return Mean(float(np.mean(values)), float(spread) + (float(np.mean(errors)) if errors else 0.0))
+
+
+def baseline(row: RunRow, attacker: BaselineAttacker) -> Measured:
+    """Return MA-IRL's side of a run against this attacker."""
+    return row.ma_irl if attacker == "equilibrium" else row.ma_irl_best
+
+
+def compare(rows: Sequence[RunRow], attacker: BaselineAttacker = "equilibrium") -> Comparison:
+    """Compare the two defenders over runs."""
+    others = [baseline(row, attacker) for row in rows]
+    differences = [other.expected - row.ncirl.expected for row, other in zip(rows, others, strict=True)]
+    errors = [other.error + row.ncirl.error for row, other in zip(rows, others, strict=True)]
+    reductions = [reduction(row, other.expected) for row, other in zip(rows, others, strict=True)]
+    return Comparison(
+        graphs=len(rows),
+        ma_irl=mean_of([other.expected for other in others], [other.error for other in others]),
+        ncirl=mean_of([row.ncirl.expected for row in rows], [row.ncirl.error for row in rows]),
+        difference=mean_of(differences, errors),
+        lower_on=sum(difference > SAME for difference in differences),
+        reduction=mean_of([share for share in reductions if share is not None]),
+        hiding=mean_of(
+            [(row.hiding_lower + row.hiding_upper) / 2 for row in rows],
+            [(row.hiding_upper - row.hiding_lower) / 2 for row in rows],
+        ),
+    )
