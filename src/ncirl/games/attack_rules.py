@@ -30,7 +30,7 @@ from ncirl.stage import TERMINAL, Outcome, Stage
 if TYPE_CHECKING:
     from ncirl.games.attack_graph import AttackGraph, Exploit
 
-__all__ = ["MOST_ACTIONS", "MOST_NUMBERS", "AttackRules", "listed"]
+__all__ = ["MOST_ACTIONS", "MOST_NUMBERS", "AttackRules", "count_sets", "listed"]
 
 BoolArray = NDArray[np.bool_]
 
@@ -105,14 +105,14 @@ class AttackRules:
 
     def _check_actions(self, state: int, n_usable: int) -> None:
         graph = self._graph
-        n_a, n_d = _count(n_usable, graph.attacker_budget), _count(n_usable, graph.defender_budget)
+        n_a, n_d = count_sets(n_usable, graph.attacker_budget), count_sets(n_usable, graph.defender_budget)
         width = max(LEAST_WIDTH, n_usable // 8, len(graph.intents))  # exploits are kept as bytes
 
         def fits(attacker: int, defender: int) -> bool:
             return max(attacker, defender) <= MOST_ACTIONS and attacker * defender * width <= MOST_NUMBERS
 
         if not fits(n_a, n_d):
-            sizes = [_count(n_usable, budget) for budget in range(n_usable)]
+            sizes = [count_sets(n_usable, budget) for budget in range(n_usable)]
             budget = max(b for b, size in enumerate(sizes) if fits(size, size))
             raise SizeError(
                 f"{self._place(state)}: {n_usable} usable exploits make {n_a} x {n_d} pairs of actions, too many; "
@@ -149,7 +149,7 @@ def _is_plain(name: str) -> bool:
     return not (taken or any(mark in name for mark in '+,"'))
 
 
-def _count(n: int, budget: int | None) -> int:
+def count_sets(n: int, budget: int | None) -> int:
     """Count the sets of at most `budget` of `n` things."""
     return sum(comb(n, size) for size in range(_most(n, budget) + 1))
 

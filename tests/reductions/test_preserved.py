@@ -1,0 +1,174 @@
+"""What each reduction says it preserves, checked against the exact program before and after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import ncirl
+from ncirl.games.attack_graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.reductions import (
+    Preserves,
+    Reduction,
+    collapse_certain_steps,
+    collapse_chains,
+    crop_hops,
+    keep_ways,
+    merge_equal_intents,
+    merge_parallel,
+    only_goals,
+    prune,
+    set_budgets,
+)
+from reductions.graphs import ladders, small_graphs
+
+LP_ACCURACY = 1e-6
+FEW = settings(max_examples=60, deadline=None)
+
+
+def value(graph: AttackGraph) -> float:
+    return ncirl.solve(graph.game(), ncirl.HistoryLP()).lower
+
+
+def check(graph: AttackGraph, reduced: AttackGraph, reduction: Reduction) -> None:
+    before, after = value(graph), value(reduced)
+    if reduction.preserves is Preserves.VALUE:
+        assert after == pytest.approx(before, abs=LP_ACCURACY)
+    elif reduction.preserves is Preserves.FROM_ABOVE:
+        assert after >= before - LP_ACCURACY
+    elif reduction.preserves is Preserves.FROM_BELOW:
+        assert after <= before + LP_ACCURACY
+
+
+@given(small_graphs())
+@FEW
+def test_pruning_keeps_the_value(graph: AttackGraph) -> None:
+    reduced, reduction = prune(graph)
+    assume(any("leads to no reward" in change for change in reduction.done))
+    assert reduction.preserves is Preserves.VALUE
+    check(graph, reduced, reduction)
+    assert prune(reduced)[1].done == ()
+
+
+@given(small_graphs())
+@FEW
+def test_merging_equal_intents_keeps_the_value(graph: AttackGraph) -> None:
+    twin = replace(graph.intents[0], id="twin", prior=0.5)
+    doubled = replace(graph, intents=(*(replace(i, prior=i.prior / 2) for i in graph.intents), twin))
+    reduced, reduction = merge_equal_intents(doubled)
+    assert reduction.done
+    assert len(reduced.intents) < len(doubled.intents)
+    assert reduction.preserves is Preserves.VALUE
+    check(doubled, reduced, reduction)
+
+
+@given(small_graphs(), st.integers(1, 2))
+@FEW
+def test_cropping_to_hops_does_not_lower_the_value(graph: AttackGraph, hops: int) -> None:
+    reduced, reduction = crop_hops(graph, hops)
+    assume(reduction.done)
+    check(graph, reduced, reduction)
+
+
+@given(small_graphs(), st.integers(1, 2))
+@FEW
+def test_keeping_ways_does_not_raise_the_value(graph: AttackGraph, ways: int) -> None:
+    reduced, reduction = keep_ways(graph, ways)
+    assume(reduction.done)
+    check(graph, reduced, reduction)
+
+
+@given(small_graphs())
+@FEW
+def test_certain_steps_do_not_lower_the_value(graph: AttackGraph) -> None:
+    sure = tuple(replace(e, success=1.0, attack_cost=0.0, block_cost=9.0, alert=None) for e in graph.exploits[:2])
+    graph = replace(graph, exploits=(*sure, *graph.exploits[2:]))
+    reduced, reduction = collapse_certain_steps(graph)
+    assume(reduction.done)
+    assert reduction.preserves is Preserves.FROM_ABOVE
+    check(graph, reduced, reduction)
+
+
+@given(small_graphs(), st.sampled_from(["attacker", "defender"]))
+@FEW
+def test_a_budget_helps_the_other_side(graph: AttackGraph, side: str) -> None:
+    graph = replace(graph, attacker_budget=None, defender_budget=None)
+    reduced, reduction = set_budgets(graph, **{side: 1})
+    expected = Preserves.FROM_BELOW if side == "attacker" else Preserves.FROM_ABOVE
+    assert reduction.preserves is expected
+    check(graph, reduced, reduction)
+
+
+@pytest.mark.parametrize("discount", [0.5, 0.9])
+def test_a_chain_takes_the_same_time_and_cost_when_nobody_blocks(discount: float) -> None:
+    chain = ladders(3, 1, discount=discount, defender_budget=0, intents=(Intent("only", 1.0, {"c0-2": 2.0}),))
+    uneven = tuple(
+        replace(e, success=p, attack_cost=c)
+        for e, p, c in zip(chain.exploits, (0.5, 0.9, 0.3), (0.1, 0.0, 0.05), strict=True)
+    )
+    graph = replace(chain, exploits=uneven)
+    reduced, reduction = collapse_chains(graph)
+    assert (len(reduced.exploits), len(reduction.done)) == (1, 2)
+    before, after = (ncirl.solve(g.game(), ncirl.Shapley()).lower for g in (graph, reduced))
+    assert after == pytest.approx(before, abs=LP_ACCURACY)
+    assert before > 0
+
+
+def test_a_chain_through_something_that_pays_or_serves_elsewhere_stays() -> None:
+    chain = ladders(2, 1)
+    paying = replace(chain, intents=(Intent("only", 1.0, {"c0-0": 1.0, "c0-1": 1.0}),))
+    assert collapse_chains(paying)[1].done == ()
+    used_twice = replace(chain, exploits=(*chain.exploits, Exploit("other", ("c0-0",), "c0-1", 0.5)))
+    assert collapse_chains(used_twice)[1].done == ()
+
+
+def test_parallel_exploits_become_one() -> None:
+    chain = ladders(1, 1)
+    twin = Exploit("twin", ("outside",), "c0-0", 0.5, 0.1, 0.2)
+    reduced, reduction = merge_parallel(replace(chain, exploits=(*chain.exploits, twin)))
+    (one,) = reduced.exploits
+    assert one.success == pytest.approx(0.9)
+    assert (one.attack_cost, one.block_cost) == pytest.approx((0.12, 0.25))
+    assert reduction.preserves is Preserves.NOTHING
+    assert one.id in reduction.done[0]
+
+
+def test_steps_worth_blocking_are_not_taken_for_granted() -> None:
+    steps = (Exploit("sure", ("outside",), "c0-0", 1.0, 0.0, 0.5), Exploit("last", ("c0-0",), "c0-1", 0.5, 0.0, 0.5))
+    graph = replace(ladders(2, 1), exploits=steps)
+    assert collapse_certain_steps(graph)[1].done == ()
+    reduced, _ = collapse_certain_steps(replace(graph, exploits=(replace(steps[0], block_cost=1.5), steps[1])))
+    assert [e.premises for e in reduced.exploits] == [("outside",)]
+
+
+def test_only_goals_scales_the_priors_up() -> None:
+    graph = ladders(1, 2)
+    reduced, reduction = only_goals(graph, ["c1-0"])
+    assert [(i.id, i.prior, dict(i.rewards)) for i in reduced.intents] == [("rest", 1.0, {"c1-0": 1.0})]
+    assert len(reduction.done) == 2
+    with pytest.raises(ncirl.InputError, match="unknown condition 'nowhere'"):
+        only_goals(graph, ["nowhere"])
+    with pytest.raises(ncirl.InputError, match="no intent wants any"):
+        only_goals(graph, ["outside"])
+
+
+def test_nothing_wanted_leaves_one_condition() -> None:
+    graph = replace(ladders(2, 1), intents=(Intent("nobody", 1.0, {}),))
+    reduced, _ = prune(graph)
+    assert reduced.exploits == ()
+    assert reduced.conditions == (Condition("outside", True),)
+
+
+@pytest.mark.parametrize(("reduce", "text"), [(crop_hops, "hops"), (keep_ways, "paths")])
+def test_too_small_a_number_is_refused(reduce: object, text: str) -> None:
+    assert callable(reduce)
+    with pytest.raises(ncirl.InputError, match=f"{text}: must be at least 1"):
+        reduce(ladders(1, 1), 0)
+
+
+def test_a_budget_above_the_graphs_own_is_refused() -> None:
+    with pytest.raises(ncirl.InputError, match="no reduction"):
+        set_budgets(ladders(1, 1, attacker_budget=1), attacker=2)
