@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -9,16 +10,19 @@ from cyclopts import Parameter
 
 from ncirl.cli.output import GameOrPolicy, JsonFlag, PlainConsole, number, print_facts, print_json, print_table
 from ncirl.cli.policy import first_moves, policy_at
+from ncirl.cli.report import GraphOption, graph_for
 from ncirl.errors import InputError, SizeError
 from ncirl.game import Game
 
 if TYPE_CHECKING:
     from ncirl.formats.policy_file import Policy
+    from ncirl.games.attack_graph import AttackGraph
 
 __all__ = ["show"]
 
 ROWS = 20  # start states in the table
 COLUMNS = 8  # intents in the table
+PICTURES = (".png", ".svg", ".html")
 STRONGEST = 5  # actions in the table
 
 
@@ -26,6 +30,14 @@ def show(
     game: GameOrPolicy,
     /,
     *,
+    output: Annotated[
+        Path | None,
+        Parameter(
+            name=["--output", "-o"],
+            help="Draw it: the attack graph as .png or .svg, or everything on one self-contained page, .html.",
+        ),
+    ] = None,
+    graph: GraphOption = None,
     limit: Annotated[int, Parameter(help="Count no more public states than this.")] = 10_000,
     json: JsonFlag = False,
 ) -> None:
@@ -33,22 +45,56 @@ def show(
 
     The whole game is met once, so this also checks it. What a policy promises is for `ncirl verify` to check.
 
-    Example: `ncirl show builtin:patrol`
+    Example: `ncirl show builtin:office -o office.svg`
     """
     from ncirl.formats import resolve_game
+    from ncirl.formats.graph_source import attack_graph_at
 
     if limit < 1:
         raise InputError(f"--limit: must be at least 1, got {limit}")
+    if output is not None and output.suffix.lower() not in PICTURES:
+        raise InputError(f"--output: must end in {', '.join(PICTURES)}, got '{output.name}'")
     policy = policy_at(game)
-    facts = _facts(resolve_game(game) if policy is None else policy.game, limit)
+    if policy is None:
+        if graph is not None:
+            raise InputError("--graph: goes with a policy file; leave it out")
+        drawn = attack_graph_at(game)
+        contest = resolve_game(game) if drawn is None else drawn.game()
+    else:
+        drawn, contest = graph_for(policy, graph), policy.game
+    facts = _facts(contest, limit, drawn)
     if policy is not None:
         facts["policy"] = _policy_facts(policy)
+    if output is not None:
+        _draw(output, game, contest, drawn, policy, facts)
+        facts["picture"] = str(output)
     if json:
         print_json(facts)
         return
     _print(facts)
     if policy is not None:
         _print_policy(facts["policy"])
+    if output is not None:
+        print(f"\nwrote {output}")
+
+
+def _draw(
+    path: Path, named: str, game: Game, graph: AttackGraph | None, policy: Policy | None, facts: dict[str, Any]
+) -> None:
+    from ncirl.formats.atomic import write_atomically
+    from ncirl.pictures import graph_figure, png_bytes, svg_text
+    from ncirl.reports import overview_page
+    from ncirl.reports.sections import first_chances
+
+    if path.suffix.lower() == ".html":
+        write_atomically(path, overview_page(game, graph, policy, _size_lines(facts)))
+        return
+    if graph is None:
+        lost = "" if policy is None else " or name the graph of this policy with --graph"
+        raise InputError(f"is not known as an attack graph, so there is no picture; use -o NAME.html{lost}", named)
+    first = first_chances(policy, graph) if policy is not None else []
+    figure = graph_figure(graph, blocked=first[0][1] if first else None)
+    write_atomically(path, png_bytes(figure) if path.suffix.lower() == ".png" else svg_text(figure))
 
 
 def _policy_facts(policy: Policy) -> dict[str, Any]:
@@ -67,7 +113,7 @@ def _policy_facts(policy: Policy) -> dict[str, Any]:
     }
 
 
-def _facts(game: Game, limit: int) -> dict[str, Any]:
+def _facts(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:
     prior = np.sum([start.mass for start in game.starts], axis=0)
     return {
         "name": game.name,
@@ -75,7 +121,7 @@ def _facts(game: Game, limit: int) -> dict[str, Any]:
         "discount": game.discount,
         "horizon": game.horizon,
         "observes": str(game.observes),
-        **_sizes(game, limit),
+        **_sizes(game, limit, graph),
         "starts": [
             {
                 "state": game.describe(start.state),
@@ -87,7 +133,10 @@ def _facts(game: Game, limit: int) -> dict[str, Any]:
     }
 
 
-def _sizes(game: Game, limit: int) -> dict[str, Any]:
+def _sizes(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:
+    estimate = {} if graph is None else _estimate(graph)
+    if estimate.get("too_large"):  # a stage may not even fit into memory
+        return {"states": None, **estimate}
     try:
         stages = [game.stage(state) for state in game.explore(limit)]
     except SizeError:
@@ -103,6 +152,13 @@ def _sizes(game: Game, limit: int) -> dict[str, Any]:
     return sizes
 
 
+def _estimate(graph: AttackGraph) -> dict[str, Any]:
+    from ncirl.reductions import size_advice
+
+    advice = size_advice(graph)
+    return {} if advice is None else {"too_large": True, "size": str(advice.size), "advice": str(advice)}
+
+
 def _print(facts: dict[str, Any]) -> None:
     intents = ", ".join(f"{intent['name']} ({number(intent['prior'])})" for intent in facts["intents"])
     lines = {
@@ -112,20 +168,24 @@ def _print(facts: dict[str, Any]) -> None:
         "horizon": "none, plays for ever" if facts["horizon"] is None else facts["horizon"],
         "defender sees": facts["observes"],
     }
-    if facts["states"] is None:
-        lines["public states"] = f"more than {facts['more_than']}; count further with --limit"
-    else:
-        lines["public states"] = f"{facts['states']}, {facts['terminal_states']} of them terminal"
-        for side in ("attacker_actions", "defender_actions", "outcomes"):
-            lines[side.replace("_", " ")] = f"at most {facts[side]['most']} in a state, {facts[side]['sum']} in all"
-        lines["signals"] = facts["signals"]
-    print_facts(lines)
+    print_facts(lines | _size_lines(facts))
     starts, names = facts["starts"], [intent["name"] for intent in facts["intents"]][:COLUMNS]
     left = " …" if len(facts["intents"]) > COLUMNS else ""
     columns = ["state", "probability", *(f"P({name} | state)" for name in names)]
     rows = [[s["state"], s["probability"], *(s["belief"][name] for name in names)] for s in starts[:ROWS]]
     more = f", the first {ROWS} of {len(starts)}" if len(starts) > ROWS else ""
     print_table(f"start states{more}{left}", columns, rows)
+
+
+def _size_lines(facts: dict[str, Any]) -> dict[str, object]:
+    if "advice" in facts:
+        return {"size": facts["advice"]}
+    if facts["states"] is None:
+        return {"public states": f"more than {facts['more_than']}; count further with --limit"}
+    lines: dict[str, object] = {"public states": f"{facts['states']}, {facts['terminal_states']} of them terminal"}
+    for side in ("attacker_actions", "defender_actions", "outcomes"):
+        lines[side.replace("_", " ")] = f"at most {facts[side]['most']} in a state, {facts[side]['sum']} in all"
+    return lines | {"signals": facts["signals"]}
 
 
 def _print_policy(facts: dict[str, Any]) -> None:

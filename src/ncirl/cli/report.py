@@ -1,0 +1,78 @@
+"""``ncirl report``: a policy explained on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ncirl.cli.output import JsonFlag, print_json
+from ncirl.errors import InputError
+
+if TYPE_CHECKING:
+    from ncirl.formats.policy_file import Policy
+    from ncirl.games.attack_graph import AttackGraph
+
+__all__ = ["GraphOption", "graph_for", "report"]
+
+HELD, FAILED = 0, 1
+GraphOption = Annotated[
+    str | None,
+    Parameter(help="The attack graph of a policy that does not carry it: a file or builtin:office."),
+]
+
+
+def report(
+    policy: Annotated[str, Parameter(help="A policy file (.ncirl).")],
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"], help="The page to write (.html).")],
+    graph: GraphOption = None,
+    quick: Annotated[
+        bool, Parameter(negative="", help="Leave out what takes solving: the worth of each option.")
+    ] = False,
+    time_limit: Annotated[float, Parameter(help="Seconds for the worth of all options together.")] = 60.0,
+    json: JsonFlag = False,
+) -> int:
+    """Explain a policy on one page that needs nothing else: what is promised, what to block now, what that is worth.
+
+    What the policy claims is verified first; exit 1, with a page that says so, if the certificate does not hold.
+
+    Example: `ncirl report office.ncirl -o office.html`
+    """
+    from ncirl.formats.atomic import write_atomically
+    from ncirl.formats.policy_file import load_policy
+    from ncirl.reports import report_page
+
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--output: the report is a web page; name it .html, not '{output.name}'")
+    if not time_limit > 0:
+        raise InputError(f"--time-limit: must be a positive number of seconds, got {time_limit:g}")
+    loaded = load_policy(policy)
+    text, certificate = report_page(loaded, graph_for(loaded, graph), quick=quick, time_limit=time_limit)
+    write_atomically(output, text)
+    if json:
+        print_json(
+            {"report": str(output), "holds": certificate.holds, "lower": certificate.lower, "upper": certificate.upper}
+        )
+    else:
+        said = "" if certificate.holds else "; the certificate does NOT hold"
+        print(f"wrote {output}{said}")
+    return HELD if certificate.holds else FAILED
+
+
+def graph_for(policy: Policy, named: str | None) -> AttackGraph | None:
+    """Return the graph that was named, if it fits, or the one that the policy carries."""
+    from ncirl.formats.graph_source import attack_graph_at, draws, graph_of
+
+    if named is None:
+        return graph_of(policy)
+    graph = attack_graph_at(named)
+    if graph is None:
+        raise InputError("is no attack graph; give an attack-graph file or builtin:office", f"--graph {named}")
+    if not draws(graph, policy.game):
+        raise InputError(
+            "has other intents or other first moves than the policy; give the graph it was made from", named
+        )
+    return graph

@@ -1,0 +1,238 @@
+"""The report on a policy: everything recomputed that can be, in words that need no game theory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ncirl.evaluation.starts import prior_of
+from ncirl.formats.policy_file import Policy
+from ncirl.games.attack_graph import AttackGraph
+from ncirl.pictures import themed_svg
+from ncirl.pictures.story_picture import story_figure
+from ncirl.reports.fixed import FixedDefence, fixed_defences
+from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section, table, text
+from ncirl.reports.sections import (
+    first_chances,
+    first_moves_section,
+    graph_section,
+    intents_section,
+    members_of,
+    names_section,
+)
+from ncirl.reports.story import Moment, story
+from ncirl.reports.worth import Worth, worth_of_options
+from ncirl.verify import Certificate, verify
+
+__all__ = ["report_page"]
+
+OPTIONS = 16  # tried at most
+STORIES = 8  # intents told at most
+MOST_STATES = 2_000  # for what needs the whole game at once
+
+
+def report_page(
+    policy: Policy, graph: AttackGraph | None = None, *, quick: bool = False, time_limit: float = 60.0
+) -> tuple[str, Certificate]:
+    """Write the report on a policy.
+
+    Parameters
+    ----------
+    policy : Policy
+        Of any game; what it claims is verified, not believed.
+    graph : AttackGraph, optional
+        The graph it was made from, for the picture and the names; `graph_of` finds the one in a policy file.
+    quick : bool
+        Leave out what takes solving: what each block option is worth.
+    time_limit : float
+        Seconds for that.
+
+    Returns
+    -------
+    page : str
+        One self-contained HTML page.
+    certificate : Certificate
+        What was recomputed.
+    """
+    certificate = verify(policy)
+    title = f"{policy.game.name}: what to block"
+    if not certificate.holds:
+        return page(title, [_headline(policy, certificate), _faults(certificate)]), certificate
+    chances = first_chances(policy, graph)
+    per_intent = dict(zip(policy.game.intents, certificate.per_intent.tolist(), strict=True))
+    body = [_headline(policy, certificate)]
+    if graph is not None:
+        body.append(graph_section(graph, chances[0][1] if chances else None))
+    else:
+        body.append(paragraph("This policy carries no attack graph, so there is no picture of it here.", "note"))
+    body += [intents_section(policy.game, graph, per_intent), first_moves_section(policy, graph)]
+    body.append(_worth_section(policy, graph, certificate, quick, time_limit))
+    body.append(_stories_section(policy, graph))
+    if graph is not None:
+        body.append(names_section(graph))
+    body.append(_made(policy, certificate))
+    return page(title, body), certificate
+
+
+def _headline(policy: Policy, found: Certificate) -> Html:
+    title = Html(f"<h1>{text(policy.game.name)}: what to block, and what that guarantees</h1>")
+    if not found.holds:
+        return Html(title + paragraph("Do not rely on this policy: its certificate does NOT hold.", "bad"))
+    lead = (
+        f"Whatever the intruder is after and however it hides it, it gets at most {found.upper:.3f} on average against "
+        f"the defence described here. No defence, however clever, can promise less than {found.lower:.3f}."
+    )
+    away = (found.upper - found.lower) / abs(found.upper) if found.upper else 0.0
+    boxes = [
+        (f"{found.upper:.3f}", "the most this defence concedes, on average over the intents"),
+        (f"{found.lower:.3f}", "the least any defence can promise"),
+        (f"{away:.1%}", "at most so far from the best possible"),
+    ]
+    figures = "".join(f'<div class="figure"><b>{text(b)}</b><span>{text(said)}</span></div>' for b, said in boxes)
+    game = policy.game
+    later = "" if game.discount == 1 else f"; what comes a stage later counts {1 - game.discount:.0%} less"
+    ends = "" if game.horizon is None else f"; play ends after {game.horizon} stages"
+    unit = (
+        "Numbers are in the units of the rewards that were put in: what the intruder gains, less what its attempts "
+        f"cost it, plus what blocking costs you{later}{ends}. They are averages: a single intrusion may go better or "
+        "worse. They hold for the network, chances and costs as they were described, not for what was left out."
+    )
+    checked = f"Both numbers were recomputed for this page from the two strategies alone, in {found.seconds:.2g} s."
+    parts = [title, paragraph(lead, "lead"), Html(f'<div class="figures">{figures}</div>')]
+    return Html("\n".join([*parts, paragraph(unit, "note"), paragraph(checked, "note")]))
+
+
+def _faults(found: Certificate) -> Html:
+    said = "Everything else was left out: what a policy does is worth nothing without what it guarantees."
+    return section("What is wrong with it", table(["fault"], [[fault] for fault in found.faults]), paragraph(said))
+
+
+def _options(policy: Policy, graph: AttackGraph | None) -> list[str]:
+    """List what the defender can block, what it blocks first before the rest."""
+    first = [name for _, options, _ in first_chances(policy, graph) for name in options]
+    states = [policy.game.stage(state) for state in policy.game.explore()]
+    rest = sorted({name for stage in states for action in stage.defender for name in members_of(graph, action)})
+    return list(dict.fromkeys([*first, *rest]))
+
+
+def _worth_section(
+    policy: Policy, graph: AttackGraph | None, found: Certificate, quick: bool, time_limit: float
+) -> Html:
+    options = _options(policy, graph)
+    parts: list[Html] = []
+    if len(policy.game.timed().explore()) > MOST_STATES:
+        parts.append(paragraph(f"Left out: the game has more than {MOST_STATES} states.", "note"))
+        return section("What blocking is worth", *parts)
+    members = None if graph is None else lambda action: members_of(graph, action)
+    parts += _against_fixed(fixed_defences(policy.defender_strategy().playbook, options[:OPTIONS], members), found)
+    if quick:
+        parts.append(paragraph("What each single option is worth was left out (--quick).", "note"))
+        return section("What blocking is worth", *parts)
+
+    def uses(action: str, option: str) -> bool:
+        return option in members_of(graph, action)
+
+    worths = list(worth_of_options(policy, options[:OPTIONS], uses, time_limit))
+    parts += _by_option(worths, found, len(options))
+    return section("What blocking is worth", *parts)
+
+
+def _against_fixed(defences: list[FixedDefence], found: Certificate) -> list[Html]:
+    top = max(defence.concedes for defence in defences)
+    rows: list[list[object]] = [
+        [d.name, f"{d.concedes:.3f}", bar(d.concedes / top if top > 0 else 0.0)] for d in defences
+    ]
+    rows.append(
+        ["the defence of this report, which learns", f"{found.upper:.3f}", bar(found.upper / top if top > 0 else 0)]
+    )
+    best = min(defence.concedes for defence in defences)
+    saved = best - found.upper
+    said = (
+        f"Learning from what the intruder does saves at least {saved:.3f} ({saved / abs(best):.0%}) against the best "
+        "fixed defence that was tried."
+        if best and saved > 0
+        else "A fixed defence that was tried does as well as this one: here learning saves nothing that was proved."
+    )
+    return [
+        Html("<h3>Compared with defences that do not learn</h3>"),
+        paragraph("Each line is what the best intruder gets against that defence."),
+        table(["defence", "concedes", ""], rows, [1]),
+        paragraph(said),
+    ]
+
+
+def _by_option(worths: list[Worth], found: Certificate, n_options: int) -> list[Html]:
+    least = {w.option: max(0.0, w.lower - found.upper) for w in worths if not w.note}
+    most = {w.option: max(0.0, w.upper - found.lower) for w in worths if not w.note}
+    top = max(most.values(), default=0.0)
+    rows: list[list[object]] = []
+    for w in sorted(worths, key=lambda each: -most.get(each.option, -1.0)):
+        if w.note:
+            rows.append([w.option, w.note, "", ""])
+            continue
+        size = f"{least[w.option]:.3f} to {most[w.option]:.3f}"
+        rows.append([w.option, f"{w.lower:.3f} to {w.upper:.3f}", size, _range(least[w.option], most[w.option], top)])
+    parts = [
+        Html("<h3>What each option is worth</h3>"),
+        paragraph(
+            "If you could never block that step, and made the best of the others, the intrusion would be worth this "
+            "much; the difference is what being able to block it is worth. Bars are solid up to what is proved and "
+            "pale up to what is possible."
+        ),
+        table(["without blocking", "worth then", "so the option is worth", ""], rows, [1, 2]),
+    ]
+    if n_options > len(worths):
+        parts.append(paragraph(f"The first {len(worths)} of {n_options} options were tried.", "note"))
+    return parts
+
+
+def _range(least: float, most: float, top: float) -> Html:
+    return bar(least / top, most=most / top) if top > 0 else bar(0.0)
+
+
+def _stories_section(policy: Policy, graph: AttackGraph | None) -> Html:
+    prior = prior_of(policy.game)
+    order = np.argsort(-prior, kind="stable").tolist()[:STORIES]
+    stories = {
+        k: story(policy, policy.game.intents[k], lambda action: members_of(graph, action))
+        for k in sorted(k for k in order if prior[k] > 0)
+    }
+    longest = max(len(moments) for moments in stories.values())
+    told = [_story(k, policy.game.intents[k], moments, longest) for k, moments in stories.items()]
+    left = int((prior > 0).sum()) - len(told)
+    legend = " ".join(
+        f'<span style="white-space:nowrap;margin-right:1em">{dot(k)}{text(name)}</span>'
+        for k, name in enumerate(policy.game.intents)
+    )
+    said = (
+        "For each intent, the likeliest way forward for an intruder who plays its best: what someone who knows its "
+        "strategy would come to believe (coloured bars, by intent), and with what chance each open step is blocked "
+        "(red). The guarantee does not rest on this belief: it holds for every intruder."
+    )
+    more = [paragraph(f"{left} less likely intents are not shown.", "note")] if left > 0 else []
+    side_by_side = Html('<div class="stories">' + "\n".join(told) + "</div>")
+    return section(
+        "How the answer changes as the intent shows", paragraph(said), Html(f"<p>{legend}</p>"), side_by_side, *more
+    )
+
+
+def _story(k: int, name: str, moments: list[Moment], longest: int) -> Html:
+    figure = story_figure([m.belief for m in moments], [m.blocked for m in moments], longest)
+    svg = themed_svg(figure, f"story-{k}", f"belief and blocks, step by step, for intent {name}")
+    rows = [
+        [str(n + 1), m.gained or "…", f"{m.attempt} ({m.chance:.0%})" if m.attempt else "the end", f"{m.belief[k]:.0%}"]
+        for n, m in enumerate(moments)
+    ]
+    listed = table(["step", "has got", "tries (how likely)", "belief in it"], rows, [3])
+    return Html(f"<div><h3>{dot(k)}{text(name)}</h3>{picture(svg, fits=True)}{listed}</div>")
+
+
+def _made(policy: Policy, found: Certificate) -> Html:
+    settings = ", ".join(f"{name} {value}" for name, value in policy.settings.items())
+    versions = ", ".join(f"{name} {version}" for name, version in policy.versions.items())
+    said = (
+        f"Status: {policy.status.label}. {policy.status.value} Settings: {settings or 'none'}; seed {policy.seed}; "
+        f"made with {versions or 'unknown versions'}. Strategies of {found.defender_nodes} entries for the defender "
+        f"and {found.attacker_nodes} for the intruder. To check it yourself: `ncirl verify`; to be led through an "
+        "intrusion: `ncirl defend`."
+    )
+    return Html(f"<footer>{text(said)}</footer>")
