@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ncirl.cli.output import PlainConsole, print_table
+from ncirl.cli.output import JsonFlag, PlainConsole, QuietFlag, print_json, print_table
 
 if TYPE_CHECKING:
     from ncirl.games.attack_graph import AttackGraph, Exploit
@@ -52,13 +52,13 @@ gains a perfect intruder at least {hiding:.3f}, {share:.0%} more: the price of n
 from every move without being fooled.
 """
 CLOSING = """
-Next: `ncirl solve builtin:office --gap 1% -o office.ncirl`, then `ncirl verify office.ncirl`, `ncirl show office.ncirl`
-and `ncirl simulate office.ncirl`. Your own network: `ncirl solve graph.yaml`; `ncirl generate attack-graph` shows what
+Next: `ncirl solve builtin:office --gap 1% -o office.ncirl`, then `ncirl verify office.ncirl` and, step by step,
+`ncirl defend office.ncirl`. Your own network: `ncirl solve graph.yaml`; `ncirl generate attack-graph` shows what
 such a file looks like. `ncirl example patrol` tells why an honest learner gets fooled.
 """
 
 
-def demo() -> int:
+def demo(*, json: JsonFlag = False, quiet: QuietFlag = False) -> int:
     """Defend a small company's network: solve an attack graph to 1 %, verify the answer, say what to block and why.
 
     Example: `ncirl demo`
@@ -73,15 +73,37 @@ def demo() -> int:
 
     graph = office_graph()
     game = graph.game()
-    _say(OPENING, count=len(graph.intents))
-    _print_graph(graph)
-    sys.stdout.flush()
-    with reported() as progress, interruptible(progress) as stoppable:
+    if not json:
+        _say(OPENING, count=len(graph.intents))
+        _print_graph(graph)
+        sys.stdout.flush()
+    with reported(quiet=quiet) as progress, interruptible(progress) as stoppable:
         solution = solve(game, Certified(gap=0.0, relative_gap=GAP), progress=stoppable)
     certificate = verify(solution)
-    public = solve(game, Shapley())
-    _tell(graph, solution, certificate, 0.5 * (public.lower + public.upper))
+    found = solve(game, Shapley())
+    public = 0.5 * (found.lower + found.upper)
+    if json:
+        print_json(_data(solution, certificate, public))
+    else:
+        _tell(graph, solution, certificate, public)
     return 0 if certificate.holds else 1
+
+
+def _data(solution: CertifiedSolution, certificate: Certificate, public: float) -> dict[str, Any]:
+    from ncirl.cli.policy import strongest
+
+    return {
+        "game": solution.game.name,
+        "lower": solution.lower,
+        "upper": solution.upper,
+        "gap": solution.gap,
+        "status": solution.status.label,
+        "seconds": solution.stats.seconds,
+        "holds": certificate.holds,
+        "per_intent": dict(zip(solution.game.intents, certificate.per_intent.tolist(), strict=True)),
+        "first_move": dict(strongest(solution.defender())),
+        "value_if_intent_were_public": public,
+    }
 
 
 def _print_graph(graph: AttackGraph) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from fractions import Fraction
 
 from cyclopts import App
 
-from ncirl.cli.output import PlainConsole, print_table
+from ncirl.cli.output import JsonFlag, PlainConsole, print_json, print_table
 
 __all__ = ["example", "patrol"]
 
@@ -45,7 +46,7 @@ VALUE = """\
 
 
 @example.command
-def patrol() -> None:
+def patrol(*, json: JsonFlag = False) -> None:
     """Tell the paper's appendix A: a thief who prefers one of two rooms, and a guard who does not know which.
 
     Every number is computed.
@@ -58,6 +59,10 @@ def patrol() -> None:
     from ncirl.solvers.history_lp import HistoryLP
 
     story = patrol_story()
+    values = [(n, solve(patrol_game(discount=1.0, horizon=n), HistoryLP()).lower) for n in range(1, 9)]
+    if json:
+        print_json({**asdict(story), "longer": [{"stages": n, "value": value} for n, value in values]})
+        return
     numbers = {name: _fraction(getattr(story, name)) for name in ("learned", "honest", "deceived", "value")}
     steps = "\n\n".join(part.format(**numbers) for part in (OPENING, LEARNED, HONEST, DECEIVED, VALUE))
     PlainConsole().print(steps)
@@ -68,8 +73,7 @@ def patrol() -> None:
         ("equilibrium", story.value),
     ]
     print_table("what the thief takes", ["", "", ""], [(who, _fraction(x), f"{x:.6f}") for who, x in rows])
-    values = [(n, solve(patrol_game(discount=1.0, horizon=n), HistoryLP())) for n in range(1, 9)]
-    print_table("longer plays", ["stages", "value"], [(n, found.lower) for n, found in values])
+    print_table("longer plays", ["stages", "value"], values)
 
 
 def _fraction(value: float) -> str:

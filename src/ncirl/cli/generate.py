@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
+from ncirl.cli.output import print_json
 from ncirl.errors import InputError
 
 __all__ = ["generate"]
@@ -41,6 +42,7 @@ def attack_graph(
         Path | None,
         Parameter(name=["--output", "-o"], help="File to write, .yaml or .json; YAML on stdout if not given."),
     ] = None,
+    json: Annotated[bool, Parameter(name="--json", negative="", help="Print the graph as one JSON object.")] = False,
 ) -> None:
     """Draw a random attack graph of the kind of the paper's experiment.
 
@@ -65,7 +67,9 @@ def attack_graph(
         rng=seed,
     )
     graph = replace(drawn, name=f"{drawn.name}-{seed}")
-    if output is None:
-        sys.stdout.write(dump_yaml(attack_graph_to_data(graph)))
-    else:
+    if output is not None:
         graph.save(output)
+    if json:
+        print_json(attack_graph_to_data(graph))
+    elif output is None:
+        sys.stdout.write(dump_yaml(attack_graph_to_data(graph)))

@@ -18,11 +18,15 @@ __all__ = [
     "GameOrPolicy",
     "JsonFlag",
     "PlainConsole",
+    "QuietFlag",
+    "VerboseFlag",
     "complain",
+    "finite",
     "number",
     "print_facts",
     "print_json",
     "print_table",
+    "printable",
 ]
 
 GameName = Annotated[str, Parameter(help="A game or attack-graph file (JSON or YAML) or builtin:NAME.")]
@@ -30,6 +34,10 @@ GameOrPolicy = Annotated[
     str, Parameter(help="A game or attack-graph file (JSON or YAML), builtin:NAME, or a policy file (.ncirl).")
 ]
 JsonFlag = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON object instead of a table.")]
+QuietFlag = Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="Show no progress.")]
+VerboseFlag = Annotated[
+    bool, Parameter(name=["--verbose", "-v"], negative="", help="Show every report of progress, a line each.")
+]
 WIDTH = 120  # columns where there is no terminal to ask
 
 
@@ -48,7 +56,7 @@ class PlainConsole(Console):
 
 def print_json(data: Mapping[str, Any]) -> None:
     """Print one JSON object; numbers that JSON does not have become null."""
-    print(json.dumps(_finite(data), indent=2, allow_nan=False))
+    print(json.dumps(finite(data), indent=2, allow_nan=False))
 
 
 def print_facts(facts: Mapping[str, object]) -> None:
@@ -70,7 +78,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
         table.add_row(*(_cell(value) for value in row))
     console = PlainConsole()
     console.print()
-    console.print(Text(_printable(title), style="italic"))
+    console.print(Text(printable(title), style="italic"))
     console.print(table)
 
 
@@ -81,21 +89,22 @@ def number(value: float) -> str:
 
 def complain(message: str) -> None:
     """Print a message on stderr."""
-    print("\n".join(_printable(line) for line in f"ncirl: {message}".split("\n")), file=sys.stderr)
+    print("\n".join(printable(line) for line in f"ncirl: {message}".split("\n")), file=sys.stderr)
 
 
 def _cell(value: object) -> Text:
-    return Text(_printable(number(value) if isinstance(value, float) else str(value)))
+    return Text(printable(number(value) if isinstance(value, float) else str(value)))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Show control characters instead of sending them to the terminal; names come from files."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def _finite(data: Any) -> Any:
+def finite(data: Any) -> Any:
+    """Return plain data with null in place of numbers that JSON does not have."""
     if isinstance(data, Mapping):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_finite(value) for value in data]
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
     return None if isinstance(data, float) and not math.isfinite(data) else data

@@ -61,7 +61,19 @@ class Contest:
         return solve(self.game, NCPBVI())
 
 
-def _uniform_attacker(contest: Contest) -> AttackerStrategy:
+def _best_response(contest: Contest, defence: DefenderStrategy) -> AttackerStrategy:
+    from ncirl.evaluation import AnsweringAttacker
+
+    return AnsweringAttacker(contest.game, defence)
+
+
+def _ma_irl(contest: Contest) -> DefenderStrategy:
+    from ncirl.baselines import MAIRL
+
+    return MAIRL(contest.game)
+
+
+def _uniform_attacker(contest: Contest, _: DefenderStrategy) -> AttackerStrategy:
     from ncirl.strategy import uniform_attacker
 
     return uniform_attacker(contest.game)
@@ -73,7 +85,7 @@ def _uniform_defender(contest: Contest) -> DefenderStrategy:
     return uniform_defender(contest.game)
 
 
-def _nash_attacker(contest: Contest) -> AttackerStrategy:
+def _nash_attacker(contest: Contest, _: DefenderStrategy) -> AttackerStrategy:
     from ncirl.solution import solve
     from ncirl.solvers.shapley import Shapley
     from ncirl.strategy import StationaryAttacker
@@ -91,12 +103,13 @@ def _nash_defender(contest: Contest) -> DefenderStrategy:
     return StationaryDefender({state: mix[:, 0] for state, mix in solution.defender.items()})
 
 
-ATTACKERS: dict[str, Callable[[Contest], AttackerStrategy]] = {
+ATTACKERS: dict[str, Callable[[Contest, DefenderStrategy], AttackerStrategy]] = {
     "nash": _nash_attacker,  # as if the defender knew the intent
     "uniform": _uniform_attacker,
-    "exact": lambda contest: contest.exact.attacker_strategy(),
-    "nc-pbvi": lambda contest: contest.point_based.attacker_strategy(),
-    "playbook": lambda contest: contest.playbooks.attacker_strategy(),
+    "exact": lambda contest, _: contest.exact.attacker_strategy(),
+    "nc-pbvi": lambda contest, _: contest.point_based.attacker_strategy(),
+    "playbook": lambda contest, _: contest.playbooks.attacker_strategy(),
+    "best-response": _best_response,
 }
 DEFENDERS: dict[str, Callable[[Contest], DefenderStrategy]] = {
     "nash": _nash_defender,  # as if the attacker had the prior's mean intent
@@ -104,6 +117,7 @@ DEFENDERS: dict[str, Callable[[Contest], DefenderStrategy]] = {
     "exact": lambda contest: contest.exact.defender_strategy(),
     "nc-pbvi": lambda contest: contest.point_based.defender_strategy(),
     "playbook": lambda contest: contest.playbooks.defender_strategy(),
+    "ma-irl": _ma_irl,
 }
 DEFAULT = "If not given, playbook for a policy file and nash for a game."
 
@@ -128,11 +142,13 @@ def simulate(
 
     nash knows no hidden intent: the attacker plays as if the defender knew its intent, the defender as if the attacker
     had the mean intent of the prior. exact is optimal, for finite horizons and small games. nc-pbvi solves a linear
-    program at every belief and promise it comes to. playbook plays what the policy
-    file says; without one, or with another horizon or discount, the game is first solved to 1 %.
+    program at every belief and promise it comes to. playbook plays what the policy file says; without one, or with
+    another horizon or discount, the game is first solved to 1 %. best-response knows the defender's strategy and
+    answers it, as well as it can where the defender's memory is hidden. ma-irl learned an intent before play began,
+    drawn from the prior, and stays with it.
 
     Example: `ncirl simulate builtin:patrol --attacker exact --defender nash --horizon 3 --episodes 2000`,
-    `ncirl simulate office.ncirl --defender uniform`
+    `ncirl simulate office.ncirl --attacker best-response --defender nash --episodes 200`
     """
     from ncirl import evaluation
     from ncirl.formats import resolve_game
@@ -150,7 +166,8 @@ def simulate(
     if horizon is not None or discount is not None:
         own = contest.game.horizon
         contest = Contest(contest.game.with_horizon(own if horizon is None else horizon, discount))
-    attack, defence = make_attacker(contest), make_defender(contest)
+    defence = make_defender(contest)
+    attack = make_attacker(contest, defence)
     drawn = evaluation.simulate(contest.game, attack, defence, episodes=episodes, rng=seed)
     played = contest.game
     exact = {

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import GameName, JsonFlag, number, print_facts, print_json, print_table
+from ncirl.cli.output import (
+    GameName,
+    JsonFlag,
+    QuietFlag,
+    VerboseFlag,
+    complain,
+    number,
+    print_facts,
+    print_json,
+    print_table,
+)
 from ncirl.errors import InputError
 from ncirl.game import Game
-from ncirl.solution import Solution, Solver
+from ncirl.solution import ProgressCallback, Solution, Solver
+
+if TYPE_CHECKING:
+    from ncirl.games.attack_graph import AttackGraph
 
 __all__ = ["solve"]
 
@@ -59,6 +72,8 @@ def solve(
     time_limit: Annotated[float | None, Parameter(help="Seconds after which to stop with the bounds so far.")] = None,
     seed: Annotated[int, Parameter(help="Seed of whatever is drawn.")] = 0,
     json: JsonFlag = False,
+    quiet: QuietFlag = False,
+    verbose: VerboseFlag = False,
 ) -> None:
     """Bound the value of a game: what the attacker can secure, what the defender need not exceed.
 
@@ -66,7 +81,9 @@ def solve(
 
     Example: `ncirl solve builtin:office --gap 1% -o office.ncirl`
     """
+    from ncirl.cli.progress import reported
     from ncirl.formats import resolve_game
+    from ncirl.formats.graph_source import attack_graph_at
 
     options = {"expansions": expansions, "sweeps": sweeps, "approximation": approximation, "variant": variant}
     settings = _settings(solver, {**options, **_closeness(gap), "time_limit": time_limit})
@@ -74,12 +91,17 @@ def solve(
         _check_output(output, solver)
     if seed < 0:
         raise InputError(f"--seed: must not be negative, got {seed}")
-    contest = resolve_game(game)
+    graph = attack_graph_at(game)
+    contest = resolve_game(game) if graph is None else graph.game()
     if horizon is not None or discount is not None:
         contest = contest.with_horizon(contest.horizon if horizon is None else horizon, discount)
-    solution = _solved(contest, settings, seed)
+    if graph is not None:
+        _warn_of_size(graph)
+        graph = replace(graph, horizon=contest.horizon, discount=contest.discount)
+    with reported(quiet=quiet, verbose=verbose) as progress:
+        solution = _solved(contest, settings, seed, progress)
     if output is not None:
-        _saved(solution, output)
+        _saved(solution, output, graph)
     if json:
         values = _public_values(solution)
         written = {} if output is None else {"policy": str(output)}
@@ -88,17 +110,15 @@ def solve(
         _print(solution, solver, output)
 
 
-def _solved(game: Game, settings: Solver[Solution], seed: int) -> Solution:
+def _solved(game: Game, settings: Solver[Solution], seed: int, progress: ProgressCallback) -> Solution:
     from ncirl.cli.interrupt import interruptible
-    from ncirl.cli.progress import reported
     from ncirl.solution import solve as solve_game
     from ncirl.solvers.certified import Certified
 
-    with reported() as progress:
-        if not isinstance(settings, Certified):
-            return solve_game(game, settings, progress=progress, rng=seed)
-        with interruptible(progress) as stoppable:
-            return solve_game(game, settings, progress=stoppable, rng=seed)
+    if not isinstance(settings, Certified):
+        return solve_game(game, settings, progress=progress, rng=seed)
+    with interruptible(progress) as stoppable:
+        return solve_game(game, settings, progress=stoppable, rng=seed)
 
 
 def _closeness(text: str | None) -> dict[str, float]:
@@ -125,11 +145,21 @@ def _check_output(path: Path, solver: str) -> None:
         raise InputError(f"cannot be written: {said}", str(path))
 
 
-def _saved(solution: Solution, path: Path) -> None:
+def _warn_of_size(graph: AttackGraph) -> None:
+    """Say what would make an attack graph smaller before a search that may never end."""
+    from ncirl.reductions import size_advice
+
+    advice = size_advice(graph)
+    if advice is not None:
+        complain(f"this may take very long or run out of memory: {advice}")
+
+
+def _saved(solution: Solution, path: Path, graph: AttackGraph | None) -> None:
+    from ncirl.formats.graph_source import extra_of
     from ncirl.solvers.certified import CertifiedSolution
 
     if isinstance(solution, CertifiedSolution):
-        solution.save(path)
+        solution.save(path, None if graph is None else extra_of(graph))
 
 
 def _settings(name: str, options: Mapping[str, object]) -> Solver[Solution]:

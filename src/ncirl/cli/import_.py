@@ -1,0 +1,104 @@
+"""``ncirl import``: attack graphs of other tools, with a report on what became what."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ncirl.cli.output import JsonFlag, print_json, printable
+from ncirl.errors import InputError
+from ncirl.importers import AUTO, IMPORTERS, ImportOptions, import_graph
+
+__all__ = ["import_"]
+
+DEFAULTS = ImportOptions()
+FORMATS = f"{', '.join(IMPORTERS)}; or {AUTO}, or nothing, to go by what the file looks like."
+
+
+def import_(
+    format: Annotated[str, Parameter(help=f"Format: {FORMATS}")],
+    /,
+    *files: Annotated[Path, Parameter(help="The file, the files of one graph in any order, or their directory.")],
+    goal: Annotated[
+        list[str] | None,
+        Parameter(name="--goal", negative="", help="A condition attackers may want, by id or label; once for each."),
+    ] = None,
+    goal_reward: Annotated[float, Parameter(help="What a goal is worth.")] = DEFAULTS.goal_reward,
+    intents: Annotated[
+        Path | None, Parameter(help="YAML or JSON list of intents as in an attack-graph file, instead of --goal.")
+    ] = None,
+    initial: Annotated[
+        list[str] | None,
+        Parameter(name="--initial", negative="", help="A condition that holds from the start, by id or label."),
+    ] = None,
+    success: Annotated[float, Parameter(help="Success probability of steps whose source has none.")] = DEFAULTS.success,
+    attack_cost: Annotated[float, Parameter(help="Cost of attempting a step.")] = DEFAULTS.attack_cost,
+    block_cost: Annotated[float, Parameter(help="Cost of blocking a step.")] = DEFAULTS.block_cost,
+    discount: Annotated[float, Parameter(help="Discount factor.")] = DEFAULTS.discount,
+    horizon: Annotated[int | None, Parameter(help="Stages to play; for ever if not given.")] = None,
+    observes: Annotated[Literal["actions", "outcomes"], Parameter(help="What the defender sees.")] = "actions",
+    attacker_budget: Annotated[int | None, Parameter(help="Most steps attempted in a stage.")] = None,
+    defender_budget: Annotated[int | None, Parameter(help="Most steps blocked in a stage.")] = None,
+    merge: Annotated[bool, Parameter(help="Make steps that need and give the same one.")] = True,
+    name: Annotated[str, Parameter(help="The graph's name.")] = "",
+    settings: Annotated[
+        list[str] | None,
+        Parameter(name="--set", negative="", help="KEY=VALUE for one format; a wrong KEY lists those there are."),
+    ] = None,
+    size_limit: Annotated[int, Parameter(help="Most bytes a file may have.")] = DEFAULTS.size_limit,
+    output: Annotated[
+        Path | None,
+        Parameter(name=["--output", "-o"], help="File to write, .yaml or .json; YAML on stdout if not given."),
+    ] = None,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="Print no report.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Read an attack graph of another tool; what became what, and what was assumed or dropped, goes to stderr.
+
+    Example: `ncirl import mulval VERTICES.CSV ARCS.CSV --goal 1 -o graph.yaml`
+    """
+    from ncirl.formats.attack_graph_file import attack_graph_to_data
+    from ncirl.formats.strict_yaml import dump_yaml
+
+    options = ImportOptions(
+        goals=tuple(goal or ()),
+        goal_reward=goal_reward,
+        intents=intents,
+        initial=tuple(initial or ()),
+        success=success,
+        attack_cost=attack_cost,
+        block_cost=block_cost,
+        discount=discount,
+        horizon=horizon,
+        observes=observes,
+        attacker_budget=attacker_budget,
+        defender_budget=defender_budget,
+        merge=merge,
+        size_limit=size_limit,
+        name=name,
+        settings=dict(_setting(given) for given in settings or ()),
+    )
+    if format not in (*IMPORTERS, AUTO) and os.path.exists(format):
+        format, files = AUTO, (Path(format), *files)
+    imported = import_graph(format, files, options)
+    if output is not None:
+        imported.graph.save(output)
+    if json:
+        graph = {"graph": attack_graph_to_data(imported.graph)} if output is None else {"output": str(output)}
+        print_json(imported.report.to_data() | graph)
+        return
+    if not quiet:
+        print("\n".join(printable(line) for line in imported.report.lines()), file=sys.stderr)
+    if output is None:
+        sys.stdout.write(dump_yaml(attack_graph_to_data(imported.graph)))
+
+
+def _setting(given: str) -> tuple[str, str]:
+    name, equals, value = given.partition("=")
+    if not equals or not name:
+        raise InputError(f"must be KEY=VALUE, got '{given}'", "--set")
+    return name, value
