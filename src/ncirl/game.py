@@ -13,7 +13,7 @@ state is (t, s), so every solver knows one kind of game only.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -238,7 +238,7 @@ def _parameter_faults(
     faults = []
     if len(intents) == 0:
         faults.append("intents: at least one is needed")
-    faults += [f"intents: '{name}' appears twice" for i, name in enumerate(intents) if name in intents[:i]]
+    faults += [f"intents: '{name}' appears twice" for name, times in Counter(intents).items() if times > 1]
     if not 0 <= discount <= 1:
         faults.append(f"discount: must lie in [0, 1), got {discount:g}")
     elif discount == 1 and horizon is None:

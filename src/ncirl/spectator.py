@@ -79,13 +79,13 @@ class Spectator:
         stage = self._playable()
         d = number_of("defender", defender_action, stage.defender)
         a = -1
-        possible = stage.law.toarray().reshape(*stage.shape, -1)[:, d] > 0  # indexed [a, o]
         if self._sees_attempts:
             if attacker_action is None:
                 raise InputError("attacker_action: it is seen in this game; give it")
             a = number_of("attacker", attacker_action, stage.attacker)
-            possible = possible[[a]]
-        candidates = np.flatnonzero(possible.any(axis=0)).tolist()
+        n_a, n_d = stage.shape
+        rows = stage.law[np.arange(n_a) * n_d + d] if a < 0 else stage.law[[a * n_d + d]]
+        candidates = sorted({int(o) for o in rows.indices[rows.data > 0]})
         met = [o for o in candidates if self._means(stage.outcomes[o], outcome)]
         found = {self._timed.observations(self._place).index(a, d, o) for o in met}
         if len(found) != 1:

@@ -10,6 +10,7 @@ hand without an array over A × D × O × Θ.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -224,8 +225,7 @@ class Stage:
 
 
 def _name_faults(side: str, names: tuple[str, ...]) -> list[str]:
-    twice = {name for i, name in enumerate(names) if name in names[:i]}
-    return [f"{side}: action '{name}' appears twice" for name in sorted(twice)]
+    return [f"{side}: action '{name}' appears twice" for name, times in sorted(Counter(names).items()) if times > 1]
 
 
 def _normalised(law: sp.csr_array) -> sp.csr_array:

@@ -56,6 +56,8 @@ def parse_yaml(text: str, where: str) -> Any:
     try:
         _guard(text, where)
         return yaml.load(text, _Loader)
+    except InputError:
+        raise
     except yaml.MarkedYAMLError as error:
         at, said = error.problem_mark or error.context_mark, error.problem or error.context
         mark = f"line {at.line + 1}, column {at.column + 1}: " if at else ""
