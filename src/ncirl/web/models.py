@@ -1,0 +1,257 @@
+"""What requests and answers look like, for checking the former and documenting both."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
+
+from ncirl.web.limits import MOST_SECONDS, MOST_STAGES
+from ncirl.web.play import Role
+
+__all__ = [
+    "Contest",
+    "ContestEntry",
+    "ContestList",
+    "Id",
+    "JobView",
+    "PlayRequest",
+    "PlayView",
+    "Problem",
+    "Seed",
+    "SolveRequest",
+    "Started",
+]
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Name = Annotated[str, Field(max_length=2000)]
+Seed = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]  # what a page can count to
+ByIntent = dict[str, float]
+
+
+class Request(BaseModel):
+    """A request says nothing that is not understood."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class SolveRequest(Request):
+    """How closely to solve, and for how long."""
+
+    gap: float = Field(default=0.01, gt=0, le=1, allow_inf_nan=False, description="Relative distance of the bounds.")
+    time_limit: float = Field(default=30.0, ge=0.1, le=MOST_SECONDS, allow_inf_nan=False, description="Seconds.")
+
+
+class PlayRequest(Request):
+    """A play: its seed and moves say everything."""
+
+    contest: Id
+    role: Role
+    intent: Name | None = Field(
+        default=None, description="The attacker's; drawn from the prior by the seed if not given."
+    )
+    seed: Seed = 0
+    moves: list[Name | Annotated[list[Name], Field(max_length=100)] | None] = Field(
+        default=[],
+        max_length=MOST_STAGES,
+        description="Of the player: an action's name, a list of exploits in any order, or null for what the certified "
+        "strategy draws; when watching, null.",
+    )
+
+
+class Fault(BaseModel):
+    """One clear sentence."""
+
+    message: str
+    field: str | None = None
+
+
+class Problem(BaseModel):
+    """What is said when something is not done."""
+
+    error: Fault
+
+
+class ContestEntry(BaseModel):
+    """A contest in the list; `job` is the solve that the server started for it, while that lasts."""
+
+    id: str
+    title: str
+    kind: Literal["graph", "game", "policy"]
+    solved: bool
+    example: bool
+    job: str | None
+
+
+class ContestList(BaseModel):
+    """Examples first, then what was looked at last."""
+
+    contests: list[ContestEntry]
+
+
+class Sizes(BaseModel):
+    """`counted` is false where there are more states, or their number is estimated."""
+
+    states: int
+    attacker_actions: int
+    defender_actions: int
+    counted: bool
+
+
+class ConditionView(BaseModel):
+    """A condition; `layer` is its level in the picture."""
+
+    id: str
+    label: str
+    initial: bool
+    layer: int
+    rewards: ByIntent
+
+
+class ExploitView(BaseModel):
+    """An exploit."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    id: str
+    label: str
+    premises: list[str] = Field(alias="from")
+    to: str
+    layer: int
+    success: float
+    attack_cost: float
+    block_cost: float
+
+
+class GraphView(BaseModel):
+    """An attack graph."""
+
+    conditions: list[ConditionView]
+    exploits: list[ExploitView]
+
+
+class IntentView(BaseModel):
+    """An intent with its prior probability."""
+
+    id: str
+    prior: float
+
+
+class Bounds(BaseModel):
+    """What the playbooks prove about the value."""
+
+    lower: float
+    upper: float
+
+
+class Contest(ContestEntry):
+    """Everything about a contest; `verified` tells whether a policy proves what it claims."""
+
+    observes: Literal["actions", "outcomes"]
+    discount: float
+    horizon: int | None
+    sizes: Sizes
+    graph: GraphView | None
+    intents: list[IntentView]
+    bounds: Bounds | None
+    guarantee: ByIntent | None
+    verified: bool | None
+
+
+class Started(BaseModel):
+    """The id of a solve."""
+
+    job: str
+
+
+class JobView(BaseModel):
+    """A solve; `contest` is what came of it."""
+
+    id: str
+    state: Literal["queued", "running", "done", "cancelled", "failed"]
+    lower: float | None
+    upper: float | None
+    seconds: float
+    contest: str | None
+    error: str | None
+
+
+class StageView(BaseModel):
+    """A stage as it happened; null is what the player is not told before the end."""
+
+    state: str
+    enabled: list[str]
+    attacker_action: str | None
+    defender_action: str
+    attempted: list[str]
+    blocked: list[str]
+    new: list[str]
+    next: str
+    signal: str | None
+    reward: float | None
+    belief: ByIntent
+    surprise: bool
+
+
+class ChoiceView(BaseModel):
+    """Something the player can do."""
+
+    name: str
+    label: str
+    exploits: list[str]
+
+
+class Chance(BaseModel):
+    """An action and its probability."""
+
+    name: str
+    probability: float
+
+
+class PlaceView(BaseModel):
+    """A public state."""
+
+    state: str
+    enabled: list[str]
+
+
+class NowView(PlaceView):
+    """Where a play stands and what the player can do; `more` choices than are listed, `most` exploits at once."""
+
+    stage: int
+    belief: ByIntent
+    promise: ByIntent | None
+    choices: list[ChoiceView]
+    more: int
+    usable: list[str]
+    most: int
+    block: dict[str, float]
+    attempt: dict[str, float]
+    defender_mix: list[Chance]
+    attacker_mix: list[Chance]
+
+
+class SummaryView(BaseModel):
+    """What a play was worth, what was guaranteed, and what the best answer to the defender gets on average."""
+
+    intent: str
+    got: float
+    guarantee: float
+    best_response: float
+    belief_over_time: list[ByIntent]
+
+
+class PlayView(BaseModel):
+    """A play."""
+
+    role: Role
+    intent: str | None
+    prior: ByIntent
+    belief_means: str
+    stages: list[StageView]
+    now: NowView | None
+    got: float | None
+    over: bool
+    ended: Literal["terminal", "horizon", "cap"] | None
+    final: PlaceView | None
+    summary: SummaryView | None

@@ -1,0 +1,128 @@
+"""What protects a server that runs on somebody's own machine.
+
+another site's page that has its name point here   the Host header must be one of ours
+another site's page that sends a request here      an Origin header must be our own
+a request without end                              bytes are counted as they come
+script in a name or a file                         the page runs only script of its own files; nothing is framed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["HEADERS", "LOOPBACK", "Guard", "problem", "too_large"]
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+        "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+def problem(status: int, message: str, field: str | None = None) -> JSONResponse:
+    """Return the answer that says what is wrong, in one sentence."""
+    fault: dict[str, Any] = {"message": message} | ({} if field is None else {"field": field})
+    return JSONResponse({"error": fault}, status)
+
+
+def too_large(limit: int) -> HTTPException:
+    """Return the refusal of a request with too many bytes."""
+    size = f"{limit / 2**20:g} MiB" if limit >= 2**20 else f"{limit / 2**10:g} KiB"
+    return HTTPException(413, f"the request is larger than {size}, the most taken here")
+
+
+class Guard:
+    """Wraps an application: refuses foreign requests, bounds the size of all, and sets headers on every answer.
+
+    Parameters
+    ----------
+    app : ASGIApp
+        What is protected.
+    hosts : collection of str, optional
+        Names this server may be called by; None for any, where it listens to the network.
+    body : int
+        Most bytes of a request, uploads excepted: they are counted where they are read.
+    upload : str
+        The path that takes uploads.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str] | None, body: int, upload: str) -> None:
+        self._app, self._hosts, self._body, self._upload = app, hosts, body, upload
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        guarded = _with_headers(send)
+        refusal = self._refusal(Headers(scope=scope))
+        if refusal is not None:
+            await refusal(scope, receive, guarded)
+            return
+        bounded = receive if scope["path"] == self._upload else _bounded(receive, self._body)
+        await self._app(scope, bounded, guarded)
+
+    def _refusal(self, headers: Headers) -> JSONResponse | None:
+        host = headers.get("host", "")
+        if self._hosts is not None and _name(host) not in self._hosts:
+            return problem(421, "this server does not go by that name; open the address that `ncirl serve` printed")
+        origin = headers.get("origin")
+        if origin is not None and _authority(origin) != host.lower():
+            return problem(403, "requests from other sites are not answered")
+        return None
+
+
+def _name(host: str) -> str | None:
+    """Return the name in a Host header, without its port and brackets."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+def _authority(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
+
+
+def _bounded(receive: Receive, limit: int) -> Receive:
+    taken = 0
+
+    async def counted() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > limit:
+            raise too_large(limit)
+        return message
+
+    return counted
+
+
+def _with_headers(send: Send) -> Send:
+    async def headed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers[name] = value
+            headers.setdefault("Cache-Control", "no-cache")
+        await send(message)
+
+    return headed

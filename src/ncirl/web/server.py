@@ -1,0 +1,58 @@
+"""A server on a socket of its own: bound before anything else, so that what is wrong with it is said at once."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import sys
+from collections.abc import Iterable
+
+import uvicorn
+
+from ncirl.errors import InputError
+from ncirl.web.app import create_app
+from ncirl.web.opening import Opened
+from ncirl.web.security import LOOPBACK
+
+__all__ = ["bound", "is_loopback", "server_on"]
+
+SWITCH = 0.001  # seconds; the event loop must not wait long for threads that compute
+PATIENCE = 1  # seconds that open streams may take to end when the server is stopped
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach a host."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; port 0 takes any that is free.
+
+    Raises
+    ------
+    InputError
+        When the address is none of this machine's or the port is taken.
+    """
+    if not 0 <= port <= 65535:
+        raise InputError(f"--port: must lie between 0 and 65535, got {port}")
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except (OSError, UnicodeError) as error:
+        said = getattr(error, "strerror", None) or "no such name"
+        raise InputError(
+            f"cannot listen at {host}, port {port}: {said}; choose another with --port or --host"
+        ) from None
+
+
+def server_on(host: str, opened: Iterable[Opened] = ()) -> uvicorn.Server:
+    """Return a server, ready to run on a socket; on loopback it answers to its own names only."""
+    sys.setswitchinterval(SWITCH)
+    app = create_app(opened=opened, hosts={*LOOPBACK, host} if is_loopback(host) else None)
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=PATIENCE
+    )
+    return uvicorn.Server(config)

@@ -1,0 +1,231 @@
+"""Plays: the same seed and moves give the same play; what is said of it is true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+import ncirl
+from ncirl.web.arena import Arena
+from ncirl.web.play import Asked, Ended, Move, Play, Plays, Role
+from web.samples import opened, solved
+
+CLOSE = 1e-9
+NEAR = 1e-6  # two ways to compute the same number
+EPISODES = 800
+DEVIATIONS = 4.5  # of the mean of what is drawn
+
+Ids = Callable[[str], str]
+
+
+@pytest.fixture(scope="module")
+def arenas() -> dict[str, Arena]:
+    return {name: Arena(opened(name)) for name in ("small", "alarmed", "patrol")}
+
+
+def asked(client: TestClient, contest: str, role: str, moves: list[Any], **others: Any) -> dict[str, Any]:
+    answer = client.post("/api/play", json={"contest": contest, "role": role, "moves": moves, **others})
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def finished(client: TestClient, contest: str, role: str, **others: Any) -> dict[str, Any]:
+    moves: list[Any] = []
+    told = asked(client, contest, role, moves, **others)
+    while not told["over"]:
+        moves = [*moves, None]
+        told = asked(client, contest, role, moves, **others)
+    return told
+
+
+@pytest.mark.parametrize("role", ["attacker", "defender", "watch"])
+@pytest.mark.parametrize("name", ["small", "alarmed", "patrol"])
+def test_every_role_can_play_to_the_end(client: TestClient, contest: Ids, name: str, role: str) -> None:
+    told = finished(client, contest(name), role, seed=5)
+    summary = told["summary"]
+    assert told["now"] is None
+    assert told["intent"] == summary["intent"]
+    discount = 1.0 if name == "patrol" else 0.8
+    got = sum(discount**t * stage["reward"] for t, stage in enumerate(told["stages"]))
+    assert summary["got"] == pytest.approx(got, abs=CLOSE)
+    assert len(summary["belief_over_time"]) == len(told["stages"]) + 1
+    for belief in (told["prior"], *(stage["belief"] for stage in told["stages"])):
+        assert sum(belief.values()) == pytest.approx(1, abs=CLOSE)
+    assert told["ended"] in ({"horizon"} if name == "patrol" else {"terminal", "cap"})
+
+
+def test_what_is_enabled_grows_by_what_is_new(client: TestClient, contest: Ids) -> None:
+    told = finished(client, contest("small"), "watch", seed=3)
+    assert told["stages"][0]["enabled"] == ["outside"]
+    after = [*(stage["enabled"] for stage in told["stages"][1:]), told["final"]["enabled"]]
+    for stage, enabled in zip(told["stages"], after, strict=True):
+        assert set(enabled) == {*stage["enabled"], *stage["new"]}
+        assert not set(stage["new"]) & set(stage["enabled"])
+    assert any(stage["new"] for stage in told["stages"])
+
+
+def test_a_move_is_a_name_or_its_exploits_in_any_order(client: TestClient, contest: Ids) -> None:
+    moves: list[Any] = ["phish + inject", ["inject", "phish"], ["phish", "inject"]]
+    first = [asked(client, contest("small"), "attacker", [move], seed=8) for move in moves]
+    assert first[0] == first[1] == first[2]
+    assert first[0]["stages"][0]["attempted"] == ["phish", "inject"]
+    nothing = asked(client, contest("small"), "defender", [[]], seed=8)
+    assert nothing["stages"][0]["blocked"] == []
+
+
+def test_chances_of_exploits_are_those_of_the_sets(client: TestClient, contest: Ids) -> None:
+    now = asked(client, contest("small"), "attacker", [], seed=2)["now"]
+    for mix, each in (("defender_mix", "block"), ("attacker_mix", "attempt")):
+        assert sum(entry["probability"] for entry in now[mix]) == pytest.approx(1, abs=CLOSE)
+        for exploit in now["usable"]:
+            held = sum(e["probability"] for e in now[mix] if exploit in e["name"].split(" + "))
+            assert now[each][exploit] == pytest.approx(held, abs=CLOSE)
+    assert {choice["name"] for choice in now["choices"]} == {"nothing", "phish", "inject", "phish + inject"}
+    assert now["most"] == 2
+
+
+def test_a_defender_is_not_told_what_it_does_not_see(client: TestClient, contest: Ids) -> None:
+    for name, seen in (("small", True), ("alarmed", False)):
+        told = asked(client, contest(name), "defender", [None, None], seed=4)
+        assert not told["over"]
+        assert told["intent"] is None
+        assert told["got"] is None
+        assert all(stage["reward"] is None for stage in told["stages"])
+        assert all((stage["attacker_action"] is not None) == seen for stage in told["stages"])
+        assert all((stage["signal"] is None) == seen for stage in told["stages"])
+
+
+def test_the_attacker_has_the_intent_it_chose(client: TestClient, contest: Ids) -> None:
+    for intent in ("spy", "vandal"):
+        assert asked(client, contest("small"), "attacker", [], intent=intent)["intent"] == intent
+
+
+def test_what_nobody_certified_would_do_is_a_surprise(arenas: dict[str, Arena]) -> None:
+    arena = arenas["small"]
+    surprised = 0
+    for seed in range(20):
+        play = Play(arena, Role.ATTACKER, "spy", seed)
+        while play.ended is None:
+            never = np.flatnonzero(play.attempts == 0)
+            move = play.board.attacker.names[int(never[0]) if len(never) else 0]
+            before = play.belief
+            play.step(move)
+            assert play.stages[-1].surprise == bool(len(never))
+            if len(never):
+                surprised += 1
+                np.testing.assert_allclose(play.belief, before, atol=CLOSE)
+    assert surprised
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"moves": ["fly"]}, "moves[0]"),
+        ({"moves": [["phish", "fly"]]}, "moves[0]"),
+        ({"moves": ["nothing", "escalate"]}, "moves[1]"),
+        ({"moves": [None] * 150}, "over"),
+        ({"intent": "boredom"}, "intent"),
+        ({"role": "judge"}, "role"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 1.5}, "seed"),
+        ({"surplus": 1}, "surplus"),
+        ({"moves": [None] * 1000}, "moves"),
+        ({"role": "watch", "moves": ["nothing"]}, "moves[0]"),
+    ],
+)
+def test_a_wrong_move_is_one_sentence(client: TestClient, contest: Ids, wrong: dict[str, Any], said: str) -> None:
+    answer = client.post("/api/play", json={"contest": contest("small"), "role": "attacker"} | wrong)
+    assert answer.status_code == 422
+    message = answer.json()["error"]["message"]
+    assert said in message
+    assert "\n" not in message
+
+
+def test_an_unsolved_contest_cannot_be_played(client: TestClient) -> None:
+    unsolved = next(entry for entry in client.get("/api/contests").json()["contests"] if not entry["solved"])
+    answer = client.post("/api/play", json={"contest": unsolved["id"], "role": "watch"})
+    assert answer.status_code == 409
+    assert "solve it first" in answer.json()["error"]["message"]
+
+
+def moves_of(play: Play) -> tuple[Move, ...]:
+    own = [stage.board.attacker.names[stage.a] for stage in play.stages]
+    return tuple(own)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**53 - 1), draws=st.lists(st.integers(0, 1000), max_size=12), kept=st.integers(0, 12))
+def test_a_replay_is_the_play(arenas: dict[str, Arena], seed: int, draws: list[int], kept: int) -> None:
+    arena = arenas["alarmed"]
+    plays = Plays(10)
+    moves: tuple[Move, ...] = ()
+    for k in draws:
+        play = plays.replay(Asked(arena, Role.ATTACKER, "spy", seed, moves))
+        if play.ended is not None:
+            break
+        moves = (*moves, play.board.attacker.names[k % len(play.board.attacker.names)])
+    if len(moves) and plays.replay(Asked(arena, Role.ATTACKER, "spy", seed, moves[:-1])).ended is not None:
+        moves = moves[:-1]
+    going = plays.replay(Asked(arena, Role.ATTACKER, "spy", seed, moves))
+    undone = plays.replay(Asked(arena, Role.ATTACKER, "spy", seed, moves[:kept]))
+    anew = Plays(1).replay(Asked(arena, Role.ATTACKER, "spy", seed, moves))
+    assert moves_of(going) == moves_of(anew) == moves
+    for mine, other in zip(going.stages, anew.stages, strict=True):
+        assert (mine.board.name, mine.a, mine.d, mine.reward) == (other.board.name, other.a, other.d, other.reward)
+        np.testing.assert_array_equal(mine.belief, other.belief)
+    for mine, other in zip(undone.stages, anew.stages, strict=False):
+        assert (mine.a, mine.d, mine.after.name) == (other.a, other.d, other.after.name)
+
+
+def test_plays_that_are_kept_do_not_mix(arenas: dict[str, Arena]) -> None:
+    plays = Plays(2)
+    wanted = [Asked(arenas["small"], Role.WATCH, None, seed, (None,) * 3) for seed in range(6)]
+    first = [moves_of(plays.replay(asked)) for asked in wanted]
+    again = [moves_of(plays.replay(asked)) for asked in wanted]
+    assert first == again
+    assert len(set(first)) > 1
+
+
+@pytest.mark.parametrize("name", ["small", "patrol"])
+def test_the_mean_of_many_plays_is_what_the_strategies_are_worth(arenas: dict[str, Arena], name: str) -> None:
+    arena = arenas[name]
+    payoffs = np.zeros(EPISODES)
+    for seed in range(EPISODES):
+        play = Play(arena, Role.WATCH, None, seed)
+        while play.ended is None:
+            play.step(None)
+        payoffs[seed] = play.payoff
+    solution = solved(name)
+    exact = ncirl.expected_payoff(
+        solution.game, solution.attacker_strategy(), solution.defender_strategy(), stages=arena.stages
+    ).value
+    assert abs(payoffs.mean() - exact) < DEVIATIONS * payoffs.std() / np.sqrt(EPISODES)
+    assert solution.lower - NEAR <= exact + arena.game.discount**arena.stages * 10
+    assert exact <= solution.upper + NEAR
+
+
+@pytest.mark.parametrize("name", ["small", "alarmed", "patrol"])
+def test_the_guarantee_is_what_the_best_response_gets(arenas: dict[str, Arena], name: str) -> None:
+    solution = solved(name)
+    best = ncirl.best_response_to_defender(solution.game, solution.defender_strategy())
+    guaranteed = list(arenas[name].guarantee.values())
+    np.testing.assert_allclose(guaranteed, best.per_intent, atol=NEAR)
+
+
+def test_a_play_ends_at_the_horizon_or_when_little_is_left(arenas: dict[str, Arena]) -> None:
+    play = Play(arenas["patrol"], Role.WATCH, None, 0)
+    for _ in range(3):
+        play.step(None)
+    assert play.ended is Ended.HORIZON
+    idle = Play(arenas["small"], Role.ATTACKER, "spy", 0)
+    while idle.ended is None:
+        idle.step("nothing")
+    assert idle.ended is Ended.CAP
+    assert arenas["small"].game.discount ** len(idle.stages) <= 0.005

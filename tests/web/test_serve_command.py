@@ -1,0 +1,99 @@
+"""``ncirl serve``: it starts, says where, warns, and ends without leaving anything behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from ncirl.cli import main
+from web.samples import policy_file, small_graph
+
+DONE, BAD_INPUT = 0, 2
+PATIENCE = 60
+
+
+def test_it_checks_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy, graph = tmp_path / "p.ncirl", tmp_path / "g.yaml"
+    policy.write_bytes(policy_file("patrol"))
+    small_graph().save(graph)
+    assert main(["serve", str(policy), str(graph), "builtin:big-match", "--check", "--port", "0", "--json"]) == DONE
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    assert told["contests"] == ["patrol", "small", "big-match", "office", "patrol"]
+    assert told["page"] > 0
+    assert printed.err == ""
+
+
+def test_strangers_are_warned_about(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--host", "0.0.0.0", "--check", "--port", "0"]) == DONE
+    printed = capsys.readouterr()
+    assert "no password" in printed.err
+    assert "The page answers at" in printed.out
+
+
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "192.0.2.1"])
+def test_an_address_of_others_is_one_sentence(host: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--host", host, "--check"]) == BAD_INPUT
+    assert capsys.readouterr().err.startswith(f"ncirl: cannot listen at {host}")
+
+
+def test_a_taken_port_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", "--port", str(port)]) == BAD_INPUT
+    said = capsys.readouterr().err
+    assert f"port {port}" in said
+    assert "--port" in said
+
+
+def test_without_the_extra_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ncirl.cli.serve.find_spec", lambda name: None)
+    assert main(["serve"]) == BAD_INPUT
+    assert capsys.readouterr().err == (
+        "ncirl: the page needs fastapi and uvicorn; install with `pip install 'ncirl[web]'`\n"
+    )
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, DONE), (signal.SIGTERM, -signal.SIGTERM)])
+def test_it_ends_with_its_workers(number: signal.Signals, code: int) -> None:
+    command = [sys.executable, "-m", "ncirl", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            assert server.stderr is not None
+            address = server.stdout.readline().split(" at ")[1].split(" (")[0]
+            with urlopen(f"{address}api/contests", timeout=PATIENCE) as answer:
+                assert json.load(answer)["contests"][0]["job"] is not None
+            workers = children_of(server.pid)
+            assert workers
+            server.send_signal(number)
+            assert server.wait(PATIENCE) == code
+            late = time.monotonic() + PATIENCE
+            while any(Path(f"/proc/{worker}").exists() for worker in workers):
+                assert time.monotonic() < late
+                time.sleep(0.05)
+            assert server.stderr.read() == ""
+        finally:
+            server.kill()
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found.append(int(folder.name))
+    return found
