@@ -13,7 +13,23 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from ncirl import __version__
-from ncirl.cli import demo, example, generate, show, simulate, solve, verify
+from ncirl.cli import (
+    completion,
+    defend,
+    demo,
+    example,
+    export,
+    generate,
+    import_,
+    reduce,
+    report,
+    reproduce,
+    serve,
+    show,
+    simulate,
+    solve,
+    verify,
+)
 from ncirl.cli.output import PlainConsole, complain
 from ncirl.errors import InputError, NcirlError, SizeError
 
@@ -30,15 +46,23 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 for command in (
+    completion.completion,
+    defend.defend,
     demo.demo,
     example.example,
+    export.export,
     generate.generate,
+    reduce.reduce,
+    report.report,
+    reproduce.reproduce,
+    serve.serve,
     show.show,
     simulate.simulate,
     solve.solve,
     verify.verify,
 ):
     app.command(command)
+app.command(import_.import_, name="import")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

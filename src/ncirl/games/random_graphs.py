@@ -28,6 +28,7 @@ GROWTH = (4 / 3, 1.8)  # factors of |S| and Σ_s |A(s)| per condition beyond 10
 SHRINKAGE = (1 / 2, 1 / 2)  # the same per condition below 6
 SPREAD = 0.25  # standard deviation of the wished-for log-sizes
 DRAWS = 120
+COUNTABLE = 5_000  # public states; graphs whose sizes cannot be counted are taken as they are drawn
 MOST_DEGREE = 3
 DIGITS = 6  # decimals of the rewards
 
@@ -86,7 +87,10 @@ def random_attack_graph(
         raise InputError(faults, where="random attack graph")
     rng = np.random.default_rng(rng)
     wish = [log(size) + SPREAD * rng.standard_normal() for size in _usual_sizes(n)]
-    edges = min((_draw(n, rng) for _ in range(DRAWS)), key=lambda drawn: _distance(n, drawn, wish))
+    if exp(wish[0]) < COUNTABLE:
+        edges = min((_draw(n, rng) for _ in range(DRAWS)), key=lambda drawn: _distance(n, drawn, wish))
+    else:
+        edges = _draw(n, rng)
     grown = sorted({j for _, j in edges})
     weigh = SHAPES[shape]
     return AttackGraph(
