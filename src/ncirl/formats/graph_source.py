@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncirl.errors import InputError
 from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMAT, attack_graph_from_data, attack_graph_to_data
+from ncirl.formats.resolve import is_one_sided_name
 from ncirl.formats.source import read_source
 from ncirl.game import Game
 from ncirl.games.attack_graph import AttackGraph
@@ -36,7 +37,7 @@ def attack_graph_at(text: str) -> AttackGraph | None:
         from ncirl.games.office import office_graph
 
         return office_graph()
-    if not os.path.isfile(text):
+    if not os.path.isfile(text) or is_one_sided_name(text):
         return None
     data = read_source(text)
     is_graph = isinstance(data, dict) and data.get("format") == ATTACK_GRAPH_FORMAT

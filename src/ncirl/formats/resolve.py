@@ -14,7 +14,7 @@ from ncirl.formats.source import read_source
 from ncirl.game import Game
 from ncirl.games import BUILTIN, builtin
 
-__all__ = ["GAME_READERS", "PREFIX", "resolve_game"]
+__all__ = ["GAME_READERS", "PREFIX", "is_one_sided_name", "resolve_game"]
 
 PREFIX = "builtin:"
 GAME_READERS: dict[str, Callable[[Any, str], Game]] = {  # by the file's `format`
@@ -41,5 +41,14 @@ def resolve_game(text: str) -> Game:
     if not os.path.exists(text):  # unlike a Path's, false for names that no file can have
         names = ", ".join(PREFIX + name for name in sorted(BUILTIN))
         raise InputError(f"no such file; give the path of a game file or one of {names}", text)
+    if is_one_sided_name(text):
+        from ncirl.adapters.osposg_import import load_osposg
+
+        return load_osposg(text)
     data = read_source(text)
     return GAME_READERS[format_of(data, GAME_READERS, text)](data, text)
+
+
+def is_one_sided_name(text: str) -> bool:
+    """Tell whether a file's name says that it is a one-sided POSG."""
+    return text.lower().endswith(".osposg")

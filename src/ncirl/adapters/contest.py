@@ -1,0 +1,148 @@
+"""A game at play as environments need it: numbers for everything that is seen, one stage a step.
+
+What is seen of a play is a vector of whole numbers, the same for both sides but for the intent, which opens the
+attacker's only:
+
+    (intent,) state, attacker's last action + 1, defender's last action + 1, last signal + 1.
+
+0 stands for nothing yet, for an attempt the defender does not see, and for no signal. Rewards are never among it.
+States are numbered as ``game.timed().explore()`` lists them, so a horizon is part of the state.
+
+**Discounting.** Rewards are paid undiscounted; an agent discounts them by γ. Play without end is cut after `max_cycles`
+stages, which misses at most γ^n R / (1 − γ) of a discounted return. With ``ends_by_chance`` play ends after each stage
+with probability 1 − γ instead, and then the plain sum of rewards has the discounted return as its expectation, exactly.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncirl._typing import State
+from ncirl.errors import InputError
+from ncirl.formats.resolve import resolve_game
+from ncirl.game import Game, Observes
+from ncirl.players import draw
+from ncirl.stage import Stage
+
+__all__ = ["MAX_STATES", "Contest", "Mask", "Vector"]
+
+MAX_STATES = 100_000  # public states that may be numbered
+MISSED = 1e-3  # the share of a discounted return that the default cut may miss
+
+Vector = NDArray[np.int64]
+Mask = NDArray[np.int8]
+
+
+class Contest:
+    """A play that goes on stage by stage.
+
+    Parameters
+    ----------
+    game : Game or str
+        With or without a horizon; a text is ``builtin:NAME`` or the path of a file.
+    max_cycles : int, optional
+        Cut the play after that many stages; by default when γ^n falls below 0.001, never where there is a horizon.
+    ends_by_chance : bool
+        End the play after each stage with probability 1 − γ and pay for discounting that way.
+
+    Raises
+    ------
+    InputError
+        When `max_cycles` is not positive, or the play would never end.
+    SizeError
+        When the game has more than `MAX_STATES` public states.
+    """
+
+    def __init__(self, game: Game | str, max_cycles: int | None = None, ends_by_chance: bool = False) -> None:
+        if max_cycles is not None and max_cycles < 1:
+            raise InputError(f"max_cycles: must be at least 1, got {max_cycles}")
+        self.game = game = resolve_game(game) if isinstance(game, str) else game
+        self.timed = game.timed()
+        self.states = self.timed.explore(MAX_STATES)
+        self.max_cycles = max_cycles if max_cycles is not None else _default_cap(game, ends_by_chance)
+        self.ends_by_chance = ends_by_chance
+        stages = [self.timed.stage(state) for state in self.states]
+        self.n_attacker = max(1, *(len(stage.attacker) for stage in stages))
+        self.n_defender = max(1, *(len(stage.defender) for stage in stages))
+        signals = (outcome.signal for stage in stages for outcome in stage.outcomes)
+        self.signals = tuple(dict.fromkeys(signal for signal in signals if signal is not None))
+        self.numbers = {state: k for k, state in enumerate(self.states)}
+        self._laws = [(start.state, theta) for start in self.timed.starts for theta in range(len(game.intents))]
+        self._chances = np.concatenate([start.mass for start in self.timed.starts])
+        self.rng = np.random.default_rng()
+        self.state: State = self.timed.starts[0].state
+        self.intent = self.played = 0
+        self._last = (-1, -1, -1)  # a, d and the signal of the last stage
+        self.over = False
+
+    @property
+    def stage(self) -> Stage:
+        """What is played now."""
+        return self.timed.stage(self.state)
+
+    @property
+    def number(self) -> int:
+        """The number of the public state."""
+        return self.numbers[self.state]
+
+    def fields(self, attacker: bool) -> list[int]:
+        """Return how many values each entry of a side's vector can take."""
+        shared = [len(self.states), self.n_attacker + 1, self.n_defender + 1, len(self.signals) + 1]
+        return [len(self.game.intents), *shared] if attacker else shared
+
+    def seen(self, attacker: bool) -> Vector:
+        """Return a side's vector."""
+        a, d, signal = self._last
+        attempts = attacker or self.game.observes is Observes.ACTIONS
+        shared = (self.number, a + 1 if attempts else 0, d + 1, signal + 1)
+        return np.array((self.intent, *shared) if attacker else shared, dtype=np.int64)
+
+    def mask(self, attacker: bool) -> Mask:
+        """Return which actions a side has now, 0 or 1 each; none where play is over."""
+        n, most = (
+            (len(self.stage.attacker), self.n_attacker) if attacker else (len(self.stage.defender), self.n_defender)
+        )
+        return (np.arange(most) < n).astype(np.int8)
+
+    def reset(self, rng: np.random.Generator, intent: int | None = None) -> None:
+        """Start a new play; the intent is drawn from the prior, with the start state, unless it is given."""
+        self.rng = rng
+        chances = self._chances.copy()
+        if intent is not None:
+            chances[[theta != intent for _, theta in self._laws]] = 0.0
+        self.state, self.intent = self._laws[draw(rng, chances)]
+        self.played, self._last = 0, (-1, -1, -1)
+        self.over = self.stage.is_terminal
+
+    def step(self, a: int, d: int) -> tuple[int, float]:
+        """Play a stage; return the outcome's number and what the attacker gains.
+
+        A number beyond the actions of the stage is taken modulo their number, so that every number is an action.
+        """
+        stage = self.stage
+        a, d = a % len(stage.attacker), d % len(stage.defender)
+        outcomes, chances = stage.outcome_law(a, d)
+        o = int(outcomes[draw(self.rng, chances)])
+        outcome = stage.outcomes[o]
+        shown = outcome.signal is not None and self.game.observes is Observes.OUTCOMES
+        self._last = (a, d, self.signals.index(str(outcome.signal)) if shown else -1)
+        self.state, self.played = outcome.state, self.played + 1
+        stopped = self.ends_by_chance and self.rng.random() >= self.game.discount
+        self.over = stopped or self.stage.is_terminal
+        return o, float(stage.realised(a, d, o)[self.intent])
+
+    @property
+    def cut(self) -> bool:
+        """Whether play is cut here."""
+        return not self.over and self.max_cycles is not None and self.played >= self.max_cycles
+
+
+def _default_cap(game: Game, ends_by_chance: bool) -> int | None:
+    if game.horizon is not None or ends_by_chance:
+        return None
+    if game.discount == 1:
+        raise InputError(f"game '{game.name}': a discount of 1 needs an end; give `max_cycles` or a horizon")
+    return 1 if game.discount == 0 else math.ceil(math.log(MISSED) / math.log(game.discount))

@@ -1,0 +1,135 @@
+"""The decision process that one side faces against a strategy without memory, as a table.
+
+    P[s][a] = [(probability, next s, reward, whether play ends), ...]
+
+It exists where the opponent's play is a function of the public state: each state is only ever met with one memory. The
+defender must besides not learn about the intent from what it sees, or the public state is not all there is to know:
+the attacker then plays alike for every intent that may occur, and every start has the same belief.
+
+Actions beyond those of a stage are taken modulo their number, as environments take them. A play that ends by chance
+does so in the table too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.adapters.contest import Contest
+from ncirl.errors import InputError
+from ncirl.evaluation.starts import prior_of
+from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory
+
+__all__ = ["Table", "attack_table", "defence_table"]
+
+Entry = tuple[float, int, float, bool]
+Table = dict[int, dict[int, list[Entry]]]
+
+SAME = 1e-12  # how far beliefs and policies may differ and still be one
+
+
+def attack_table(contest: Contest, defender: DefenderStrategy) -> Table:
+    """Return the table of an attacker; s is the state's number plus the intent's times the number of states."""
+    memories = _memories(contest, defender.begin, lambda s, m, a, d, i: defender.after(s, m, d, i), "defender")
+    n = len(contest.states)
+    table: Table = {}
+    for theta in range(len(contest.game.intents)):
+        own = np.eye(len(contest.game.intents))[theta]
+        for k, state in enumerate(contest.states):
+            mix = defender.mix(state, memories[state]) if state in memories else None
+            table[k + theta * n] = _choices(contest, state, contest.n_attacker, mix, own, theta * n, attacks=True)
+    return table
+
+
+def defence_table(contest: Contest, attacker: AttackerStrategy, intent: int | None) -> Table:
+    """Return the table of a defender; s is the state's number, rewards are means over the prior or of one intent."""
+    memories = _memories(contest, attacker.begin, attacker.after, "attacker")
+    prior = prior_of(contest.game) if intent is None else np.eye(len(contest.game.intents))[intent]
+    possible = prior > 0
+    if intent is None and any(np.abs(start.belief - prior).max() > SAME for start in contest.timed.starts):
+        raise InputError("P: the belief depends on where play starts, so the public state is not all there is to know")
+    table: Table = {}
+    for k, state in enumerate(contest.states):
+        mix = None
+        if state in memories and not contest.timed.is_terminal(state):
+            policy = attacker.policy(state, memories[state])[:, possible]
+            if np.ptp(policy, axis=1).max() > SAME:
+                raise InputError(
+                    f"P: at '{contest.timed.describe(state)}' the attacker's play depends on its hidden intent, so the "
+                    "public state is not all there is to know; give `intent`, or an attacker that plays alike for all"
+                )
+            mix = policy[:, 0]
+        table[k] = _choices(contest, state, contest.n_defender, mix, prior, 0, attacks=False)
+    return table
+
+
+def _choices(
+    contest: Contest,
+    state: State,
+    n_actions: int,
+    mix: FloatArray | None,
+    intents: FloatArray,
+    offset: int,
+    *,
+    attacks: bool,
+) -> dict[int, list[Entry]]:
+    stage = contest.timed.stage(state)
+    here = contest.numbers[state] + offset
+    if stage.is_terminal or mix is None:  # over, or never met
+        return {c: [(1.0, here, 0.0, True)] for c in range(n_actions)}
+    own, others = stage.shape if attacks else stage.shape[::-1]
+    numbers = [contest.numbers[outcome.state] + offset for outcome in stage.outcomes]
+    ends = [contest.timed.is_terminal(outcome.state) for outcome in stage.outcomes]
+    goes_on = contest.game.discount if contest.ends_by_chance else 1.0
+    found: dict[int, list[Entry]] = {}
+    for c in range(n_actions):
+        entries: list[Entry] = []
+        for other in range(others):
+            a, d = (c % own, other) if attacks else (other, c % own)
+            for o, chance in zip(*(part.tolist() for part in stage.outcome_law(a, d)), strict=True):
+                p = float(mix[other]) * chance
+                gain = float(stage.realised(a, d, o) @ intents)
+                reward = gain if attacks else -gain
+                shares = [(p, True)] if ends[o] else [(p * goes_on, False), (p * (1 - goes_on), True)]
+                entries += [(share, numbers[o], reward, over) for share, over in shares if share > 0]
+        found[c] = entries
+    return found
+
+
+def _memories(
+    contest: Contest,
+    begin: Callable[[State], Sequence[tuple[Memory, Any]]],
+    after: Callable[[State, Memory, int, int, int], Sequence[tuple[Memory, Any]]],
+    side: str,
+) -> dict[State, Memory]:
+    """Return the one memory with which each state is met."""
+    memories: dict[State, Memory] = {}
+    queue: list[State] = []
+
+    def meet(state: State, options: Sequence[tuple[Memory, Any]]) -> None:
+        for memory in dict.fromkeys(memory for memory, p in options if np.any(p)):
+            if state not in memories:
+                memories[state] = memory
+                queue.append(state)
+            elif memories[state] != memory:
+                raise InputError(
+                    f"P: the {side} remembers what happened before '{contest.timed.describe(state)}', so the public "
+                    f"state is not all there is to know; a table needs a {side} without memory"
+                )
+
+    for start in contest.timed.starts:
+        if not contest.timed.is_terminal(start.state):
+            meet(start.state, begin(start.state))
+    while queue:
+        state = queue.pop()
+        seen = contest.timed.observations(state)
+        law = contest.timed.stage(state).law.tocoo()
+        for row, o in zip(law.row.tolist(), law.col.tolist(), strict=True):
+            a, d = divmod(row, contest.timed.stage(state).shape[1])
+            i = seen.index(a, d, o)
+            if not contest.timed.is_terminal(seen.successors[i]):
+                meet(seen.successors[i], after(state, memories[state], a, d, i))
+    return memories

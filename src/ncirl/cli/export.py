@@ -1,0 +1,66 @@
+"""``ncirl export``: a game as a file for other solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ncirl.cli.output import GameName, JsonFlag, print_facts, print_json
+from ncirl.errors import InputError
+
+if TYPE_CHECKING:
+    from ncirl.game import Game
+
+__all__ = ["export"]
+
+
+def export(
+    game: GameName,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"], help="File to write, .efg or .osposg.")],
+    horizon: Annotated[int | None, Parameter(help="Stages to play, instead of the game's own.")] = None,
+    discount: Annotated[float | None, Parameter(help="Discount factor, instead of the game's own.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Write a game as a file for other solvers.
+
+    A .efg file is Gambit's: the whole tree, so a horizon is needed. A .osposg file is a one-sided partially observable
+    stochastic game; its first player is the defender, so its value is minus the game's.
+
+    Example: `ncirl export builtin:patrol --horizon 2 --discount 1 -o patrol.efg`
+    """
+    from ncirl.formats import resolve_game, write_atomically
+
+    suffix = output.suffix.lower()
+    if suffix not in WRITERS:
+        raise InputError(f"--output: must end in {' or '.join(WRITERS)}, got '{output.name}'")
+    contest = resolve_game(game)
+    if horizon is not None or discount is not None:
+        contest = contest.with_horizon(contest.horizon if horizon is None else horizon, discount)
+    text = WRITERS[suffix](contest)
+    write_atomically(output, text)
+    facts = {"game": contest.name, "horizon": contest.horizon, "discount": contest.discount, "file": str(output)}
+    if json:
+        print_json(facts)
+    else:
+        print_facts({name: "none, plays for ever" if fact is None else fact for name, fact in facts.items()})
+
+
+def _efg(game: Game) -> str:
+    from ncirl.adapters.efg import efg_text
+
+    if game.horizon is None:
+        raise InputError("--output: a .efg file holds the whole tree and needs an end; give --horizon")
+    return efg_text(game)
+
+
+def _osposg(game: Game) -> str:
+    from ncirl.adapters.osposg_export import osposg_text
+
+    return osposg_text(game)
+
+
+WRITERS: dict[str, Callable[[Game], str]] = {".efg": _efg, ".osposg": _osposg}
