@@ -9,16 +9,20 @@ WORKERS ?= 2
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all browser lint bench docs clean
 
 demo: $(CORE)
 	$(BIN)/ncirl demo
 
-test: lint
+test: lint browser
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
-test-all: lint
+test-all: lint browser
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+browser:
+	@command -v chromium chromium-browser google-chrome chrome >/dev/null || \
+	echo "Notice: no chromium found, so the page is not tested; on Debian: apt-get install chromium"
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -28,6 +32,9 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("ncirl needs Python 3.11 or newer; try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'

@@ -40,7 +40,9 @@ def bound(host: str, port: int) -> socket.socket:
         raise InputError(f"--port: must lie between 0 and 65535, got {port}")
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family)
+        listening = socket.create_server(address[:2], family=family)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # or every answer waits 40 ms for company
+        return listening
     except (OSError, UnicodeError) as error:
         said = getattr(error, "strerror", None) or "no such name"
         raise InputError(

@@ -1,0 +1,62 @@
+// Elements, messages and numbers: what every view needs.
+
+export const by = (id) => document.getElementById(id);
+
+/** Make an element: `make("a", { href: "/" }, "home")`. Text is always text, never markup. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("--")) element.style.setProperty(name, value);
+    else if (name in element && name !== "list") element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Make an element of a picture; `--name` sets a CSS variable on it. */
+export function draw(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("--")) element.style.setProperty(name, value);
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Say one sentence over the page; it stays until closed or replaced. */
+export function notify(text, plain = false) {
+  const notice = by("notice");
+  notice.classList.toggle("plain", plain);
+  notice.querySelector("p").textContent = text;
+  notice.hidden = false;
+}
+
+export function hush() {
+  by("notice").hidden = true;
+}
+
+export const payoff = (x) => (x === null || x === undefined ? "–" : x.toFixed(3).replace("-", "−"));
+
+export function share(p) {
+  if (p > 0 && p < 0.01) return "<1%";
+  if (p < 1 && p > 0.99) return ">99%";
+  return `${Math.round(100 * p)}%`;
+}
+
+export const listed = (names, none = "nothing") => (names.length ? names.join(", ") : none);
+
+const INTENT_COLOURS = 8;
+
+export const intentColour = (k) => `var(--intent-${k < INTENT_COLOURS ? k : "rest"})`;
+
+/** What the page looks up for colours on a canvas: custom properties come unresolved, `color` does not. */
+export function resolvedColour(name) {
+  const probe = make("span", { hidden: true });
+  probe.style.color = `var(--${name})`;
+  document.body.append(probe);
+  const colour = getComputedStyle(probe).color;
+  probe.remove();
+  return colour;
+}

@@ -1,0 +1,63 @@
+// Look: what the contest is, what it is worth, what each intent can get.
+import { jobEvents } from "./api.js";
+import { by, make, notify, payoff, share } from "./dom.js";
+import { on, openContest, showTab, state } from "./state.js";
+
+const counted = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+
+function facts(contest) {
+  const { sizes, horizon } = contest;
+  const parts = [
+    `${sizes.counted ? "" : "about "}${counted(sizes.states, "state", "states")}`,
+    `up to ${counted(sizes.attacker_actions, "choice", "choices")} for the attacker and ${sizes.defender_actions.toLocaleString("en")} for the defender`,
+    `discount ${contest.discount}`,
+    ...(horizon ? [counted(horizon, "stage", "stages")] : []),
+    contest.observes === "actions" ? "both see what was done" : "the defender sees only what came of it",
+  ];
+  return `${parts.join(" · ")}.`;
+}
+
+/** The server solves its examples when it starts: wait for that, then stand where we stood. */
+async function awaitSolved({ id, job }) {
+  for await (const { event } of jobEvents(job)) if (event === "end") break;
+  const { role, intent, seed, moves } = state;
+  if (state.contest.id === id && !state.contest.solved) await openContest(id, { role, intent, seed, moves });
+}
+
+function value({ bounds, job }) {
+  if (!bounds && job) return [make("p", {}, "The server is solving this example; a moment…")];
+  if (!bounds) {
+    const button = make("button", { type: "button", className: "main" }, "Solve it");
+    button.addEventListener("click", () => showTab("solve"));
+    return [make("p", {}, "Not solved yet: no value, no guarantee, nothing to play against."), button];
+  }
+  const { lower, upper } = bounds;
+  const reach = Math.max(Math.abs(lower), Math.abs(upper)) * 1.15 || 1;
+  const left = Math.min(0, lower) * 1.15;
+  const place = (v) => `${(100 * (v - left)) / (reach - left)}%`;
+  return [
+    make("p", {}, "The attacker gets between ", make("strong", {}, payoff(lower)), " and ", make("strong", {}, payoff(upper)), " on average when both play well."),
+    make("div", { className: "between", "--from": place(lower), "--to": place(upper), role: "img", "aria-label": `from ${payoff(lower)} to ${payoff(upper)}` }, make("b")),
+  ];
+}
+
+function guaranteeRows({ intents, guarantee, graph }) {
+  return intents.map(({ id, prior }) => {
+    const goals = (graph?.conditions ?? []).filter((c) => c.rewards[id]).map((c) => `${c.id} ${c.rewards[id]}`);
+    return make(
+      "tr", {}, make("th", { scope: "row" }, id), make("td", {}, share(prior)), make("td", {}, goals.join(", ") || "–"),
+      make("td", { className: "number" }, guarantee ? payoff(guarantee[id]) : "–"),
+    );
+  });
+}
+
+export function start() {
+  on("contest", ({ contest }) => {
+    by("title").textContent = contest.title;
+    by("facts").textContent = facts(contest);
+    by("value").replaceChildren(...value(contest));
+    by("guarantee").tBodies[0].replaceChildren(...guaranteeRows(contest));
+    document.title = `${contest.title} · ncirl`;
+    if (!contest.solved && contest.job) awaitSolved(contest).catch((error) => notify(error.message));
+  });
+}

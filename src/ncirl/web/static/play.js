@@ -1,0 +1,222 @@
+// Play: attack, defend or watch; every step is a replay of the seed and the moves.
+import { showTicks } from "./board.js";
+import { lineChart } from "./charts.js";
+import { by, intentColour, listed, make, notify, payoff, share } from "./dom.js";
+import { attempt, on, playTo, state } from "./state.js";
+
+const PAUSE = 800; // milliseconds between the steps of autoplay
+const ENDED = { terminal: "Over", horizon: "Time is up", cap: "Broken off" };
+let chart;
+let picked = []; // exploits that are ticked, or the one action that is chosen
+let timer = null;
+
+const bySets = () => Boolean(state.contest.graph);
+const verb = () => (state.role === "attacker" ? "try" : "block");
+
+/** Exploits that the player can choose among now. */
+function usable() {
+  const names = new Set(state.play.now.usable);
+  return state.contest.graph.exploits.filter((e) => names.has(e.id));
+}
+
+function exploitText(exploit) {
+  const { block, attempt: tried } = state.play.now;
+  if (state.role === "attacker") return `${share(exploit.success)} · costs ${exploit.attack_cost} · ▣ ${share(block[exploit.id] ?? 0)}`;
+  return `costs ${exploit.block_cost} · ➤ ${share(tried[exploit.id] ?? 0)}`;
+}
+
+function option(type, value, text, extra, title) {
+  const input = make("input", { type, name: "choice", value });
+  input.addEventListener("change", () => pick(value, input.checked));
+  return make("label", { title }, input, make("span", {}, text), make("small", {}, extra));
+}
+
+function options() {
+  const { role, play, contest } = state;
+  if (!contest.solved) return [make("p", {}, "Solve this contest first, then play against what came out.")];
+  if (play.over) return summary(play.summary);
+  if (role === "watch") return [make("p", {}, "Both sides play as certified. Step, or let it run.")];
+  if (!bySets()) return play.now.choices.map((choice) => option("radio", choice.name, choice.label ?? choice.name, "", ""));
+  return usable().map((e) => option("checkbox", e.id, e.id, exploitText(e), `${e.label ?? e.id}: ${e.from.join(" and ")} → ${e.to}`));
+}
+
+function summary({ got, guarantee, best_response: best, intent }) {
+  const row = (name, number) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { className: "number" }, payoff(number)));
+  const who = { attacker: "You got", defender: "The attacker got", watch: "The attacker got" }[state.role];
+  const rows = [row(`${who}, this time`, got), row("The guarantee: at most, on average", guarantee)];
+  if (best !== null) rows.push(row("A best response gets, on average", best));
+  const lucky = got > guarantee;
+  return [
+    make("p", {}, "The intent was ", make("strong", {}, intent), "."),
+    make("table", { className: "summary", id: "summary" }, make("tbody", {}, ...rows)),
+    make("p", { className: "note" }, lucky ? "More than the guarantee: one play can be lucky, the average cannot." : "The guarantee speaks of the average over many plays."),
+  ];
+}
+
+function title() {
+  const { role, play, contest } = state;
+  if (!contest.solved) return "Nothing to play against yet";
+  if (play.over) return `${ENDED[play.ended]} after ${play.stages.length} stages`;
+  const stage = `Stage ${play.stages.length + 1}`;
+  if (role === "watch") return stage;
+  if (!bySets()) return `${stage}: choose`;
+  return role === "attacker" ? `${stage}: what do you try?` : `${stage}: what do you block?`;
+}
+
+const tooMany = () => bySets() && picked.length > state.play.now.most;
+
+function plan() {
+  if (!state.play || state.play.over || state.role === "watch") return "";
+  if (!bySets()) return picked.length ? `You choose ${picked[0]}.` : "Choose one.";
+  if (tooMany()) return `At most ${state.play.now.most} in one stage: untick some.`;
+  return picked.length ? `You ${verb()} ${picked.join(" and ")}.` : `You ${verb()} nothing this stage.`;
+}
+
+function refresh() {
+  by("turn-title").textContent = title();
+  by("plan").textContent = plan();
+  const over = !state.play || state.play.over;
+  by("step").disabled = over || (state.role !== "watch" && (bySets() ? tooMany() : !picked.length));
+  by("undo").disabled = !state.moves.length;
+  by("autoplay").disabled = over;
+}
+
+function pick(value, isOn) {
+  if (bySets()) picked = isOn ? [...picked.filter((v) => v !== value), value] : picked.filter((v) => v !== value);
+  else picked = [value];
+  if (bySets()) showTicks(picked);
+  refresh();
+}
+
+/** Tick the exploit that was clicked in the graph. */
+export function toggle(exploit) {
+  const input = [...by("choices").querySelectorAll("input")].find((box) => box.value === exploit);
+  if (state.tab === "play") input?.click();
+}
+
+/** Tick or choose by number, from 0. */
+export function toggleNumber(k) {
+  by("choices").querySelectorAll("input")[k]?.click();
+}
+
+function move() {
+  if (state.role === "watch") return null;
+  return bySets() ? picked : picked[0];
+}
+
+export const step = () => attempt(async () => {
+  if (!by("step").disabled) await playTo({ moves: [...state.moves, move()] });
+});
+
+export const undo = () => attempt(async () => {
+  stopAutoplay();
+  if (state.moves.length) await playTo({ moves: state.moves.slice(0, -1) });
+});
+
+export const restart = () => attempt(async () => {
+  stopAutoplay();
+  await playTo({ moves: [] });
+});
+
+function stopAutoplay() {
+  clearTimeout(timer);
+  timer = null;
+  by("autoplay").setAttribute("aria-pressed", "false");
+}
+
+async function autostep() {
+  const done = await attempt(async () => {
+    await playTo({ moves: [...state.moves, null] });
+    return true;
+  });
+  if (!done || !state.play || state.play.over) stopAutoplay();
+  else if (timer !== null) timer = setTimeout(autostep, PAUSE);
+}
+
+export function autoplay() {
+  if (timer !== null) return stopAutoplay();
+  if (by("autoplay").disabled) return undefined;
+  by("autoplay").setAttribute("aria-pressed", "true");
+  timer = setTimeout(autostep, 0);
+  return undefined;
+}
+
+function logEntry(stage, k) {
+  const unseen = stage.attacker_action === null;
+  const did = bySets()
+    ? [`tried ${unseen ? "what nobody saw" : listed(stage.attempted)}`, `blocked ${listed(stage.blocked)}`]
+    : [`attacker ${unseen ? "unseen" : stage.attacker_action}`, `defender ${stage.defender_action}`];
+  if (stage.new.length) did.push(`fell: ${stage.new.join(", ")}`);
+  if (stage.surprise) did.push("(the certified attacker would never)");
+  const reward = make("span", { className: "number", title: "what the attacker got" }, payoff(stage.reward));
+  return make("li", {}, make("span", {}, `${k + 1}`), make("span", {}, did.join(" · ")), reward);
+}
+
+function showBeliefOverTime() {
+  const { contest, play } = state;
+  const prior = Object.fromEntries(contest.intents.map((i) => [i.id, i.prior]));
+  const beliefs = play?.stages.length ? [prior, ...play.stages.map((s) => s.belief)] : [];
+  chart({
+    series: contest.intents.map(({ id }, k) => ({ name: id, colour: intentColour(k), points: beliefs.map((b, t) => [t, b[id] ?? 0]) })),
+    x: [0, Math.max(beliefs.length - 1, 1)],
+    y: [0, 1],
+    percent: true,
+    whole: true,
+    dots: true,
+    xLabel: "stage",
+    empty: "The belief over time appears here",
+    label: beliefs.length && `The belief after ${beliefs.length - 1} stages: ${contest.intents.map(({ id }) => `${id} ${share(beliefs.at(-1)[id] ?? 0)}`).join(", ")}`,
+  });
+}
+
+function fillIntents() {
+  const { contest, role, intent } = state;
+  const drawn = make("option", { value: "" }, "drawn by the seed");
+  const names = contest.intents.map(({ id }) => make("option", { value: id, selected: id === intent }, id));
+  by("intent").replaceChildren(...(role === "attacker" ? names : [drawn, ...names]));
+}
+
+function showPlay() {
+  picked = [];
+  by("play-form").elements.role.value = state.role;
+  if (document.activeElement !== by("seed")) by("seed").value = state.seed;
+  fillIntents();
+  const focused = by("choices").contains(document.activeElement) ? document.activeElement.value : null;
+  by("choices").replaceChildren(...options());
+  if (focused !== null) ([...by("choices").querySelectorAll("input")].find((box) => box.value === focused) ?? by("step")).focus();
+  by("log").replaceChildren(...(state.play?.stages ?? []).map(logEntry).reverse());
+  showBeliefOverTime();
+  refresh();
+}
+
+function newGame(event) {
+  event.preventDefault();
+  stopAutoplay();
+  attempt(() => playTo({ role: state.role, intent: by("intent").value || null, seed: by("seed").valueAsNumber, moves: [] }));
+}
+
+function changeRole(role) {
+  stopAutoplay();
+  const intent = role === "attacker" ? (state.intent ?? state.contest.intents[0].id) : null;
+  attempt(() => playTo({ role, intent, moves: [] }));
+}
+
+async function copyLink() {
+  await navigator.clipboard.writeText(location.href);
+  notify("The link is copied. It holds the seed and the moves: whoever opens it stands where you stand.", true);
+}
+
+export function start() {
+  chart = lineChart(by("belief-chart"));
+  by("play-form").addEventListener("submit", newGame);
+  for (const radio of by("play-form").elements.role) radio.addEventListener("change", () => changeRole(radio.value));
+  by("intent").addEventListener("change", () => by("play-form").requestSubmit());
+  by("step").addEventListener("click", step);
+  by("undo").addEventListener("click", undo);
+  by("autoplay").addEventListener("click", autoplay);
+  by("share").addEventListener("click", () => copyLink().catch(() => notify(`Copy this link: ${location.href}`, true)));
+  on("contest", stopAutoplay);
+  on("play", showPlay);
+  on("tab", ({ tab }) => tab === "play" || stopAutoplay());
+}
+
