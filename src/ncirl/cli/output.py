@@ -29,7 +29,9 @@ __all__ = [
     "printable",
 ]
 
-GameName = Annotated[str, Parameter(help="A game or attack-graph file (JSON or YAML) or builtin:NAME.")]
+GameName = Annotated[
+    str, Parameter(help="A game or attack-graph file (JSON or YAML), a .osposg file, or builtin:NAME.")
+]
 GameOrPolicy = Annotated[
     str, Parameter(help="A game or attack-graph file (JSON or YAML), builtin:NAME, or a policy file (.ncirl).")
 ]
