@@ -76,6 +76,13 @@ class HistoryLP:
     ----------
     max_columns : int
         Refuse programs with more columns than this, before building anything.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> solution = ncirl.solve(ncirl.games.patrol(horizon=3, discount=1.0), ncirl.HistoryLP())
+    >>> round(solution.lower, 6), round(solution.upper, 6)  # 9/7
+    (1.285714, 1.285714)
     """
 
     max_columns: int = 1_000_000

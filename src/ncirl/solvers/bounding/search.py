@@ -101,7 +101,8 @@ class Search:
         """Improve both bounds at a belief."""
         place, belief = self.places[visit.place], visit.belief
         if visit.place not in self._upper_programs:
-            self._upper_programs[visit.place] = UpperProgram(place, self.upper, self.accuracy, self.meter)
+            likely = self._likely(self.states[visit.place])
+            self._upper_programs[visit.place] = UpperProgram(place, self.upper, likely, self.accuracy, self.meter)
             self._lower_programs[visit.place] = LowerProgram(place, self.lower, self.accuracy, self.meter)
         step = self._upper_programs[visit.place].solve(belief)
         low, high = self.value(visit)
@@ -119,6 +120,11 @@ class Search:
                 place, belief, plan.actions, plan.plan, plan.observation, plan.following, plan.share, plan.payoff, value
             )
         return step, plan
+
+    def _likely(self, state: State) -> tuple[IntArray, IntArray]:
+        """Return the actions and defences that the equilibria with public intents use at a state."""
+        defences = np.sum([defence.mixes[state] for defence in self.initial.defences], axis=0)
+        return np.flatnonzero(self.initial.attacker[state].max(axis=1) > ACTIVE), np.flatnonzero(defences > ACTIVE)
 
     def settle(self, visit: Visit) -> None:
         """Improve the lower bound at a belief as far as that takes no program."""

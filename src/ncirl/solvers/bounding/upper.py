@@ -18,9 +18,12 @@ IDLE_CUTS, CUTS_EACH = 300, 4  # beyond these (and those per observation) rows t
 class UpperProgram(StageProgram):
     """P_A(s, ·) over vectors: a column V_i per open observation, a row ``V_i ≤ α·β_i`` per vector met."""
 
-    def __init__(self, place: Place, book: UpperBook, accuracy: Accuracy, meter: Meter) -> None:
+    def __init__(
+        self, place: Place, book: UpperBook, likely: tuple[IntArray, IntArray], accuracy: Accuracy, meter: Meter
+    ) -> None:
         super().__init__(place, place.reward, accuracy, meter)
         self.book, self.stores = book, book.stores
+        self._likely = likely  # actions and defences to begin with
         self._fresh = True
 
     def clear(self) -> None:
@@ -90,8 +93,7 @@ class UpperProgram(StageProgram):
         self.belief = belief
         if self._fresh:
             self._fresh = False
-            uniform = self.place.reward @ belief
-            self.start(np.array([uniform.mean(axis=1).argmax()]), np.array([uniform.mean(axis=0).argmin()]))
+            self.start(*self._likely)
         self.at(belief)
         while True:
             solution = self.session.solve()
