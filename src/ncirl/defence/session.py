@@ -43,6 +43,11 @@ class DefenceSession:
     state : State, optional
         Where play starts; needed when there are several start states.
 
+    Raises
+    ------
+    InputError
+        When the seed is negative or the start state not known.
+
     Examples
     --------
     >>> import ncirl

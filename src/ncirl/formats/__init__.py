@@ -5,6 +5,7 @@ from __future__ import annotations
 from ncirl.formats.atomic import write_atomically
 from ncirl.formats.game_file import game_from_data, game_to_data, load_game, save_game
 from ncirl.formats.resolve import resolve_game
+from ncirl.formats.schemas import schema
 from ncirl.formats.source import read_source
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "read_source",
     "resolve_game",
     "save_game",
+    "schema",
     "write_atomically",
 ]

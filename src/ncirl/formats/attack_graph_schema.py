@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from ncirl.formats.game_schema import BY_INTENT, NUMBER, Name, _Strict
+from ncirl.formats.game_schema import BY_INTENT, NUMBER, Name, Observed, _Strict
 
 __all__ = ["AlertModel", "AttackGraphModel"]
 
@@ -16,14 +16,18 @@ class ConditionModel(_Strict):
 
     id: Name
     initial: bool = False
+    """Whether it holds from the start."""
     label: str = ""
+    """What it means, for people."""
 
 
 class AlertModel(_Strict):
     """How likely an alert rings."""
 
     attempted: float
+    """Probability that it rings when the exploit is attempted."""
     idle: float = 0.0
+    """Probability that it rings when the exploit is not attempted: a false alarm."""
 
 
 AlertOrChance = Annotated[
@@ -37,11 +41,17 @@ class ExploitModel(_Strict):
 
     id: Name
     premises: list[Name] = Field(alias="from")
+    """Conditions that must all hold."""
     result: Name = Field(alias="to")
+    """The condition that it enables."""
     success: float
+    """Probability of success of an attempt that is not blocked."""
     attack_cost: float = 0.0
+    """What an attempt costs the attacker."""
     block_cost: float = 0.0
+    """What blocking for one stage costs the defender."""
     alert: AlertOrChance | None = None
+    """Where outcomes are observed: how likely an alert rings, as a number for attempts or as a map."""
 
 
 class IntentModel(_Strict):
@@ -49,7 +59,9 @@ class IntentModel(_Strict):
 
     id: Name
     prior: float
+    """How likely it is; priors sum to 1."""
     rewards: dict[Name, float]
+    """What enabling a condition is worth to it."""
 
 
 class AttackGraphModel(_Strict):
@@ -58,10 +70,15 @@ class AttackGraphModel(_Strict):
     format: Literal["ncirl-attack-graph/1"]
     name: str = "attack graph"
     discount: float
+    """Below 1, or 1 where there is a horizon."""
     horizon: int | None = None
-    observes: str = "actions"
+    """Stages to play; for ever where there is none."""
+    observes: Observed = "actions"
+    """What the defender sees of a stage: what was attempted, or only what came of it, with alerts."""
     attacker_budget: int | None = None
+    """Most exploits attempted in a stage."""
     defender_budget: int | None = None
+    """Most exploits blocked in a stage."""
     conditions: list[ConditionModel]
     exploits: list[ExploitModel]
     intents: list[IntentModel]

@@ -38,6 +38,12 @@ def load_game(path: str | Path) -> Game:
     ------
     InputError
         With every fault of the file, each with its place.
+
+    Examples
+    --------
+    >>> load_game("missing.yaml")
+    Traceback (most recent call last):
+    ncirl.errors.InputError: missing.yaml: cannot be read: No such file or directory
     """
     return game_from_data(read_source(path), str(path))
 
@@ -51,6 +57,16 @@ def save_game(game: Game, path: str | Path) -> None:
         When two states have the same description or the file cannot be written.
     SizeError
         When more than `MOST_STATES` public states can be reached.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import ncirl
+    >>> with TemporaryDirectory() as folder:
+    ...     save_game(ncirl.games.patrol(), Path(folder, "patrol.yaml"))
+    ...     load_game(Path(folder, "patrol.yaml")).intents
+    ('t1', 't2')
     """
     write_document(game_to_data(game), path)
 

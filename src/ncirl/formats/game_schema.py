@@ -19,37 +19,50 @@ Reward = Annotated[
     Annotated[float, Tag(NUMBER)] | Annotated[dict[str, float], Tag(BY_INTENT)],
     Discriminator(lambda value: BY_INTENT if isinstance(value, dict) else NUMBER),
 ]
+Observed = Annotated[str, Field(json_schema_extra={"enum": ["actions", "outcomes"]})]
 
 
 class _Strict(BaseModel):
     """No unknown keys, no conversions but from whole numbers to floats, finite numbers only."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
 
 class BranchModel(_Strict):
     """One way a move can end."""
 
     state: Name
+    """The public state that follows."""
     probability: Probability = 1.0
+    """Of this branch; those of a move sum to 1."""
     reward: Reward = 0.0
+    """What the attacker gains and the defender pays: one number, or a number by intent."""
     signal: Name | None = None
+    """What the defender sees besides the state, where outcomes are observed."""
 
 
 class MoveModel(_Strict):
     """What follows one pair of actions."""
 
     attacker: Name
+    """The attacker's action."""
     defender: Name
+    """The defender's action."""
     next: list[BranchModel]
+    """The ways it can end."""
 
 
 class StateModel(_Strict):
     """A public state; terminal when it has no moves."""
 
     attacker: list[Name] = []
+    """The attacker's actions."""
     defender: list[Name] = []
+    """The defender's actions."""
     moves: list[MoveModel] = []
+    """One for every pair of actions."""
 
 
 class StartModel(_Strict):
@@ -66,11 +79,17 @@ class GameModel(_Strict):
     format: Literal["ncirl-game/1"]
     name: str = "game"
     discount: float
+    """Below 1, or 1 where there is a horizon."""
     horizon: int | None = None
-    observes: str = "actions"
+    """Stages to play; for ever where there is none."""
+    observes: Observed = "actions"
+    """What the defender sees of a stage: the attacker's action, or only what came of it."""
     intents: list[Name]
+    """What the attacker may be after; the attacker alone knows which."""
     initial: list[StartModel]
+    """The prior over start states and intents; probabilities sum to 1."""
     states: dict[Name, StateModel]
+    """The public states by name."""
 
 
 _SAID = {

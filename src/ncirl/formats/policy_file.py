@@ -56,6 +56,20 @@ class Policy:
         Of what made it, by name.
     extra : mapping
         Anything else, as plain data: an attack graph's source, say.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import ncirl
+    >>> with TemporaryDirectory() as folder:
+    ...     ncirl.solve(ncirl.games.big_match(), ncirl.Certified(gap=0.01)).save(Path(folder, "match.ncirl"))
+    ...     policy = ncirl.load_solution(Path(folder, "match.ncirl"))
+    >>> policy.gap <= 0.01, policy.per_intent.shape
+    (True, (2,))
+    >>> defender = policy.defender(rng=1)
+    >>> defender.act() in defender.actions
+    True
     """
 
     game: Game
@@ -157,6 +171,12 @@ def load_policy(path: str | Path) -> Policy:
     ------
     InputError
         When the file cannot be read, is damaged or foreign, or its parts do not fit together.
+
+    Examples
+    --------
+    >>> load_policy("missing.ncirl")
+    Traceback (most recent call last):
+    ncirl.errors.InputError: missing.ncirl: cannot be read: No such file or directory
     """
     file = read_arrays(path, POLICY_FORMAT)
     game = game_from_arrays(file)

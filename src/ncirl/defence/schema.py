@@ -1,0 +1,155 @@
+"""The shape of what `ncirl defend --json` reads and writes, a line each, and of the session it can keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+from ncirl.defence.advice import Advice
+
+__all__ = ["RequestModel", "ResponseModel"]
+
+Told = str | list[str] | None
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class _Numbered(_Line):
+    id: Any = None
+    """Anything; it comes back with the response."""
+
+
+class _Plain(_Numbered):
+    do: Literal["advise", "undo", "why", "state", "quit"]
+
+
+class _Options(_Numbered):
+    do: Literal["options"]
+    attacker: Told = None
+    """An attempt, to be told which states and signals may follow."""
+    defender: Told = None
+    """What was done; what was drawn if left out."""
+
+
+class _Observe(_Numbered):
+    do: Literal["observe"]
+    attacker: Told = None
+    """What was attempted; required where actions are observed, refused where they are not."""
+    defender: Told = None
+    """What was really done; what was drawn if left out."""
+    new: Told = None
+    """In an attack graph, the conditions newly enabled; instead of `state`."""
+    state: str | None = None
+    """The state that followed; may be left out where only one can."""
+    signal: Told = None
+    """The signal or, in an attack graph, the alerts that rang."""
+
+
+class StageModel(_Line):
+    """One stage of a kept session."""
+
+    attacker: str | None = None
+    defender: str | None = None
+    state: str | None = None
+    signal: str | None = None
+
+
+class SessionModel(_Line):
+    """A session as it is kept, without its policy."""
+
+    format: Literal["ncirl-defence/1"]
+    game: str
+    policy: str
+    """Tells one policy from another."""
+    seed: int
+    start: str
+    stages: list[StageModel]
+
+
+class _Resume(_Numbered):
+    do: Literal["resume"]
+    session: SessionModel
+
+
+class RequestModel(RootModel[Annotated[_Plain | _Options | _Observe | _Resume, Field(discriminator="do")]]):
+    """A request, one JSON object a line."""
+
+
+@dataclass(frozen=True)
+class AdviceLine(Advice):
+    """What to do now; null under `promised` where the playbook knows no such place."""
+
+    posterior_means: str
+
+
+class AttackModel(_Line):
+    """The best that an intent can do against what is drawn from."""
+
+    worth: float
+    attacks: list[str]
+
+
+class ReasonsModel(_Line):
+    """Why this is the advice."""
+
+    best_attacks: dict[str, AttackModel]
+    if_known: dict[str, dict[str, float]]
+    """By action that may be drawn: what each intent could get if it knew that this is drawn."""
+    evidence: dict[str, float] | None
+
+
+class SeenModel(_Line):
+    """What was made of an observation."""
+
+    expected: bool
+    """Whether the certified attacker would ever do this."""
+    evidence: dict[str, float]
+    """How likely the certified attacker of each intent makes it."""
+
+
+class OptionsModel(_Line):
+    """What may be told; nothing when play has ended."""
+
+    defender: list[str | list[str]] | None = None
+    attacker: list[str | list[str]] | None = None
+    state: dict[str, list[str | list[str]]] | None = None
+    """The states that may follow, each with its signals."""
+
+
+class ErrorModel(_Line):
+    """Why a request was not met."""
+
+    message: str
+
+
+class _Advised(_Numbered):
+    advice: AdviceLine
+    seen: SeenModel | None = None
+
+
+class _Reasoned(_Numbered):
+    reasons: ReasonsModel
+
+
+class _Offered(_Numbered):
+    options: OptionsModel
+
+
+class _Kept(_Numbered):
+    session: SessionModel
+
+
+class _Ended(_Numbered):
+    bye: Literal[True]
+
+
+class _Refused(_Numbered):
+    error: ErrorModel
+
+
+class ResponseModel(RootModel[_Advised | _Reasoned | _Offered | _Kept | _Ended | _Refused]):
+    """A response, one JSON object a line, in the order of the requests."""
