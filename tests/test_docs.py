@@ -1,47 +1,79 @@
-"""Documentation that runs: Python blocks of the Markdown files, and every doctest of the package."""
+"""Documentation that runs: every page as a person follows it, the notebook, and every doctest of the package."""
 
 from __future__ import annotations
 
-import ast
 import doctest
 import importlib
-import io
+import os
 import pkgutil
 import re
-from contextlib import redirect_stdout
+import subprocess
+import sys
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 import ncirl
+from page_run import blocks_of, follow
+from test_api import PACKAGES
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PRINTED = re.compile(r"^print\(.*\)  # (.*)$", re.MULTILINE)
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+LONG = [page for page in PAGES if any(block.slow for block in blocks_of(page))]
+NOTEBOOKS = sorted(DOCS.rglob("*.ipynb"))
 MODULES = ["ncirl", *(module.name for module in pkgutil.walk_packages(ncirl.__path__, "ncirl."))]
+LOADED = re.compile(r'(?:src|<link[^>]+href)="?(https?://[^">]+)')
+NOT_RUN = re.compile(r"^```(?:sh|bash|shell|text)?\n(?:(?!```).*\n)*?\s*\$? ?ncirl ", re.MULTILINE)
 
 
-def blocks() -> list[object]:
-    found = []
-    for page in PAGES:
-        for i, block in enumerate(BLOCK.findall(page.read_text())):
-            found.append(pytest.param(block, id=f"{page.name}-{i}"))
-    return found
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("block", blocks())
-def test_python_block_prints_what_it_says(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_a_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        exec(compile(ast.parse(block), "block", "exec"), {"__name__": "block"})
-    if promised := PRINTED.findall(block):
-        assert printed.getvalue().splitlines() == promised
+    follow(blocks_of(page), slow=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", LONG, ids=named)
+def test_a_page_does_what_takes_long(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    follow(blocks_of(page), slow=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_commands_are_shown_where_they_are_run(page: Path) -> None:
+    assert not NOT_RUN.search(page.read_text()), "write commands in a console block, after $"
 
 
 def test_the_readme_has_an_example_that_says_what_it_prints() -> None:
-    assert any(PRINTED.search(block) for block in BLOCK.findall(PAGES[0].read_text()))
+    assert any(block.promised for block in blocks_of(PAGES[0]))
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=named)
+def test_a_notebook_runs(notebook: Path, tmp_path: Path) -> None:
+    NotebookClient(nbformat.read(notebook, as_version=4), resources={"metadata": {"path": str(tmp_path)}}).execute()
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_warnings_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    env = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    pages = [page.read_text() for page in tmp_path.rglob("*.html")]
+    assert not [link for page in pages for link in LOADED.findall(page)]
+    documented = {name for page in pages for name in re.findall(r'id="(ncirl[\w.]*)"', page)}
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        for name in filter(lambda name: callable(getattr(module, name)), module.__all__):
+            home = getattr(module, name).__module__  # a function that has a module's name is told there
+            assert documented & {f"{package}.{name}", f"{home}.{name}"}, f"{package}.{name} is not in the reference"
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])

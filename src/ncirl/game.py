@@ -32,7 +32,14 @@ __all__ = ["Game", "Observes", "Start"]
 
 
 class Observes(StrEnum):
-    """What the defender sees after a stage."""
+    """What the defender sees after a stage.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> ncirl.games.patrol().observes is Observes.ACTIONS
+    True
+    """
 
     ACTIONS = "actions"
     OUTCOMES = "outcomes"

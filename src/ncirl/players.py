@@ -45,6 +45,21 @@ class Attacker(Spectator):
         Seed of what is drawn.
     state : State, optional
         Where play starts, by label or description; needed when there are several start states.
+
+    Raises
+    ------
+    InputError
+        When the intent or the start state is not known.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> game = ncirl.games.aumann_maschler_1(horizon=2, discount=1.0)
+    >>> attacker = ncirl.solve(game, ncirl.HistoryLP()).attacker(intent="t1", rng=1)
+    >>> attacker.actions, attacker.mix.shape
+    (('Top', 'Bottom'), (2,))
+    >>> attacker.act() in attacker.actions
+    True
     """
 
     def __init__(
@@ -100,6 +115,21 @@ class Defender(Spectator):
         Seed of what is drawn.
     state : State, optional
         Where play starts, by label or description; needed when there are several start states.
+
+    Raises
+    ------
+    InputError
+        When the start state is not known.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> game = ncirl.games.aumann_maschler_1(horizon=2, discount=1.0)
+    >>> defender = ncirl.solve(game, ncirl.HistoryLP()).defender(rng=1)
+    >>> d = defender.act()
+    >>> defender.observe("Top", d, "play")  # what happened: both actions, and the state that followed
+    >>> defender.mix.sum().round(6)
+    np.float64(1.0)
     """
 
     def __init__(self, game: Game, strategy: DefenderStrategy, rng: Seed = 0, *, state: State | None = None) -> None:
@@ -152,6 +182,19 @@ class Observer(Spectator):
         What the attacker is known to play.
     state : State, optional
         Where play starts, by label or description; needed when there are several start states.
+
+    Raises
+    ------
+    InputError
+        When the start state is not known.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> game = ncirl.games.patrol(horizon=2, discount=1.0)
+    >>> observer = ncirl.solve(game, ncirl.HistoryLP()).observer(state=("m", "m"))
+    >>> observer.belief  # P(θ | everything seen), of shape (Θ,)
+    array([0.5, 0.5])
     """
 
     def __init__(self, game: Game, strategy: AttackerStrategy, *, state: State | None = None) -> None:

@@ -13,7 +13,13 @@ __all__ = ["Progress", "ProgressCallback", "Solution", "Solver", "Stats", "Statu
 
 
 class Status(Enum):
-    """Why a solver stopped; the value is advice for people."""
+    """Why a solver stopped; the value is advice for people.
+
+    Examples
+    --------
+    >>> Status.GAP_REACHED.label, Status.GAP_REACHED.value
+    ('gap-reached', 'The bounds are as close as asked.')
+    """
 
     EXACT = "The value is exact up to the accuracy of the linear program."
     GAP_REACHED = "The bounds are as close as asked."
@@ -30,7 +36,23 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Stats:
-    """What a solve cost."""
+    """What a solve cost.
+
+    Attributes
+    ----------
+    seconds, lp_seconds : float
+        In all, and in linear programs.
+    lp_solves : int
+        Number of linear programs.
+    states : int
+        Public states that were met and are not terminal.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> ncirl.solve(ncirl.games.patrol(horizon=2), ncirl.HistoryLP()).stats.lp_solves
+    1
+    """
 
     seconds: float = 0.0
     lp_solves: int = 0
@@ -40,7 +62,27 @@ class Stats:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a running solver is."""
+    """How far a running solver is.
+
+    Attributes
+    ----------
+    seconds : float
+        Since it began.
+    lower, upper : float
+        The bounds so far.
+    points, vectors : int
+        What it keeps of the value from below, and from above.
+    lp_solves : int
+        Linear programs so far.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> reports = []
+    >>> solution = ncirl.solve(ncirl.games.patrol(horizon=3), ncirl.Certified(), progress=reports.append)
+    >>> reports[0].gap >= reports[-1].gap
+    True
+    """
 
     seconds: float
     lower: float
@@ -76,6 +118,13 @@ class Solution:
         The solver that made it.
     claim : str
         One sentence for people: what the two numbers bound.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> solution = ncirl.solve(ncirl.games.patrol(horizon=2, discount=1.0), ncirl.Shapley())
+    >>> round(solution.lower, 4), solution.status.label, solution.claim
+    (0.6667, 'exact', 'value if the intent were public')
     """
 
     game: Game

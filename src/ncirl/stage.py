@@ -31,7 +31,13 @@ LARGEST_REWARD = 1e12  # beyond this, sums over stages lose all digits
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a stage leads to: the successor state and, where the model has one, a signal."""
+    """What a stage leads to: the successor state and, where the model has one, a signal.
+
+    Examples
+    --------
+    >>> Outcome("inside", signal="bell")
+    Outcome(state='inside', signal='bell')
+    """
 
     state: State
     signal: str | None = None
@@ -39,7 +45,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Branch:
-    """One way a pair of actions can end: an outcome, its probability, its reward per intent (or for all)."""
+    """One way a pair of actions can end: an outcome, its probability, its reward per intent (or for all).
+
+    Examples
+    --------
+    >>> Branch("inside", probability=0.5, reward=[1.0, 0.0]).state
+    'inside'
+    """
 
     state: State
     probability: float = 1.0
@@ -61,6 +73,14 @@ class Stage:
         q(o | a, d), row ``a * D + d``.
     pair, outcome, branch : ndarray
         Reward summands: broadcastable to (A, D, Θ); (O, Θ); (law.nnz, Θ), aligned with ``law.data``.
+
+    Examples
+    --------
+    >>> moves = {("go", "watch"): [Branch("out")], ("go", "sleep"): [Branch("in", 0.5, [1.0, 0.0]), Branch("out", 0.5)]}
+    >>> stage = Stage.from_moves(["go"], ["watch", "sleep"], moves, n_intents=2)
+    >>> stage.reward[0]  # indexed [d, θ]
+    array([[0. , 0. ],
+           [0.5, 0. ]])
     """
 
     attacker: tuple[str, ...]
@@ -239,3 +259,4 @@ def _normalised(law: sp.csr_array) -> sp.csr_array:
 
 
 TERMINAL = Stage((), (), (), sp.csr_array((0, 0), dtype=np.float64), pair=np.zeros((0, 0, 1)))
+"""The stage of a public state at which play is over, worth 0 from then on."""

@@ -89,6 +89,13 @@ class Certificate:
         Sizes of the playbooks.
     seconds : float
         How long it took.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> certificate = verify(ncirl.solve(ncirl.games.big_match(), ncirl.Certified(gap=0.01)))
+    >>> certificate.holds, certificate.faults, certificate.per_intent.shape
+    (True, (), (2,))
     """
 
     lower: float
@@ -111,6 +118,16 @@ def verify(policy: Claimed) -> Certificate:
     ----------
     policy : Claimed
         A game, two playbooks for it and the bounds they are said to prove.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> import ncirl
+    >>> solution = ncirl.solve(ncirl.games.patrol(horizon=3), ncirl.Certified())
+    >>> verify(solution).holds
+    True
+    >>> verify(dataclasses.replace(solution, upper=0.0)).holds  # a false claim
+    False
     """
     began = time.perf_counter()
     timed = policy.game.timed()

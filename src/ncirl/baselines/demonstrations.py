@@ -116,7 +116,13 @@ def demonstrator_strategy(
     demonstrator: Demonstrator = "equilibrium",
     equilibrium: ShapleySolution | None = None,
 ) -> StationaryAttacker:
-    """Return how a demonstrator plays, for every intent; parameters as for `demonstrations`."""
+    """Return how a demonstrator plays, for every intent; parameters as for `demonstrations`.
+
+    Raises
+    ------
+    InputError
+        When the noise is out of range or the demonstrator not known.
+    """
     if demonstrator == "equilibrium":
         if not 0 <= noise <= 1:
             raise InputError(f"noise: a share must lie in [0, 1], got {noise:g}")

@@ -77,7 +77,13 @@ def infer(
 
 
 def most_likely(posterior: FloatArray) -> FloatArray:
-    """Return certainty of the most likely intent, the first of several."""
+    """Return certainty of the most likely intent, the first of several.
+
+    Parameters
+    ----------
+    posterior : ndarray of shape (Θ,)
+        The probability of each intent.
+    """
     certain = np.zeros(len(posterior))
     certain[posterior.argmax()] = 1.0
     return certain

@@ -43,6 +43,11 @@ class MAIRL:
     equilibrium : ShapleySolution, optional
         Of `game`, if it is known already.
 
+    Raises
+    ------
+    InputError
+        When `inferred` is no probability of each intent.
+
     Examples
     --------
     >>> import ncirl

@@ -108,6 +108,11 @@ def simulate(
     tolerance : float
         What the cut of a game without a horizon may change, at most.
 
+    Raises
+    ------
+    InputError
+        When there are no episodes to draw, or a number is out of range.
+
     Examples
     --------
     >>> import ncirl

@@ -19,6 +19,7 @@ from ncirl.importers.report import ImportReport
 __all__ = ["AUTO", "IMPORTERS", "Draft", "ImportOptions", "ImportReport", "Imported", "Importer", "import_graph"]
 
 AUTO = "auto"
+"""The name of no format: go by what the file looks like."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ IMPORTERS: dict[str, Importer] = {
     "graphml": Importer("ncirl.importers.graphml", "GraphML as networkx, yEd and Gephi write it", GRAPH_SETTINGS),
     "node-link": Importer("ncirl.importers.node_link", "node-link JSON as networkx writes it", GRAPH_SETTINGS),
 }
+"""The formats that can be read, by name."""
 
 
 def import_graph(
