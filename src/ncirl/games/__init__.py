@@ -6,16 +6,43 @@ from collections.abc import Callable
 
 from ncirl.errors import InputError
 from ncirl.game import Game
-from ncirl.games.classics import aumann_maschler_1, aumann_maschler_2, big_match
+from ncirl.games.classics import (
+    aumann_maschler_1,
+    aumann_maschler_2,
+    aumann_maschler_3,
+    big_match,
+    card_game,
+    mertens_zamir,
+)
+from ncirl.games.inspection import inspection
+from ncirl.games.market import market
 from ncirl.games.office import office
 from ncirl.games.patrol import patrol
 
-__all__ = ["BUILTIN", "aumann_maschler_1", "aumann_maschler_2", "big_match", "builtin", "office", "patrol"]
+__all__ = [
+    "BUILTIN",
+    "aumann_maschler_1",
+    "aumann_maschler_2",
+    "aumann_maschler_3",
+    "big_match",
+    "builtin",
+    "card_game",
+    "inspection",
+    "market",
+    "mertens_zamir",
+    "office",
+    "patrol",
+]
 
 BUILTIN: dict[str, Callable[[], Game]] = {
     "aumann-maschler-1": aumann_maschler_1,
     "aumann-maschler-2": aumann_maschler_2,
+    "aumann-maschler-3": aumann_maschler_3,
     "big-match": big_match,
+    "card-game": card_game,
+    "inspection": inspection,
+    "market": market,
+    "mertens-zamir": mertens_zamir,
     "office": office,
     "patrol": patrol,
 }

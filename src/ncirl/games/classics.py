@@ -1,9 +1,6 @@
 """Games of the literature with one-sided information and known values. Rows are the attacker's actions.
 
-References
-----------
-R. J. Aumann, M. Maschler, Repeated Games with Incomplete Information, MIT Press, 1995.
-S. Sorin, "Big Match" with lack of information on one side, International Journal of Game Theory 13 (1984).
+`catalogue` gives each game's source, `known_values` what is known of its value.
 """
 
 from __future__ import annotations
@@ -16,7 +13,15 @@ from numpy.typing import ArrayLike
 from ncirl.game import Game, Observes
 from ncirl.stage import TERMINAL, Branch, Stage
 
-__all__ = ["aumann_maschler_1", "aumann_maschler_2", "big_match", "repeated"]
+__all__ = [
+    "aumann_maschler_1",
+    "aumann_maschler_2",
+    "aumann_maschler_3",
+    "big_match",
+    "card_game",
+    "mertens_zamir",
+    "repeated",
+]
 
 
 def repeated(
@@ -72,7 +77,8 @@ def aumann_maschler_1(
 
     For γ ≤ ⅓, V(½) = ½ and V(p) = p + γ (1 − p) V(p / (1 − p)) for p < ½, with V(p) = V(1 − p).
     """
-    return _aumann_maschler(1.0, p, discount, horizon, observes, "aumann-maschler-1")
+    play = (discount, horizon, observes)
+    return _two_matrices([[1, 0], [0, 0]], [[0, 0], [0, 1]], p, play, "aumann-maschler-1")
 
 
 def aumann_maschler_2(
@@ -82,21 +88,82 @@ def aumann_maschler_2(
     observes: Observes | str = Observes.ACTIONS,
 ) -> Game:
     """Repeat A¹ = [[−1, 0], [0, 0]] or A² = [[0, 0], [0, −1]]: revealing everything costs nothing, V ≡ 0."""
-    return _aumann_maschler(-1.0, p, discount, horizon, observes, "aumann-maschler-2")
+    play = (discount, horizon, observes)
+    return _two_matrices([[-1, 0], [0, 0]], [[0, 0], [0, -1]], p, play, "aumann-maschler-2")
 
 
-def _aumann_maschler(
-    prize: float, p: float, discount: float, horizon: int | None, observes: Observes | str, name: str
+def _two_matrices(
+    first: ArrayLike,
+    second: ArrayLike,
+    p: float,
+    play: tuple[float, int | None, Observes | str],
+    name: str,
+    defender: Sequence[str] = ("Left", "Right"),
 ) -> Game:
+    """Repeat one of two matrices with rows Top and Bottom; `play` is discount, horizon, observes."""
+    discount, horizon, observes = play
     return repeated(
-        {"t1": [[prize, 0.0], [0.0, 0.0]], "t2": [[0.0, 0.0], [0.0, prize]]},
+        {"t1": first, "t2": second},
         prior=[p, 1 - p],
         attacker=["Top", "Bottom"],
-        defender=["Left", "Right"],
+        defender=defender,
         discount=discount,
         horizon=horizon,
         observes=observes,
         name=name,
+    )
+
+
+def aumann_maschler_3(
+    p: float = 0.5,
+    discount: float = 0.9,
+    horizon: int | None = None,
+    observes: Observes | str = Observes.ACTIONS,
+) -> Game:
+    """Repeat A¹ = [[4, 0, 2], [4, 0, −2]] or A² = [[0, 4, −2], [0, 4, 2]]: revealing a part is best.
+
+    From p = ½ the attacker moves the defender's belief to ¼ or ¾ and stays there.
+    """
+    columns = ("Left", "Middle", "Right")
+    play = (discount, horizon, observes)
+    return _two_matrices([[4, 0, 2], [4, 0, -2]], [[0, 4, -2], [0, 4, 2]], p, play, "aumann-maschler-3", columns)
+
+
+def mertens_zamir(
+    p: float = 0.5,
+    discount: float = 0.9,
+    horizon: int | None = None,
+    observes: Observes | str = Observes.ACTIONS,
+) -> Game:
+    """Repeat A¹ = [[3, −1], [−3, 1]] or A² = [[2, −2], [−2, 2]]: a secret that wears off as slowly as one can.
+
+    Without its secret the attacker gets nothing; with it, about √n φ(p) in n stages, φ the normal density at its
+    p-quantile.
+    """
+    play = (discount, horizon, observes)
+    return _two_matrices([[3, -1], [-3, 1]], [[2, -2], [-2, 2]], p, play, "mertens-zamir")
+
+
+def card_game(
+    p: float = 0.5,
+    discount: float = 1.0,
+    horizon: int | None = 1,
+    observes: Observes | str = Observes.ACTIONS,
+) -> Game:
+    """Raise on a red card, and sometimes on a black one; the other meets the raise or passes.
+
+    Both put 1 into the pot; a raise puts in 1 more. Folding shows the card: red wins the pot, black loses it. The
+    defender's choice counts only after a raise, so choosing at once is the same. With a horizon the card is kept.
+    """
+    return repeated(
+        {"red": [[2.0, 1.0], [1.0, 1.0]], "black": [[-2.0, 1.0], [-1.0, -1.0]]},
+        prior=[p, 1 - p],
+        attacker=["raise", "fold"],
+        defender=["meet", "pass"],
+        discount=discount,
+        horizon=horizon,
+        observes=observes,
+        name="card-game",
     )
 
 
