@@ -23,6 +23,7 @@ __all__ = ["Response", "spans"]
 
 SETTLED = 1e-9  # tightening ends when nothing moves by more
 ACCURACY = 1e-12  # relative to what can be won; where sweeps end
+CLOSE = 10  # times that: where a policy is good enough, such as one that was found before
 ROUNDS = 200  # improvements of the opponent's policy, at most
 SWEEPS = 1000  # in the evaluation of one policy, at most
 
@@ -163,7 +164,7 @@ class Response:
         for _ in range(ROUNDS):
             row_values = self.reward + self.moves @ values
             after = self._best(row_values)
-            if np.abs(after - values).max() <= enough:
+            if np.abs(after - values).max() <= CLOSE * enough:
                 return after
             values = self._followed(row_values, after, enough)
         return values
