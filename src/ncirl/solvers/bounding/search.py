@@ -1,8 +1,10 @@
 """Trials: forward along the optimistic play to where the bounds are farthest apart, and home again, backing up.
 
 From a belief the search moves to the successor with the largest probability-weighted excess gap, where the excess is
-measured against the gap at the start: coarse gaps are closed first, everywhere, before finer ones are looked at. On the
-way home the next-best successors are backed up too.
+measured against the gap at the start. There are two manners. A wide trial looks for gaps as large as that at the start,
+so that coarse ones are closed first, everywhere, and on the way home backs up the next-best successors too. A deep one
+looks for smaller gaps, follows one successor only, and so gets far; it does better where play goes on long and beliefs
+move slowly. Which pays more differs from game to game, so both are tried and the better one is used more.
 """
 
 from __future__ import annotations
@@ -29,10 +31,31 @@ __all__ = ["Search", "Visit"]
 DEEPEST = 100  # stages of a trial
 SHORT = 2  # a path of so few places has found nothing
 FINER = 0.7  # then look for smaller gaps
+DEEPER = 0.3  # of the gap at the start: what deep trials look for
+OTHERWISE = 4  # every so many trials the manner that does worse gets a chance
+MEMORY = 0.7  # how much a trial counts when the next one is over
 SETTLED = 12  # successors whose lower bound is improved where that takes no program
 FEW = 32  # actions tried there before a program has told which matter
 MISSED = 1e-3  # of the gap looked for: what programs may leave out
 FINEST = 2e-7  # a row violated by less than the LP solver's own tolerance cannot be mended by adding it
+
+
+@dataclass(eq=False)
+class Manner:
+    """A manner of exploring, and how well it has been doing lately."""
+
+    gained: float = 0.0  # logarithm of how many times smaller the gap became; older trials count less
+    backups: float = 0.0  # what that took
+
+    @property
+    def rate(self) -> float:
+        """What a backup gained; infinite before any."""
+        return self.gained / self.backups if self.backups else np.inf
+
+    def credit(self, gained: float, backups: int) -> None:
+        """Take note of a trial."""
+        self.gained = MEMORY * self.gained + gained
+        self.backups = MEMORY * self.backups + backups
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +79,9 @@ class Search:
         self.lower = LowerBook(self.places, {k: initial.corners[s] for k, s in enumerate(states)})
         self.meter = meter
         self.accuracy = Accuracy()
-        self._aim = np.inf  # the gap looked for: today's, until nothing of that size is found
+        self._aim = np.inf  # the gap wide trials look for: today's, until nothing of that size is found
+        self._wide, self._deep = Manner(), Manner()
+        self._trials = self.backups = 0
         self._upper_programs: dict[int, UpperProgram] = {}
         self._lower_programs: dict[int, LowerProgram] = {}
         self.roots = [
@@ -99,6 +124,7 @@ class Search:
 
     def back_up(self, visit: Visit) -> tuple[UpperStep, LowerStep]:
         """Improve both bounds at a belief."""
+        self.backups += 1
         place, belief = self.places[visit.place], visit.belief
         if visit.place not in self._upper_programs:
             likely = self._likely(self.states[visit.place])
@@ -168,11 +194,28 @@ class Search:
         return sum(p * low for p, (low, _) in values), sum(p * high for p, (_, high) in values)
 
     def trial(self, target: float, width: int, late: Callable[[], bool]) -> None:
-        """Follow the optimistic play from the start whose gap weighs most, then come home."""
+        """Explore in the manner that has been doing better, or from time to time in the other one."""
         low, high = self.bounds()
-        self._aim = max(target, min(self._aim, high - low))
-        self.accuracy.missed = max(FINEST, MISSED * self._aim)
-        visit, excess = max(self.roots, key=lambda root: root[0] * self.gap(root[1]))[1], self._aim
+        before, backups = high - low, self.backups
+        self._aim = max(target, min(self._aim, before))
+        self.accuracy.missed = max(FINEST, MISSED * before)
+        manner = self._next_manner()
+        if manner is self._wide:
+            if self._explore(self._aim, width, late) <= SHORT:  # nothing left to find at this scale
+                self._aim *= FINER
+        else:
+            self._explore(max(target, DEEPER * before), 1, late)
+        low, high = self.bounds()
+        manner.credit(float(np.log(max(before, FINEST) / max(high - low, FINEST))), self.backups - backups)
+
+    def _next_manner(self) -> Manner:
+        before, self._trials = self._trials, self._trials + 1
+        better, worse = sorted((self._wide, self._deep), key=lambda manner: -manner.rate)
+        return worse if before and before % OTHERWISE == 0 else better
+
+    def _explore(self, excess: float, width: int, late: Callable[[], bool]) -> int:
+        """Follow the optimistic play from the start whose gap weighs most, then come home; return how far it led."""
+        visit = max(self.roots, key=lambda root: root[0] * self.gap(root[1]))[1]
         path: list[tuple[Visit, list[Visit], float]] = []
         while len(path) < self.depth and not late():
             step, held = self.back_up(visit)
@@ -187,11 +230,10 @@ class Search:
         for visit, others, excess in reversed(path):
             for other in [*others, visit]:
                 if late():
-                    return
+                    return len(path)
                 if other is visit or self.gap(other) > excess:  # a neighbour may have closed it meanwhile
                     self.back_up(other)
-        if len(path) <= SHORT:  # nothing left to find at this scale
-            self._aim *= FINER
+        return len(path)
 
     def evaluate(self) -> None:
         """Carry improvements through both controllers, once enough has changed."""
