@@ -74,8 +74,9 @@ def test_it_ends_with_its_workers(number: signal.Signals, code: int) -> None:
             address = server.stdout.readline().split(" at ")[1].split(" (")[0]
             with urlopen(f"{address}api/contests", timeout=PATIENCE) as answer:
                 assert json.load(answer)["contests"][0]["job"] is not None
-            workers = children_of(server.pid)
-            assert workers
+            end = time.monotonic() + PATIENCE
+            while not (workers := children_of(server.pid)):
+                assert time.monotonic() < end, "no worker was started"
             server.send_signal(number)
             assert server.wait(PATIENCE) == code
             late = time.monotonic() + PATIENCE

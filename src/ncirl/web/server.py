@@ -55,6 +55,11 @@ def server_on(host: str, opened: Iterable[Opened] = ()) -> uvicorn.Server:
     sys.setswitchinterval(SWITCH)
     app = create_app(opened=opened, hosts={*LOOPBACK, host} if is_loopback(host) else None)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=PATIENCE
+        app,
+        log_config=None,  # whoever runs this process has set up its logging
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=PATIENCE,
     )
     return uvicorn.Server(config)
