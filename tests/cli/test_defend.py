@@ -167,6 +167,16 @@ class Terminal:
         self.ahead = shown[upto:]
         return shown[:upto].decode()
 
+    def interrupt_until(self, text: str) -> None:
+        """Press Ctrl-C, as people do, until it is heeded: one just before the line is read waits for a key."""
+        end = time.monotonic() + PATIENCE
+        while text.encode() not in self.ahead:
+            assert time.monotonic() < end, self.ahead
+            self.type("\x03")
+            while select.select([self.screen], [], [], 1.0)[0]:
+                self.ahead += os.read(self.screen, 65536)
+        self.until(text)
+
     def type(self, keys: str) -> None:
         """Press keys."""
         os.write(self.screen, keys.encode())
@@ -184,8 +194,7 @@ def test_at_a_terminal_tab_completes_and_control_d_leaves(policy: Path) -> None:
     terminal.until("What did you block? ")
     terminal.type("exp\t\r")
     terminal.until("What did the attacker attempt? ")
-    terminal.type("\x03")  # Ctrl-C
-    terminal.until("Nothing is lost")
+    terminal.interrupt_until("Nothing is lost")
     terminal.type("phi\t, ex\t\r")
     terminal.until("What is newly enabled? ")
     terminal.type("mail\r")
