@@ -153,10 +153,11 @@ def test_several_files_are_one_graph(tmp_path: Path) -> None:
     assert steps(imported(tmp_path, first, second)) == {("u", "a"), ("a", "g")}
 
 
-def test_a_directory_is_all_its_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("format", ["bloodhound", "auto"])
+def test_a_directory_is_all_its_files(tmp_path: Path, format: str) -> None:
     (tmp_path / "a.json").write_text(json.dumps(opengraph([START, GOAL], [edge("Owns", "u", "g")])), encoding="utf-8")
     (tmp_path / "notes.txt").write_text("not read", encoding="utf-8")
-    assert steps(import_graph("bloodhound", tmp_path)) == {("u", "g")}
+    assert steps(import_graph(format, tmp_path)) == {("u", "g")}
 
 
 def test_a_graph_as_the_interface_exports_it_is_read(tmp_path: Path) -> None:

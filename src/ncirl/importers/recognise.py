@@ -87,7 +87,7 @@ def recognise(path: Path, limit: int = SIZE_LIMIT) -> Kind | None:
         When the file cannot be read as text, or is XML that does not parse.
     """
     if path.is_dir():
-        return CSV_KIND if any(child.name.lower() == "vertices.csv" for child in path.iterdir()) else None
+        return _recognise_folder(sorted(path.iterdir()), limit)
     if is_xml(path):
         return XML_KINDS.get(read_xml(path, limit).tag.lower())
     text = read_text(path, limit)
@@ -100,6 +100,15 @@ def recognise(path: Path, limit: int = SIZE_LIMIT) -> Kind | None:
         return recognise_data(read_data(path, limit))
     except InputError:
         return None
+
+
+def _recognise_folder(children: list[Path], limit: int) -> Kind | None:
+    """MulVAL writes two files into one folder, BloodHound's collectors one file a kind of object."""
+    if any(child.name.lower() == "vertices.csv" for child in children):
+        return CSV_KIND
+    first = next((child for child in children if child.suffix.lower() == ".json"), None)
+    kind = recognise(first, limit) if first is not None else None
+    return kind if kind is not None and kind.format == "bloodhound" else None
 
 
 def recognise_data(data: Any) -> Kind | None:
