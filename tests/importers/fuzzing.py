@@ -80,14 +80,14 @@ def _spoilt(raw: bytes, rng: random.Random) -> bytes:
     return raw[:first] + (rng.choice(PIECES) if way == 7 else raw[slice(*other)]) + raw[last:]
 
 
-def outcome(format: str, case: Case, folder: Path) -> str:
+def outcome(format: str, case: Case, folder: Path, initial: tuple[str, ...] = ()) -> str:
     """Import a case and return "imported" or "refused"; everything else is an exception of what went wrong."""
     paths = []
     for name, raw in case.items():
         (folder / name).write_bytes(raw)
         paths.append(folder / name)
     try:
-        imported = import_graph(format, paths)
+        imported = import_graph(format, paths, initial=initial)
     except NcirlError:
         return "refused"
     data = attack_graph_to_data(imported.graph)
@@ -109,7 +109,7 @@ def spoil(format: str, case: Case, seeds: range, folder: Path) -> Counter[str]:
     return counts
 
 
-def cases_in(directory: Path, format: str) -> Iterator[tuple[Path, Case]]:
+def cases_in(directory: Path, format: str, initial: tuple[str, ...] = ()) -> Iterator[tuple[Path, Case]]:
     """Yield the graphs of a format below a directory: files of one suffix that import together, or each alone."""
     groups: dict[tuple[Path, str], list[Path]] = {}
     for path in sorted(file for file in directory.rglob("*") if file.is_file()):
@@ -121,7 +121,7 @@ def cases_in(directory: Path, format: str) -> Iterator[tuple[Path, Case]]:
             groups.setdefault((path.parent, path.suffix.lower()), []).append(path)
     for files in groups.values():
         try:
-            import_graph(format, files)
+            import_graph(format, files, initial=initial)
             together = [files]
         except InputError:
             together = [[file] for file in files]
@@ -134,12 +134,14 @@ def _main() -> int:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--format", action="append", choices=sorted(IMPORTERS))
     parser.add_argument("--count", type=int, default=2000, help="mutations per importer")
+    parser.add_argument("--initial", action="append", default=[], help="where attackers begin, if files do not say")
     given = parser.parse_args()
+    initial = tuple(given.initial)
     resource.setrlimit(resource.RLIMIT_AS, (2 * LARGEST_BYTES, 2 * LARGEST_BYTES))  # what is mapped is not all used
     signal.signal(signal.SIGALRM, _too_long)
     failures = 0
     for format in given.format or IMPORTERS:
-        cases = list(cases_in(given.directory, format))
+        cases = list(cases_in(given.directory, format, initial))
         counts: Counter[str] = Counter()
         slowest = 0.0
         for number in range(given.count if cases else 0):
@@ -149,7 +151,7 @@ def _main() -> int:
             signal.alarm(int(LONGEST_SECONDS))
             try:
                 with tempfile.TemporaryDirectory() as folder:
-                    counts[outcome(format, mutated(case, random.Random(seed)), Path(folder))] += 1
+                    counts[outcome(format, mutated(case, random.Random(seed)), Path(folder), initial)] += 1
             except Exception:
                 counts["failed"] += 1
                 print(f"{path}, seed '{seed}':\n{traceback.format_exc()}", file=sys.stderr)
