@@ -85,6 +85,11 @@ class Response:
                 break
         return values
 
+    def answers(self, values: FloatArray) -> IntArray:
+        """Return the rows that are best against some values, per node (and intent)."""
+        row_values = self.reward + self.moves @ values
+        return self._reaching(row_values, self._best(row_values))
+
     def bound(self, values: FloatArray) -> FloatArray:
         """Turn any values into ones the opponent cannot beat, by their residual.
 
@@ -171,15 +176,20 @@ class Response:
 
     def _followed(self, row_values: FloatArray, values: FloatArray, enough: float) -> FloatArray:
         """Evaluate the policy whose rows reach `values` now."""
-        widths = np.diff(np.append(self.first, len(self.reward)))
-        reached = row_values == np.repeat(values, widths, axis=0)
-        numbers = np.arange(len(row_values)).reshape(-1, *[1] * (reached.ndim - 1))
-        chosen = np.minimum.reduceat(np.where(reached, numbers, len(row_values)), self.first, axis=0)
+        chosen = self._reaching(row_values, values)
         columns = [
             self._evaluated(rows, k, values.reshape(len(values), -1)[:, k], enough)
             for k, rows in enumerate(chosen.reshape(len(chosen), -1).T)
         ]
         return np.stack(columns, axis=-1).reshape(values.shape)
+
+    def _reaching(self, row_values: FloatArray, best: FloatArray) -> IntArray:
+        """Return the first row of each node that is as good as its best."""
+        widths = np.diff(np.append(self.first, len(self.reward)))
+        reached = row_values == np.repeat(best, widths, axis=0)
+        numbers = np.arange(len(row_values)).reshape(-1, *[1] * (reached.ndim - 1))
+        chosen: IntArray = np.minimum.reduceat(np.where(reached, numbers, len(row_values)), self.first, axis=0)
+        return chosen
 
     def _evaluated(self, rows: IntArray, k: int, value: FloatArray, enough: float) -> FloatArray:
         """Approach v = reward + moves v for the rows chosen: a Krylov method, and sweeps for what it leaves."""

@@ -36,6 +36,7 @@ from ncirl.quotient import quotient
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 from ncirl.solvers.bounding.export import attacker_playbook, defender_playbook
 from ncirl.solvers.bounding.intents import merge_intents
+from ncirl.solvers.bounding.schedule import Schedule
 from ncirl.solvers.bounding.search import Search
 from ncirl.solvers.initial import initial_bounds
 from ncirl.strategy import AttackerStrategy, DefenderStrategy
@@ -190,7 +191,7 @@ class Certified:
                 report()
             return self.time_limit is not None and now - began > self.time_limit
 
-        stalled = 0
+        stalled, schedule = 0, Schedule(search, self.width)
         try:
             while True:
                 low, high = search.bounds()
@@ -200,8 +201,7 @@ class Certified:
                     return Status.GAP_REACHED
                 if late():
                     return Status.TIME_LIMIT
-                search.trial(target, self.width, late)
-                search.evaluate()
+                schedule.step(target, late)
                 after = search.bounds()
                 stalled = stalled + 1 if after[1] - after[0] >= high - low else 0
                 if stalled > PATIENCE:

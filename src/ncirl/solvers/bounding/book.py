@@ -15,7 +15,9 @@ import scipy.sparse as sp
 from ncirl._typing import FloatArray, IntArray
 from ncirl.controller import Response
 
-__all__ = ["Evaluated", "alive_nodes", "improved"]
+__all__ = ["Controller", "Evaluated"]
+
+FOLLOWED = 100  # stages for which visits are counted
 
 
 class Evaluated(Protocol):
@@ -46,30 +48,51 @@ class Evaluated(Protocol):
         """Nodes it refers to."""
 
 
-def alive_nodes(nodes: Sequence[Evaluated], roots: Iterable[int]) -> IntArray:
-    """Return the nodes in use: the roots and all they lead to."""
-    pending = list(roots)
-    seen = set(pending)
-    while pending:
-        for n in nodes[pending.pop()].leads:
-            if n not in seen:
-                seen.add(n)
-                pending.append(n)
-    return np.array(sorted(seen), dtype=np.intp)
+def depths(nodes: Sequence[Evaluated], roots: Iterable[int]) -> dict[int, int]:
+    """Return the nodes in use, the roots and all they lead to, with how many steps away they are."""
+    met = list(dict.fromkeys(roots))
+    depth = dict.fromkeys(met, 0)
+    for n in met:  # grows as it goes
+        for m in nodes[n].leads:
+            if m not in depth:
+                depth[m] = depth[n] + 1
+                met.append(m)
+    return depth
 
 
-def improved(
-    nodes: Sequence[Evaluated], alive: IntArray, values: FloatArray, sweeps: int, *, maximise: bool
-) -> FloatArray:
-    """Improve the values of the nodes `alive`; `maximise` says whether the opponent is the attacker."""
-    at = np.full(len(nodes), -1, dtype=np.intp)
-    at[alive] = np.arange(len(alive))
-    used = [nodes[n] for n in alive.tolist()]
-    first = np.concatenate([[0], np.cumsum([len(node.gains) for node in used])])
-    rows = np.concatenate([node.row + start for node, start in zip(used, first, strict=False)])
-    columns = at[np.concatenate([node.column for node in used])]
-    weights = np.concatenate([node.weight for node in used])
-    moves = sp.csr_array((weights, (rows, columns)), shape=(first[-1], len(used)))
-    response = Response(np.concatenate([node.gains for node in used]), moves, first[:-1], maximise=maximise)
-    floor = np.array([node.floor for node in used])
-    return response.tightened(values, sweeps, floor)
+class Controller:
+    """The nodes that some roots lead to, as what their opponent faces; `maximise` says whether that is the attacker."""
+
+    def __init__(self, nodes: Sequence[Evaluated], roots: Iterable[int], *, maximise: bool) -> None:
+        self.depth = depths(nodes, roots)
+        self.alive: IntArray = np.array(sorted(self.depth), dtype=np.intp)
+        self._at = np.full(len(nodes), -1, dtype=np.intp)
+        self._at[self.alive] = np.arange(len(self.alive))
+        used = [nodes[n] for n in self.alive.tolist()]
+        first = np.concatenate([[0], np.cumsum([len(node.gains) for node in used])])
+        rows = np.concatenate([node.row + start for node, start in zip(used, first, strict=False)])
+        columns = self._at[np.concatenate([node.column for node in used])]
+        weights = np.concatenate([node.weight for node in used])
+        moves = sp.csr_array((weights, (rows, columns)), shape=(first[-1], len(used)))
+        self._response = Response(np.concatenate([node.gains for node in used]), moves, first[:-1], maximise=maximise)
+        self._floor = np.array([node.floor for node in used])
+
+    def improved(self, values: FloatArray, sweeps: int) -> FloatArray:
+        """Return what is known of the nodes `alive` after some sweeps."""
+        return self._response.tightened(values, sweeps, self._floor)
+
+    def visits(self, values: FloatArray, root: int, mass: FloatArray) -> FloatArray:
+        """Return how often the best answer meets each node, discounted, when `mass` begins at a root; [node, θ].
+
+        That is how much the root's value changes with the node's.
+        """
+        chosen = self._response.answers(values).reshape(len(self.alive), -1)
+        met = np.zeros(chosen.shape)
+        for k, rows in enumerate(chosen.T):
+            moves = self._response.moves[rows].T.tocsr()
+            flow = np.zeros(len(self.alive))
+            flow[self._at[root]] = mass[k]
+            for _ in range(FOLLOWED):
+                met[:, k] += flow
+                flow = moves @ flow
+        return met

@@ -9,9 +9,9 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray
 from ncirl.belief import policy_of
 from ncirl.lp.session import INF, LPSolution, Meter
-from ncirl.solvers.bounding.lower_book import LowerBook
+from ncirl.solvers.bounding.lower_book import LowerBook, Plan
 from ncirl.solvers.bounding.place import Place
-from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy, StageProgram
+from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy, StageProgram, cleaned_beliefs
 from ncirl.solvers.bounding.upper_book import UpperStep
 
 __all__ = ["LowerProgram", "LowerStep"]
@@ -20,17 +20,23 @@ MOST_SHARES = 400  # columns beyond which the program is built anew
 
 
 @dataclass(frozen=True, eq=False)
-class LowerStep:
-    """A plan that is a plan, shares that fit its posteriors, and what they get against each defence."""
+class LowerStep(Plan):
+    """What P_A over points says at a belief: a plan, and the defender's answer to it.
 
-    actions: IntArray
-    plan: FloatArray
-    observation: IntArray
-    following: IntArray
-    share: FloatArray
-    payoff: FloatArray
+    Attributes
+    ----------
+    belief : ndarray of shape (Θ,)
+        Where.
+    defences, mix : ndarray
+        The defender's actions in use and D[d].
+    prices : ndarray of shape (I, Θ)
+        What mass is worth after each observation; a point above that plane would help.
+    """
+
+    belief: FloatArray
     defences: IntArray
     mix: FloatArray
+    prices: FloatArray
 
 
 class LowerProgram(StageProgram):
@@ -53,6 +59,14 @@ class LowerProgram(StageProgram):
         self.share_belief = np.zeros((0, self.place.n_t))
         self.share_weight = np.zeros((0, self.place.n_d))
         self.share_columns: IntArray = NONE
+        n_t = self.place.n_t
+        shut = np.zeros(n_t)
+        self.belief_columns: IntArray = self.n_columns + np.arange(n_t)
+        self.session.add_columns(np.arange(n_t), -np.eye(n_t), shut, shut, shut)
+        self.n_columns += n_t
+        self.session.add_rows(self.belief_columns, np.ones((1, n_t)), np.full(1, -INF), np.full(1, INF))
+        self.total_row: IntArray = np.array([self.n_rows])
+        self.n_rows += 1
 
     def entering(self, action: int) -> tuple[IntArray, FloatArray]:
         """Return rows and coefficients [θ, row] of new plan columns."""
@@ -112,7 +126,7 @@ class LowerProgram(StageProgram):
         self.n_columns += n
         return True
 
-    def solve(self, belief: FloatArray, hint: UpperStep) -> LowerStep:
+    def follow(self, belief: FloatArray, hint: UpperStep) -> LowerStep:
         """Solve at a belief, starting with what the optimistic plan would do there, adding what is missed."""
         used = hint.plan.sum(axis=1) > ACTIVE
         actions, defences = hint.actions[used], hint.defences
@@ -126,6 +140,35 @@ class LowerProgram(StageProgram):
                 self.add_action(a)
         self._seed(actions, hint.plan[used])
         self.at(belief)
+        return self._solved(belief)
+
+    def solve(self, belief: FloatArray) -> LowerStep:
+        """Solve at a belief with what is there from before, adding what is missed."""
+        self._shrink()
+        self.at(belief)
+        return self._solved(belief)
+
+    def exceed(self, prices: FloatArray) -> LowerStep:
+        """Solve where the value exceeds what mass costs by most: P_A with the belief as a choice."""
+        self._shrink()
+        nothing = np.zeros(self.place.n_t)
+        self.at(nothing)
+        self.session.set_costs(self.belief_columns, -prices)
+        self.session.set_columns(self.belief_columns, nothing, np.ones(self.place.n_t))
+        self.session.set_rows(self.total_row, np.ones(1), np.ones(1))
+        try:
+            return self._solved(None)
+        finally:
+            self.session.set_costs(self.belief_columns, nothing)
+            self.session.set_columns(self.belief_columns, nothing, nothing)
+            self.session.set_rows(self.total_row, np.full(1, -INF), np.full(1, INF))
+
+    def _shrink(self) -> None:
+        """Build the program anew with the actions used last when it has become large."""
+        if len(self.share_columns) > MOST_SHARES:
+            self.start(*self._used)
+
+    def _solved(self, belief: FloatArray | None) -> LowerStep:
         while True:
             solution = self.session.solve()
             plan = self.plan(solution)
@@ -139,7 +182,18 @@ class LowerProgram(StageProgram):
             gained = mix @ self.gain[:, self.defences]
             excess = (gained - solution.duals[: self.place.n_t]).max(axis=1)
             if not self.add_missed(excess, self.actions, defences=False):
-                return self._cleaned(belief, plan, share, mix)
+                if belief is None:
+                    belief = cleaned_beliefs(solution.columns[self.belief_columns][None])[0]
+                self._used = self.actions[plan.sum(axis=1) > ACTIVE], self.defences[mix > ACTIVE]
+                return self._cleaned(belief, plan, share, mix, self._prices(mix, solution.duals))
+
+    def _prices(self, mix: FloatArray, duals: FloatArray) -> FloatArray:
+        reach = self.place.discount * self.place.reach(self.defences, mix)
+        priced = (self.row_of >= 0) & (reach > ACTIVE)
+        prices = self.corners.copy()
+        rows = self.row_of[priced][:, None] + np.arange(self.place.n_t)
+        prices[priced] += np.maximum(duals[rows], 0.0) / reach[priced][:, None]
+        return prices
 
     def _seed(self, actions: IntArray, plan: FloatArray) -> None:
         """Let the program follow a plan: give each of its posteriors the point that serves it best."""
@@ -192,7 +246,9 @@ class LowerProgram(StageProgram):
             wanted += self._best(worth, observations)
         return self._share(wanted)
 
-    def _cleaned(self, belief: FloatArray, plan: FloatArray, share: FloatArray, mix: FloatArray) -> LowerStep:
+    def _cleaned(
+        self, belief: FloatArray, plan: FloatArray, share: FloatArray, mix: FloatArray, prices: FloatArray
+    ) -> LowerStep:
         """Make plan and shares exactly feasible, and work out what they get with the gains of now."""
         plan = policy_of(plan) * belief
         used = np.flatnonzero(share > ACTIVE)
@@ -203,9 +259,13 @@ class LowerProgram(StageProgram):
         room = np.where(bought > 0, beta / np.where(bought > 0, bought, 1.0), 1.0).min(axis=1, initial=1.0)
         fitted, following = share[used] * room, self.share_node[used]
         # gains may have risen since the columns were made
-        gains = self.book.values[following] - (self.corners[observation] * beliefs).sum(axis=1)
+        worth = self.book.values[following]
+        gains = worth - (self.corners[observation] * beliefs).sum(axis=1)
         payoff = self.against(plan) + self.place.discount * ((fitted * gains) @ self.share_weight[used])
-        return LowerStep(self.actions, plan, observation, following, fitted, payoff, self.defences, mix)
+        actions = self.actions
+        return LowerStep(
+            actions, plan, observation, following, fitted, worth, payoff, belief, self.defences, mix, prices
+        )
 
 
 def _per_intent(mass: FloatArray, n_intents: int) -> FloatArray:

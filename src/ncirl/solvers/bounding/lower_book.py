@@ -9,15 +9,16 @@ which are exact. `evaluate` carries rises through the whole controller without a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
-from ncirl.solvers.bounding.book import alive_nodes, improved
+from ncirl.solvers.bounding.book import Controller
 from ncirl.solvers.bounding.place import Place
 
-__all__ = ["LowerBook", "LowerNode", "PointStore"]
+__all__ = ["LowerBook", "LowerNode", "Plan", "PointStore"]
 
 NEAR = 0.05  # defences that pay less than this above the best are kept as rows
 GROWN = 1.25  # pruning compares every pair of points, so it waits for this many times as many
@@ -37,10 +38,19 @@ class PointStore:
 
     def add(self, node: int, belief: FloatArray, value: float) -> None:
         """Append a point."""
-        self.beliefs = np.vstack([self.beliefs, belief])
-        self.reciprocals = np.hstack([self.reciprocals, _reciprocal(belief)[:, None]])
-        self.gains = np.append(self.gains, value - self.corners @ belief)
-        self.nodes = np.append(self.nodes, node)
+        beliefs = np.vstack([self.beliefs, belief])
+        reciprocals = np.hstack([self.reciprocals, _reciprocal(belief)[:, None]])
+        gains, nodes = np.append(self.gains, value - self.corners @ belief), np.append(self.nodes, node)
+        # all at once: an interruption may come whenever something is called
+        self.beliefs, self.reciprocals, self.gains, self.nodes = beliefs, reciprocals, gains, nodes
+
+    def put(self, node: int, belief: FloatArray, value: float) -> None:
+        """Append a point, or change the value of the one there is."""
+        here = np.flatnonzero(self.nodes == node)
+        if len(here):
+            self.gains[here] = value - self.corners @ belief
+        else:
+            self.add(node, belief, value)
 
     def shares(self, masses: FloatArray) -> FloatArray:
         """Return how much of each point's belief fits into each mass: min_θ β(θ) / b_j(θ), [mass, j]."""
@@ -61,14 +71,44 @@ class PointStore:
         fit = self.shares(self.beliefs)[np.ix_(order, order)]
         offered = np.triu((fit * gains).T, 1)  # [j, k]: what a higher point j gives at point k
         kept = order[(gains > 1e-12) & (offered.max(axis=0, initial=0.0) < gains - 1e-12)]
-        self.beliefs, self.gains, self.nodes = self.beliefs[kept], self.gains[kept], self.nodes[kept]
-        self.reciprocals = self.reciprocals[:, kept]
-        self.pruned = len(kept)
+        beliefs, reciprocals = self.beliefs[kept], self.reciprocals[:, kept]
+        gains, nodes, self.pruned = self.gains[kept], self.nodes[kept], len(kept)
+        self.beliefs, self.reciprocals, self.gains, self.nodes = beliefs, reciprocals, gains, nodes
 
 
 def _reciprocal(belief: FloatArray) -> FloatArray:
     there = belief > TINY
     return np.where(there, 1.0 / np.where(there, belief, 1.0), HUGE)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A plan that is a plan, shares that fit its posteriors, and what they get against each defence.
+
+    Attributes
+    ----------
+    actions, plan : ndarray
+        The attacker's actions in use and A[a, θ].
+    observation, following, share : ndarray
+        Entries (i, node j, φ_ij) of the continuation.
+    worth : ndarray
+        What each of those nodes is counted to be worth.
+    payoff : ndarray of shape (D,)
+        What comes of it against each defence.
+    """
+
+    actions: IntArray
+    plan: FloatArray
+    observation: IntArray
+    following: IntArray
+    share: FloatArray
+    worth: FloatArray
+    payoff: FloatArray
+
+    @property
+    def value(self) -> float:
+        """What it secures."""
+        return float(self.payoff.min())
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,69 +138,67 @@ class LowerBook:
         self.stores = {place.number: PointStore(corners[place.number]) for place in places}
         self.nodes: list[LowerNode] = []
         self._values = np.zeros(256)
-        self.evaluated = self.size = 0
+        self._at: dict[tuple[int, bytes], int] = {}
+        self.changes = self.size = 0  # since, and nodes in use at, the last evaluation
 
     @property
     def values(self) -> FloatArray:
         """Current values, [node]."""
         return self._values[: len(self.nodes)]
 
-    def add(
-        self,
-        place: Place,
-        belief: FloatArray,
-        actions: IntArray,
-        plan: FloatArray,
-        observation: IntArray,
-        following: IntArray,
-        share: FloatArray,
-        payoff: FloatArray,
-        value: float,
-    ) -> int:
-        """Store a point; `payoff[d]` is what its plan gets against each defence with the values of now.
+    def number_of(self, place: Place, belief: FloatArray) -> int:
+        """Return the node that a plan for this belief becomes: the one there is already, or a new one."""
+        return self._at.get((place.number, belief.tobytes()), len(self.nodes))
 
-        `following` may name the new node itself (its number is ``len(nodes)``); then `value` is the fixed point and
-        `payoff` was worked out with it.
-        """
-        me = len(self.nodes)
+    def add(self, place: Place, belief: FloatArray, plan: Plan) -> None:
+        """Store a plan for a belief; whatever refers to the point there was at this belief now follows the new plan."""
+        me = self.number_of(place, belief)
+        payoff, value = plan.payoff, plan.value
+        rows = np.flatnonzero(payoff <= value + NEAR * (1 + abs(value)))
+        others = np.ones(place.n_d, dtype=bool)
+        others[rows] = False
+        weights = place.discount * place.weight_of(plan.observation)[:, rows] * plan.share[:, None]  # [entry, row]
+        entry, row = np.nonzero(weights)
+        column = plan.following[entry]
+        node = LowerNode(
+            place.number,
+            belief,
+            plan.actions,
+            plan.plan,
+            plan.observation,
+            plan.following,
+            plan.share,
+            payoff[rows] - weights.T @ plan.worth,
+            row,
+            column,
+            weights[entry, row],
+            float(payoff[others].min(initial=np.inf)),
+            sorted(set(column.tolist())),
+        )
         if me >= len(self._values):
             self._values = np.concatenate([self._values, np.zeros_like(self._values)])
         self._values[me] = value
-        rows = np.flatnonzero(payoff <= payoff.min() + NEAR * (1 + abs(value)))
-        others = np.ones(place.n_d, dtype=bool)
-        others[rows] = False
-        floor = float(payoff[others].min()) if others.any() else np.inf
-        weights = place.discount * place.weight_of(observation)[:, rows] * share[:, None]  # [entry, row]
-        entry, row = np.nonzero(weights)
-        column, weight = following[entry], weights[entry, row]
-        gains = payoff[rows] - weights.T @ self._values[following]
-        self.nodes.append(
-            LowerNode(
-                place.number,
-                belief,
-                actions,
-                plan,
-                observation,
-                following,
-                share,
-                gains,
-                row,
-                column,
-                weight,
-                floor,
-                sorted(set(column.tolist())),
-            )
-        )
-        self.stores[place.number].add(me, belief, value)
-        return me
+        if me == len(self.nodes):
+            self._at[place.number, belief.tobytes()] = me
+            self.nodes.append(node)
+        else:
+            self.nodes[me] = node
+        self.stores[place.number].put(me, belief, value)
+        self.changes += 1
+
+    def controller(self, roots: Iterable[int] | None = None) -> Controller:
+        """Return some nodes, by default those in the stores, and all they lead to as what the defender faces."""
+        if roots is None:
+            roots = (n for store in self.stores.values() for n in store.nodes.tolist())
+        return Controller(self.nodes, roots, maximise=False)
 
     def evaluate(self, sweeps: int) -> None:
         """Carry what is known now through all nodes in use; then drop points that add nothing."""
-        alive = alive_nodes(self.nodes, (n for store in self.stores.values() for n in store.nodes.tolist()))
-        self.evaluated, self.size = len(self.nodes), len(alive)
-        if not len(alive):
+        if not self.nodes:
             return
-        self._values[alive] = improved(self.nodes, alive, self._values[alive], sweeps, maximise=False)
+        controller = self.controller()
+        self.changes, self.size = 0, len(controller.alive)
+        self._values[controller.alive] = controller.improved(self._values[controller.alive], sweeps)
         for store in self.stores.values():
             if len(store.nodes):
                 store.gains = self._values[store.nodes] - store.beliefs @ store.corners

@@ -19,11 +19,12 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.session import INF, LPSolution, Meter, Session
 from ncirl.solvers.bounding.place import Place
 
-__all__ = ["ACTIVE", "NONE", "Accuracy", "StageProgram"]
+__all__ = ["ACTIVE", "NONE", "Accuracy", "StageProgram", "cleaned_beliefs"]
 
 ACTIVE = 1e-9  # masses and weights below this play no part
 NONE = np.zeros(0, dtype=np.intp)
 AT_ONCE = 4  # most violated actions added in one go
+UNLIKELY = 1e-6  # intents less probable than this are taken for impossible
 
 
 @dataclass
@@ -135,3 +136,10 @@ class StageProgram(ABC):
     def posteriors(self, plan: FloatArray, observations: IntArray) -> FloatArray:
         """Return β[i, θ] of some observations under a plan over the actions in use."""
         return self.place.posteriors(observations, self.actions, plan)
+
+
+def cleaned_beliefs(masses: FloatArray) -> FloatArray:
+    """Return beliefs [k, θ] in proportion to some masses, without intents that are next to impossible."""
+    beliefs = masses / masses.sum(axis=1)[:, None]
+    beliefs = np.where(beliefs > UNLIKELY, beliefs, 0.0)
+    return np.asarray(beliefs / beliefs.sum(axis=1)[:, None])

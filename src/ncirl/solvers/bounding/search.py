@@ -1,15 +1,12 @@
-"""Trials: forward along the optimistic play to where the bounds are farthest apart, and home again, backing up.
+"""Both bounds of a game as they stand: what is known at a belief, and the ways to improve it there.
 
-From a belief the search moves to the successor with the largest probability-weighted excess gap, where the excess is
-measured against the gap at the start. There are two manners. A wide trial looks for gaps as large as that at the start,
-so that coarse ones are closed first, everywhere, and on the way home backs up the next-best successors too. A deep one
-looks for smaller gaps, follows one successor only, and so gets far; it does better where play goes on long and beliefs
-move slowly. Which pays more differs from game to game, so both are tried and the better one is used more.
+A backup solves the two live programs of a place at a belief; what they find becomes a vector and a point. A vector can
+also be improved in place, at no intent's expense, and a point is always improved in place: the nodes that refer to it
+profit without being touched. Where to do which is decided elsewhere (`trials`, `prices`, `polish`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,42 +17,18 @@ from ncirl.lp.session import Meter
 from ncirl.solvers.bounding.lower import LowerProgram, LowerStep
 from ncirl.solvers.bounding.lower_book import LowerBook
 from ncirl.solvers.bounding.place import Place
-from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy
+from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy, cleaned_beliefs
 from ncirl.solvers.bounding.unrevealing import unrevealing
 from ncirl.solvers.bounding.upper import UpperProgram
 from ncirl.solvers.bounding.upper_book import UpperBook, UpperStep
 from ncirl.solvers.initial import InitialBounds
 
-__all__ = ["Search", "Visit"]
+__all__ = ["FINEST", "Search", "Visit"]
 
 DEEPEST = 100  # stages of a trial
-SHORT = 2  # a path of so few places has found nothing
-FINER = 0.7  # then look for smaller gaps
-DEEPER = 0.3  # of the gap at the start: what deep trials look for
-OTHERWISE = 4  # every so many trials the manner that does worse gets a chance
-MEMORY = 0.7  # how much a trial counts when the next one is over
-SETTLED = 12  # successors whose lower bound is improved where that takes no program
 FEW = 32  # actions tried there before a program has told which matter
-MISSED = 1e-3  # of the gap looked for: what programs may leave out
+CHANGED, SWEEPS = 30, 60  # nodes that must have changed before all are evaluated again, and how
 FINEST = 2e-7  # a row violated by less than the LP solver's own tolerance cannot be mended by adding it
-
-
-@dataclass(eq=False)
-class Manner:
-    """A manner of exploring, and how well it has been doing lately."""
-
-    gained: float = 0.0  # logarithm of how many times smaller the gap became; older trials count less
-    backups: float = 0.0  # what that took
-
-    @property
-    def rate(self) -> float:
-        """What a backup gained; infinite before any."""
-        return self.gained / self.backups if self.backups else np.inf
-
-    def credit(self, gained: float, backups: int) -> None:
-        """Take note of a trial."""
-        self.gained = MEMORY * self.gained + gained
-        self.backups = MEMORY * self.backups + backups
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +52,7 @@ class Search:
         self.lower = LowerBook(self.places, {k: initial.corners[s] for k, s in enumerate(states)})
         self.meter = meter
         self.accuracy = Accuracy()
-        self._aim = np.inf  # the gap wide trials look for: today's, until nothing of that size is found
-        self._wide, self._deep = Manner(), Manner()
-        self._trials = self.backups = 0
-        self._upper_programs: dict[int, UpperProgram] = {}
-        self._lower_programs: dict[int, LowerProgram] = {}
+        self._programs: dict[int, tuple[UpperProgram, LowerProgram]] = {}
         self.roots = [
             (start.probability, Visit(self.number[start.state], start.belief))
             for start in game.starts
@@ -110,7 +79,7 @@ class Search:
             conceded = place.conceded(defences, mix, reach, promised)
             default = first + np.array(place.successors, dtype=np.intp)
             step = UpperStep(NONE, nothing, defences, mix, NONE, NONE, np.zeros(0), default, promised, conceded, reach)
-            self.upper.add(place, step, until_exit=False, vector=vectors[place.number])
+            self.upper.add(place, None, step, vector=vectors[place.number])
 
     def value(self, visit: Visit) -> tuple[float, float]:
         """Return both bounds at a belief."""
@@ -122,30 +91,66 @@ class Search:
         low, high = self.value(visit)
         return high - low
 
+    def programs(self, visit: Visit) -> tuple[UpperProgram, LowerProgram]:
+        """Return the live programs of a place; both have been solved at least once."""
+        if visit.place not in self._programs:
+            place = self.places[visit.place]
+            likely = self._likely(self.states[visit.place])
+            above = UpperProgram(place, self.upper, likely, self.accuracy, self.meter)
+            below = LowerProgram(place, self.lower, self.accuracy, self.meter)
+            self._programs[visit.place] = above, below
+            below.follow(visit.belief, above.solve(visit.belief))
+        return self._programs[visit.place]
+
     def back_up(self, visit: Visit) -> tuple[UpperStep, LowerStep]:
         """Improve both bounds at a belief."""
-        self.backups += 1
-        place, belief = self.places[visit.place], visit.belief
-        if visit.place not in self._upper_programs:
-            likely = self._likely(self.states[visit.place])
-            self._upper_programs[visit.place] = UpperProgram(place, self.upper, likely, self.accuracy, self.meter)
-            self._lower_programs[visit.place] = LowerProgram(place, self.lower, self.accuracy, self.meter)
-        step = self._upper_programs[visit.place].solve(belief)
-        low, high = self.value(visit)
-        once = float(step.conceded.max(axis=0) @ belief)
-        until_exit = float(step.until_exit(place).max(axis=0) @ belief) if place.loops else np.inf
-        if min(once, until_exit) < high - self.accuracy.missed:
-            self.upper.add(place, step, until_exit=until_exit < once)
-        program = self._lower_programs[visit.place]
-        plan = program.solve(belief, step)
-        value = float(plan.payoff.min())
-        if self._reveal_nothing(visit, program.actions, max(low, value)):
-            return step, plan
-        if value > low + self.accuracy.missed:
-            self.lower.add(
-                place, belief, plan.actions, plan.plan, plan.observation, plan.following, plan.share, plan.payoff, value
-            )
+        above, below = self.programs(visit)
+        step = above.solve(visit.belief)
+        self._keep_vector(visit, step)
+        plan = below.follow(visit.belief, step)
+        self.keep_point(visit.place, plan)
         return step, plan
+
+    def _keep_vector(self, visit: Visit, step: UpperStep) -> None:
+        """Store the vector of a step where it is lower than what is known."""
+        place = self.places[visit.place]
+        values = [float(vector @ visit.belief) for vector in step.vectors(place)]
+        if min(values) < self.value(visit)[1] - self.accuracy.missed:
+            self.upper.add(place, visit.belief, step, until_exit=min(values) < values[0])
+
+    def keep_point(self, place: int, step: LowerStep) -> None:
+        """Store the plan of a step, or one that reveals nothing, where it secures more than is known."""
+        visit = Visit(place, step.belief)
+        low, _ = self.value(visit)
+        if self._reveal_nothing(visit, step.actions, max(low, step.value)):
+            return
+        if step.value > low + self.accuracy.missed:
+            self.lower.add(self.places[place], step.belief, step)
+
+    def press(self, visit: Visit) -> None:
+        """Improve the upper bound at a belief."""
+        self._keep_vector(visit, self.programs(visit)[0].solve(visit.belief))
+
+    def replan(self, visit: Visit) -> LowerStep:
+        """Improve the lower bound at a belief."""
+        step = self.programs(visit)[1].solve(visit.belief)
+        self.keep_point(visit.place, step)
+        return step
+
+    def lower_everywhere(self, n: int, belief: FloatArray) -> None:
+        """Improve a vector at a belief without making it worse anywhere; whatever refers to it profits."""
+        visit = Visit(self.upper.nodes[n].place, belief)
+        place, ceiling = self.places[visit.place], self.upper.vectors[n].copy()
+        step = self.programs(visit)[0].solve_below(belief, ceiling)
+        fitting = [
+            (float(vector @ belief), bool(k))
+            for k, vector in enumerate(step.vectors(place))
+            if (vector <= ceiling).all()
+        ]
+        if fitting:
+            value, until_exit = min(fitting)
+            if value < float(ceiling @ belief) - FINEST:
+                self.upper.add(place, belief, step, until_exit=until_exit, instead_of=n)
 
     def _likely(self, state: State) -> tuple[IntArray, IntArray]:
         """Return the actions and defences that the equilibria with public intents use at a state."""
@@ -154,8 +159,8 @@ class Search:
 
     def settle(self, visit: Visit) -> None:
         """Improve the lower bound at a belief as far as that takes no program."""
-        known = self._lower_programs.get(visit.place)
-        actions = known.actions if known is not None else np.arange(min(self.places[visit.place].n_a, FEW))
+        known = self._programs.get(visit.place)
+        actions = known[1].actions if known is not None else np.arange(min(self.places[visit.place].n_a, FEW))
         self._reveal_nothing(visit, actions, self.value(visit)[0])
 
     def _reveal_nothing(self, visit: Visit, actions: IntArray, known: float) -> bool:
@@ -163,26 +168,25 @@ class Search:
         place = self.places[visit.place]
         if not place.loops:
             return False
-        point = unrevealing(place, self.lower, visit.belief, actions, known, self.accuracy.missed)
-        if point is not None:
-            self.lower.add(place, visit.belief, *point)
-        return point is not None
+        plan = unrevealing(place, self.lower, visit.belief, actions, known, self.accuracy.missed)
+        if plan is not None:
+            self.lower.add(place, visit.belief, plan)
+        return plan is not None
 
     def successors(self, visit: Visit, step: UpperStep, low: LowerStep, excess: float) -> list[tuple[float, Visit]]:
         """List where play may go from here, by probability times what the gap there exceeds `excess` by."""
         place = self.places[visit.place]
-        program = self._upper_programs[visit.place]
         # the defender who would hold the lower bound down matters as much as the one who holds the upper
         reach = np.maximum(step.reach, place.reach(low.defences, low.mix))
         active = np.flatnonzero(step.plan.sum(axis=1) > ACTIVE)
         candidates = np.flatnonzero(place.possible(step.actions[active]) & (reach > ACTIVE))
-        beta = program.posteriors(step.plan, candidates)
+        beta = place.posteriors(candidates, step.actions, step.plan)
         mass = beta.sum(axis=1)
         alive = mass > ACTIVE
         candidates, beta, mass = candidates[alive], beta[alive], mass[alive]
         found: list[tuple[float, Visit]] = []
         for t, here in place.grouped(candidates):
-            beliefs = beta[here] / mass[here][:, None]
+            beliefs = cleaned_beliefs(beta[here])
             gap = (beliefs @ self.upper.stores[t].alphas.T).min(axis=1) - self.lower.stores[t].values(beliefs)
             score = mass[here] * reach[candidates[here]] * (gap - excess)
             found += [(float(score[k]), Visit(t, beliefs[k])) for k in np.flatnonzero(score > 0).tolist()]
@@ -193,50 +197,22 @@ class Search:
         values = [(share, self.value(visit)) for share, visit in self.roots]
         return sum(p * low for p, (low, _) in values), sum(p * high for p, (_, high) in values)
 
-    def trial(self, target: float, width: int, late: Callable[[], bool]) -> None:
-        """Explore in the manner that has been doing better, or from time to time in the other one."""
+    def gap_at_start(self) -> float:
+        """Return the distance of the bounds on the value of the game."""
         low, high = self.bounds()
-        before, backups = high - low, self.backups
-        self._aim = max(target, min(self._aim, before))
-        self.accuracy.missed = max(FINEST, MISSED * before)
-        manner = self._next_manner()
-        if manner is self._wide:
-            if self._explore(self._aim, width, late) <= SHORT:  # nothing left to find at this scale
-                self._aim *= FINER
-        else:
-            self._explore(max(target, DEEPER * before), 1, late)
-        low, high = self.bounds()
-        manner.credit(float(np.log(max(before, FINEST) / max(high - low, FINEST))), self.backups - backups)
+        return high - low
 
-    def _next_manner(self) -> Manner:
-        before, self._trials = self._trials, self._trials + 1
-        better, worse = sorted((self._wide, self._deep), key=lambda manner: -manner.rate)
-        return worse if before and before % OTHERWISE == 0 else better
+    def worst_start(self) -> Visit:
+        """Return the start whose gap weighs most."""
+        return max(self.roots, key=lambda root: root[0] * self.gap(root[1]))[1]
 
-    def _explore(self, excess: float, width: int, late: Callable[[], bool]) -> int:
-        """Follow the optimistic play from the start whose gap weighs most, then come home; return how far it led."""
-        visit = max(self.roots, key=lambda root: root[0] * self.gap(root[1]))[1]
-        path: list[tuple[Visit, list[Visit], float]] = []
-        while len(path) < self.depth and not late():
-            step, held = self.back_up(visit)
-            excess = excess / self.game.discount if self.game.discount else np.inf
-            following = self.successors(visit, step, held, excess)
-            for _, other in following[1:SETTLED]:
-                self.settle(other)
-            path.append((visit, [other for _, other in following[1:width]], excess))
-            if not following:
-                break
-            visit = following[0][1]
-        for visit, others, excess in reversed(path):
-            for other in [*others, visit]:
-                if late():
-                    return len(path)
-                if other is visit or self.gap(other) > excess:  # a neighbour may have closed it meanwhile
-                    self.back_up(other)
-        return len(path)
+    @property
+    def changes(self) -> int:
+        """How many nodes have been added or changed since they were evaluated."""
+        return self.upper.changes + self.lower.changes
 
     def evaluate(self) -> None:
         """Carry improvements through both controllers, once enough has changed."""
         for book in (self.upper, self.lower):
-            if len(book.nodes) - book.evaluated > 30 + 0.1 * book.size:
-                book.evaluate(40)
+            if book.changes > CHANGED + 0.1 * book.size:
+                book.evaluate(SWEEPS)

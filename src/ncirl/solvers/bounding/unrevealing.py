@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
-from ncirl.solvers.bounding.lower_book import LowerBook
+from ncirl.solvers.bounding.lower_book import LowerBook, Plan
 from ncirl.solvers.bounding.place import Place
 from ncirl.solvers.matrix_game import matrix_game
 
@@ -19,14 +19,12 @@ __all__ = ["unrevealing"]
 
 ROUNDS = 6
 
-Point = tuple[IntArray, FloatArray, IntArray, IntArray, FloatArray, FloatArray, float]
-
 
 def unrevealing(
     place: Place, book: LowerBook, belief: FloatArray, actions: IntArray, known: float, enough: float
-) -> Point | None:
-    """Find such a plan over `actions` that secures `enough` more than `known`, as what `LowerBook.add` takes."""
-    me = len(book.nodes)
+) -> Plan | None:
+    """Find such a plan over `actions` that secures `enough` more than `known`."""
+    me = book.number_of(place, belief)
     n = len(place.successors)
     secured, node, share = np.zeros(n), np.full(n, me), np.zeros(n)  # per successor: its value, and the point behind it
     for k, t in enumerate(place.successors):
@@ -57,4 +55,6 @@ def unrevealing(
     shares = taken * share[place.toward]
     observation = np.flatnonzero(shares > 0)
     following = node[place.toward[observation]]
-    return actions, np.outer(mix, belief), observation, following, shares[observation], payoff, value
+    worth = np.full(len(following), value)
+    worth[following != me] = book.values[following[following != me]]
+    return Plan(actions, np.outer(mix, belief), observation, following, shares[observation], worth, payoff)

@@ -9,12 +9,13 @@ are remembered by what they got when the node was made, which stays an upper bou
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
-from ncirl.solvers.bounding.book import alive_nodes, improved
+from ncirl.solvers.bounding.book import Controller
 from ncirl.solvers.bounding.place import Place
 
 __all__ = ["UpperBook", "UpperNode", "UpperStep", "VectorStore"]
@@ -29,8 +30,16 @@ class VectorStore:
 
     def add(self, node: int, vector: FloatArray) -> None:
         """Append a vector."""
-        self.alphas = np.vstack([self.alphas, vector])
-        self.nodes = np.append(self.nodes, node)
+        alphas, nodes = np.vstack([self.alphas, vector]), np.append(self.nodes, node)
+        self.alphas, self.nodes = alphas, nodes  # at once: an interruption may come whenever something is called
+
+    def put(self, node: int, vector: FloatArray) -> None:
+        """Append a vector, or change the one there is."""
+        here = np.flatnonzero(self.nodes == node)
+        if len(here):
+            self.alphas[here] = vector
+        else:
+            self.add(node, vector)
 
     def value(self, mass: FloatArray) -> float:
         """Return Û(β)."""
@@ -87,12 +96,18 @@ class UpperStep:
         kept: FloatArray = leave / (1.0 - stay)[:, None]
         return kept
 
+    def vectors(self, place: Place) -> list[FloatArray]:
+        """Return the vector that comes of it, and where one can stay, that of keeping at it until the place is left."""
+        tables = [self.conceded, self.until_exit(place)] if place.loops else [self.conceded]
+        return [table.max(axis=0) for table in tables]
+
 
 @dataclass(frozen=True, eq=False)
 class UpperNode:
     """How a vector was made. Entries (i, j, p_ij) of the continuation; other observations follow `default`."""
 
     place: int
+    belief: FloatArray | None  # where it was best when it was made
     defences: IntArray
     mix: FloatArray
     observation: IntArray
@@ -116,16 +131,28 @@ class UpperBook:
         self.stores = {place.number: VectorStore(n_t) for place in places}
         self.nodes: list[UpperNode] = []
         self._vectors = np.zeros((256, n_t))
-        self.evaluated = self.size = 0
+        self.changes = self.size = 0  # since, and nodes in use at, the last evaluation
 
     @property
     def vectors(self) -> FloatArray:
         """Current vectors, [node, θ]."""
         return self._vectors[: len(self.nodes)]
 
-    def add(self, place: Place, step: UpperStep, *, until_exit: bool, vector: FloatArray | None = None) -> int:
-        """Store the vector of a step; with `until_exit` the same node goes on while play stays here."""
-        me = len(self.nodes)
+    def add(
+        self,
+        place: Place,
+        belief: FloatArray | None,
+        step: UpperStep,
+        *,
+        until_exit: bool = False,
+        vector: FloatArray | None = None,
+        instead_of: int | None = None,
+    ) -> None:
+        """Store the vector of a step; with `until_exit` the same node goes on while play stays here.
+
+        A vector that is nowhere larger may stand `instead_of` another: whatever refers to that node profits at once.
+        """
+        me = len(self.nodes) if instead_of is None else instead_of
         discount = place.discount * step.reach
         observation, following, chance, default = step.observation, step.following, step.chance, step.default
         conceded = step.conceded
@@ -143,28 +170,31 @@ class UpperBook:
         floor = conceded[others].max(axis=0, initial=-np.inf)
         row, column, weight = self._entries(place, rows, discount, observation, following, chance, default)
         gains = step.mix @ place.reward[np.ix_(rows, step.defences)]
-        self.nodes.append(
-            UpperNode(
-                place.number,
-                step.defences,
-                step.mix,
-                observation,
-                following,
-                chance,
-                default,
-                gains,
-                row,
-                column,
-                weight,
-                floor,
-                sorted(set(column.tolist())),
-            )
+        node = UpperNode(
+            place.number,
+            belief,
+            step.defences,
+            step.mix,
+            observation,
+            following,
+            chance,
+            default,
+            gains,
+            row,
+            column,
+            weight,
+            floor,
+            sorted(set(column.tolist())),
         )
         if me >= len(self._vectors):
             self._vectors = np.vstack([self._vectors, np.zeros_like(self._vectors)])
         self._vectors[me] = vector
-        self.stores[place.number].add(me, vector)
-        return me
+        if instead_of is None:
+            self.nodes.append(node)
+        else:
+            self.nodes[me] = node
+        self.stores[place.number].put(me, vector)
+        self.changes += 1
 
     def _entries(
         self,
@@ -187,13 +217,19 @@ class UpperBook:
         entry, row = np.nonzero(mass)
         return row, to[entry], share[entry] * mass[entry, row]
 
+    def controller(self, roots: Iterable[int] | None = None) -> Controller:
+        """Return some nodes, by default those in the stores, and all they lead to as what the attacker faces."""
+        if roots is None:
+            roots = (n for store in self.stores.values() for n in store.nodes.tolist())
+        return Controller(self.nodes, roots, maximise=True)
+
     def evaluate(self, sweeps: int) -> None:
         """Carry what is known now through all nodes in use; then drop dominated vectors."""
-        alive = alive_nodes(self.nodes, (n for store in self.stores.values() for n in store.nodes.tolist()))
-        self.evaluated, self.size = len(self.nodes), len(alive)
-        if not len(alive):
+        if not self.nodes:
             return
-        self._vectors[alive] = improved(self.nodes, alive, self._vectors[alive], sweeps, maximise=True)
+        controller = self.controller()
+        self.changes, self.size = 0, len(controller.alive)
+        self._vectors[controller.alive] = controller.improved(self._vectors[controller.alive], sweeps)
         for store in self.stores.values():
             store.alphas = self._vectors[store.nodes]
             store.prune()
