@@ -20,7 +20,7 @@ from ncirl.solvers.bounding.search import Search, Visit
 
 __all__ = ["polish_points", "polish_vectors"]
 
-VECTORS, POINTS = 40, 20  # nodes improved in one go
+VECTORS, POINTS = 25, 15  # nodes improved in one go
 NEGLIGIBLE = 1e-4  # visits
 LISTING = 100  # work to find out about a node
 
@@ -37,10 +37,10 @@ def polish_vectors(search: Search, late: Callable[[], bool]) -> None:
     for n in _heaviest(controller, visits.sum(axis=1), VECTORS):
         if late():
             return
-        node = book.nodes[n]
-        belief = cleaned_beliefs(arriving[n][None])[0] if node.belief is None else node.belief
-        search.lower_everywhere(n, belief)
-        search.press(Visit(node.place, belief))
+        node, met = book.nodes[n], cleaned_beliefs(arriving[n][None])[0]
+        made = met if node.belief is None else node.belief
+        search.lower_everywhere(n, (made + met) / 2)  # between where it was best and where it is met now
+        search.press(Visit(node.place, made))
 
 
 def polish_points(search: Search, late: Callable[[], bool]) -> None:
