@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.belief import policy_of
 from ncirl.lp.session import INF, LPSolution, Meter
-from ncirl.solvers.bounding.lower_book import LowerBook, Plan
+from ncirl.solvers.bounding.lower_book import LowerBook, LowerStep
 from ncirl.solvers.bounding.place import Place
 from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy, StageProgram, cleaned_beliefs
 from ncirl.solvers.bounding.upper_book import UpperStep
 
-__all__ = ["LowerProgram", "LowerStep"]
+__all__ = ["LowerProgram"]
 
 MOST_SHARES = 400  # columns beyond which the program is built anew
-
-
-@dataclass(frozen=True, eq=False)
-class LowerStep(Plan):
-    """What P_A over points says at a belief: a plan, and the defender's answer to it.
-
-    Attributes
-    ----------
-    belief : ndarray of shape (Θ,)
-        Where.
-    defences, mix : ndarray
-        The defender's actions in use and D[d].
-    prices : ndarray of shape (I, Θ)
-        What mass is worth after each observation; a point above that plane would help.
-    """
-
-    belief: FloatArray
-    defences: IntArray
-    mix: FloatArray
-    prices: FloatArray
 
 
 class LowerProgram(StageProgram):
@@ -59,13 +37,9 @@ class LowerProgram(StageProgram):
         self.share_belief = np.zeros((0, self.place.n_t))
         self.share_weight = np.zeros((0, self.place.n_d))
         self.share_columns: IntArray = NONE
-        n_t = self.place.n_t
-        shut = np.zeros(n_t)
-        self.belief_columns: IntArray = self.n_columns + np.arange(n_t)
-        self.session.add_columns(np.arange(n_t), -np.eye(n_t), shut, shut, shut)
-        self.n_columns += n_t
-        self.session.add_rows(self.belief_columns, np.ones((1, n_t)), np.full(1, -INF), np.full(1, INF))
-        self.total_row: IntArray = np.array([self.n_rows])
+        anything = np.full(1, INF)
+        self.session.add_rows(self.mass_columns, np.ones((1, self.place.n_t)), -anything, anything)
+        self.total_row: IntArray = np.array([self.n_rows])  # Σ_θ m(θ)
         self.n_rows += 1
 
     def entering(self, action: int) -> tuple[IntArray, FloatArray]:
@@ -151,16 +125,12 @@ class LowerProgram(StageProgram):
     def exceed(self, prices: FloatArray) -> LowerStep:
         """Solve where the value exceeds what mass costs by most: P_A with the belief as a choice."""
         self._shrink()
-        nothing = np.zeros(self.place.n_t)
-        self.at(nothing)
-        self.session.set_costs(self.belief_columns, -prices)
-        self.session.set_columns(self.belief_columns, nothing, np.ones(self.place.n_t))
+        self.at(np.zeros(self.place.n_t))
         self.session.set_rows(self.total_row, np.ones(1), np.ones(1))
         try:
-            return self._solved(None)
+            with self.selling(prices, 1.0):
+                return self._solved(None)
         finally:
-            self.session.set_costs(self.belief_columns, nothing)
-            self.session.set_columns(self.belief_columns, nothing, nothing)
             self.session.set_rows(self.total_row, np.full(1, -INF), np.full(1, INF))
 
     def _shrink(self) -> None:
@@ -169,6 +139,7 @@ class LowerProgram(StageProgram):
             self.start(*self._used)
 
     def _solved(self, belief: FloatArray | None) -> LowerStep:
+        """Add what is missed until nothing is; without a belief it is the mass that was bought."""
         while True:
             solution = self.session.solve()
             plan = self.plan(solution)
@@ -183,11 +154,12 @@ class LowerProgram(StageProgram):
             excess = (gained - solution.duals[: self.place.n_t]).max(axis=1)
             if not self.add_missed(excess, self.actions, defences=False):
                 if belief is None:
-                    belief = cleaned_beliefs(solution.columns[self.belief_columns][None])[0]
+                    belief = cleaned_beliefs(solution.columns[self.mass_columns][None])[0]
                 self._used = self.actions[plan.sum(axis=1) > ACTIVE], self.defences[mix > ACTIVE]
                 return self._cleaned(belief, plan, share, mix, self._prices(mix, solution.duals))
 
     def _prices(self, mix: FloatArray, duals: FloatArray) -> FloatArray:
+        """Return what mass is worth after each observation, where that is seen."""
         reach = self.place.discount * self.place.reach(self.defences, mix)
         priced = (self.row_of >= 0) & (reach > ACTIVE)
         prices = self.corners.copy()

@@ -18,7 +18,7 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.solvers.bounding.book import Controller
 from ncirl.solvers.bounding.place import Place
 
-__all__ = ["LowerBook", "LowerNode", "Plan", "PointStore"]
+__all__ = ["LowerBook", "LowerNode", "LowerStep", "Plan", "PointStore"]
 
 NEAR = 0.05  # defences that pay less than this above the best are kept as rows
 GROWN = 1.25  # pruning compares every pair of points, so it waits for this many times as many
@@ -109,6 +109,26 @@ class Plan:
     def value(self) -> float:
         """What it secures."""
         return float(self.payoff.min())
+
+
+@dataclass(frozen=True, eq=False)
+class LowerStep(Plan):
+    """What P_A over points says at a belief: a plan, and the defender's answer to it.
+
+    Attributes
+    ----------
+    belief : ndarray of shape (Θ,)
+        Where.
+    defences, mix : ndarray
+        The defender's actions in use and D[d].
+    prices : ndarray of shape (I, Θ)
+        What mass is worth after each observation; a point above that plane would help.
+    """
+
+    belief: FloatArray
+    defences: IntArray
+    mix: FloatArray
+    prices: FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.solvers.bounding.lower import LowerStep
+from ncirl.solvers.bounding.lower_book import LowerStep
 from ncirl.solvers.bounding.program import ACTIVE
 from ncirl.solvers.bounding.search import Search, Visit
 

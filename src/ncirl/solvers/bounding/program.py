@@ -1,15 +1,17 @@
 """A stage program that stays live and small: actions of both sides are added when they are missed.
 
-    max V   s.t.   V ≤ Σ_{a,θ} A(a,θ) gain(a,d,θ) + (continuation)   ∀ d in use,      Σ_a A(a,θ) = b(θ)   ∀ θ
+    max V   s.t.   V ≤ Σ_{a,θ} A(a,θ) gain(a,d,θ) + (continuation)   ∀ d in use,   Σ_a A(a,θ) = b(θ) + m(θ)   ∀ θ
 
 Near an optimum few of the actions matter, however many there are: columns A(a, ·) and rows d enter when a would gain or
 d would pay less. What stands for the continuation is the subclasses' business. A new belief changes right-hand sides
-only, and every change is followed by a warm re-solve.
+only, and every change is followed by a warm re-solve. Mass m(θ) beside the belief is 0 unless it is for sale.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,7 +57,10 @@ class StageProgram(ABC):
             row_upper=np.zeros(n_t),
             meter=self.meter,
         )
-        self.n_rows, self.n_columns = n_t, 1
+        nothing = np.zeros(n_t)
+        self.session.add_columns(np.arange(n_t), -np.eye(n_t), nothing, nothing, nothing)
+        self.mass_columns: IntArray = 1 + np.arange(n_t)
+        self.n_rows, self.n_columns = n_t, 1 + n_t
         self.actions, self.defences = NONE, NONE
         self.plan_columns, self.defence_rows = NONE, NONE
         self.clear()
@@ -118,6 +123,18 @@ class StageProgram(ABC):
     def at(self, belief: FloatArray) -> None:
         """Change the belief."""
         self.session.set_rows(np.arange(self.place.n_t), belief, belief)
+
+    @contextmanager
+    def selling(self, prices: FloatArray, most: float) -> Iterator[None]:
+        """Let up to so much mass of each intent be had at its price."""
+        nothing = np.zeros(self.place.n_t)
+        self.session.set_costs(self.mass_columns, -prices)
+        self.session.set_columns(self.mass_columns, nothing, np.full(self.place.n_t, most))
+        try:
+            yield
+        finally:
+            self.session.set_costs(self.mass_columns, nothing)
+            self.session.set_columns(self.mass_columns, nothing, nothing)
 
     def plan(self, solution: LPSolution) -> FloatArray:
         """Return A[active a, θ]."""

@@ -25,6 +25,7 @@ MISSED = 1e-3  # of the gap: what programs may leave out
 MEMORY = 0.7  # how much a run counts when the next one is over
 FAVOUR = 6.0  # how many times its share an activity may get, or be refused
 WIDE, DEEP, PRICES, VECTORS, POINTS = 0.15, 0.25, 0.1, 0.4, 0.1  # shares
+LATER = 1e7  # when all but trials begin: easy games need nothing else
 
 
 @dataclass(eq=False)
@@ -52,9 +53,9 @@ class Schedule:
         self.activities = [
             Activity(trials.wide, WIDE),
             Activity(trials.deep, DEEP),
-            Activity(lambda _, late: priced_trial(search, late), PRICES),
-            Activity(lambda _, late: polish_vectors(search, late), VECTORS),
-            Activity(lambda _, late: polish_points(search, late), POINTS),
+            Activity(lambda _, late: priced_trial(search, late), PRICES, LATER),
+            Activity(lambda _, late: polish_vectors(search, late), VECTORS, LATER),
+            Activity(lambda _, late: polish_points(search, late), POINTS, LATER),
         ]
 
     def step(self, target: float, late: Late) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.game import Game
 from ncirl.lp.session import Meter
-from ncirl.solvers.bounding.lower import LowerProgram, LowerStep
-from ncirl.solvers.bounding.lower_book import LowerBook
+from ncirl.solvers.bounding.lower import LowerProgram
+from ncirl.solvers.bounding.lower_book import LowerBook, LowerStep
 from ncirl.solvers.bounding.place import Place
 from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy, cleaned_beliefs
 from ncirl.solvers.bounding.unrevealing import unrevealing

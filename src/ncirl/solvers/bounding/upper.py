@@ -12,7 +12,7 @@ from ncirl.solvers.bounding.upper_book import UpperBook, UpperStep
 
 __all__ = ["UpperProgram"]
 
-MOST = 20.0  # mass an intent may have in all where a ceiling is to be kept
+MOST = 20.0  # mass for sale where a ceiling is to be kept
 IDLE_CUTS, CUTS_EACH = 300, 4  # beyond these (and those per observation) rows that do not bind are deleted
 
 
@@ -37,11 +37,6 @@ class UpperProgram(StageProgram):
         self.cut_node: IntArray = NONE
         self.cut_alphas = np.zeros((0, self.place.n_t))
         self._latest: dict[tuple[int, int], FloatArray] = {}  # by open observation and node: the vector of its row
-        n_t = self.place.n_t
-        shut = np.zeros(n_t)
-        self.more_columns: IntArray = self.n_columns + np.arange(n_t)
-        self.session.add_columns(np.arange(n_t), -np.eye(n_t), shut, shut, shut)
-        self.n_columns += n_t
 
     def entering(self, action: int) -> tuple[IntArray, FloatArray]:
         """Return rows and coefficients [θ, row] of new plan columns."""
@@ -104,21 +99,13 @@ class UpperProgram(StageProgram):
         return self._solved()
 
     def solve_below(self, belief: FloatArray, ceiling: FloatArray) -> UpperStep:
-        """Solve at a belief for a vector that is, if possible, nowhere above another one.
+        """Solve, not for the first time, for a vector that is nowhere above another one if that can be had.
 
-        In the attacker's program any intent may get more mass at the price of what the ceiling concedes to it; the
-        mass there is bounded, so the price is only paid where it is worth it and the program stays bounded.
+        The attacker may have more mass of any intent at the price of what the ceiling concedes to it: by duality, what
+        the new vector exceeds the ceiling by costs `MOST` times as much.
         """
-        if self._fresh:
+        with self.selling(ceiling - 2 * self.accuracy.missed, MOST):
             return self.solve(belief)
-        nothing = np.zeros(self.place.n_t)
-        self.session.set_costs(self.more_columns, 2 * self.accuracy.missed - ceiling)
-        self.session.set_columns(self.more_columns, nothing, np.full(self.place.n_t, MOST))
-        try:
-            return self.solve(belief)
-        finally:
-            self.session.set_costs(self.more_columns, nothing)
-            self.session.set_columns(self.more_columns, nothing, nothing)
 
     def _solved(self) -> UpperStep:
         while True:
