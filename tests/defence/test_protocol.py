@@ -120,6 +120,8 @@ def test_undo_and_resume(policy: Path) -> None:
 def test_options_say_what_may_be_told() -> None:
     service = Service(DefenceSession(office()))
     assert set(service.answer({"do": "options"})["options"]) == {"defender", "attacker"}
+    untold = {"do": "options", "attacker": None, "defender": None}
+    assert service.answer(untold) == service.answer({"do": "options"})
     found = service.answer({"do": "options", "attacker": ["exploit web app"], "defender": []})["options"]["state"]
     assert found == {"start": [""], "web-server": [""]}
     hidden = Service(DefenceSession(alarmed())).answer({"do": "options", "defender": "nothing"})["options"]

@@ -88,6 +88,7 @@ class Service:
             return {"options": {}}
         for key, value in told.items():
             _check_told(key, value)
+        told = {key: value for key, value in told.items() if value is not None}
         defences, attacks = session.defences(), session.attacks()
         found: dict[str, Any] = {"defender": list(defences.sets.values())}
         if session.sees_attempts:
