@@ -22,6 +22,7 @@ __all__ = ["LowerBook", "LowerNode", "LowerStep", "Plan", "PointStore"]
 
 NEAR = 0.05  # defences that pay less than this above the best are kept as rows
 GROWN = 1.25  # pruning compares every pair of points, so it waits for this many times as many
+AT_ONCE = 1_000_000  # numbers compared in one go
 TINY, HUGE = 1e-290, 1e300  # a 0 and a 1 / 0 whose product is still huge: where both are 0 a share has no limit
 
 
@@ -67,10 +68,15 @@ class PointStore:
     def prune(self) -> None:
         """Drop points that add nothing to the others, the highest first."""
         order = np.argsort(-self.gains, kind="stable")
-        gains = self.gains[order]
-        fit = self.shares(self.beliefs)[np.ix_(order, order)]
-        offered = np.triu((fit * gains).T, 1)  # [j, k]: what a higher point j gives at point k
-        kept = order[(gains > 1e-12) & (offered.max(axis=0, initial=0.0) < gains - 1e-12)]
+        rank = np.argsort(order)
+        offered = np.zeros(len(order))  # what the higher points give at each
+        some = max(1, AT_ONCE // (len(order) * len(self.corners)))
+        for begin in range(0, len(order), some):
+            each = np.arange(begin, min(begin + some, len(order)))
+            higher = rank[None, :] < rank[each][:, None]
+            given = np.where(higher, self.shares(self.beliefs[each]) * self.gains, 0.0)
+            offered[each] = given.max(axis=1, initial=0.0)
+        kept = order[(self.gains > 1e-12)[order] & (offered < self.gains - 1e-12)[order]]
         beliefs, reciprocals = self.beliefs[kept], self.reciprocals[:, kept]
         gains, nodes, self.pruned = self.gains[kept], self.nodes[kept], len(kept)
         self.beliefs, self.reciprocals, self.gains, self.nodes = beliefs, reciprocals, gains, nodes
