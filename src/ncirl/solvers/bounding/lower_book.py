@@ -203,12 +203,12 @@ class LowerBook:
         )
         if me >= len(self._values):
             self._values = np.concatenate([self._values, np.zeros_like(self._values)])
-        self._values[me] = value
         if me == len(self.nodes):
             self._at[place.number, belief.tobytes()] = me
+            self._values[me] = value
             self.nodes.append(node)
-        else:
-            self.nodes[me] = node
+        else:  # no call in between: an interruption must not leave the new value with the old plan
+            self.nodes[me], self._values[me] = node, value
         self.stores[place.number].put(me, belief, value)
         self.changes += 1
 

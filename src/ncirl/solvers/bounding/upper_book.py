@@ -188,11 +188,11 @@ class UpperBook:
         )
         if me >= len(self._vectors):
             self._vectors = np.vstack([self._vectors, np.zeros_like(self._vectors)])
-        self._vectors[me] = vector
         if instead_of is None:
+            self._vectors[me] = vector
             self.nodes.append(node)
-        else:
-            self.nodes[me] = node
+        else:  # no call in between: an interruption must not leave the new vector with the old node
+            self.nodes[me], self._vectors[me] = node, vector
         self.stores[place.number].put(me, vector)
         self.changes += 1
 
