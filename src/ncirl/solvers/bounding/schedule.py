@@ -15,6 +15,7 @@ import numpy as np
 from ncirl.solvers.bounding.polish import polish_points, polish_vectors
 from ncirl.solvers.bounding.prices import priced_trial
 from ncirl.solvers.bounding.search import FINEST, Search
+from ncirl.solvers.bounding.sweep import Sweep
 from ncirl.solvers.bounding.trials import Trials
 
 __all__ = ["Schedule"]
@@ -24,7 +25,7 @@ Late = Callable[[], bool]
 MISSED = 1e-3  # of the gap: what programs may leave out
 MEMORY = 0.7  # how much a run counts when the next one is over
 FAVOUR = 6.0  # how many times its share an activity may get, or be refused
-WIDE, DEEP, PRICES, VECTORS, POINTS = 0.15, 0.25, 0.1, 0.4, 0.1  # shares
+WIDE, DEEP, SWEEP, PRICES, VECTORS, POINTS = 0.15, 0.25, 0.1, 0.1, 0.4, 0.1  # shares
 LATER = 1e7  # when all but trials begin: easy games need nothing else
 
 
@@ -49,10 +50,11 @@ class Schedule:
 
     def __init__(self, search: Search, width: int) -> None:
         self.search = search
-        trials = Trials(search, width)
+        trials, sweep = Trials(search, width), Sweep(search)
         self.activities = [
             Activity(trials.wide, WIDE),
             Activity(trials.deep, DEEP),
+            Activity(lambda _, late: sweep.run(late), SWEEP, LATER),
             Activity(lambda _, late: priced_trial(search, late), PRICES, LATER),
             Activity(lambda _, late: polish_vectors(search, late), VECTORS, LATER),
             Activity(lambda _, late: polish_points(search, late), POINTS, LATER),
