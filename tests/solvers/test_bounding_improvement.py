@@ -19,7 +19,7 @@ from ncirl.solvers.bounding.polish import polish_points, polish_vectors
 from ncirl.solvers.bounding.prices import priced_trial
 from ncirl.solvers.bounding.schedule import Activity, Schedule
 from ncirl.solvers.bounding.search import Search, Visit
-from ncirl.solvers.bounding.sweep import Sweep
+from ncirl.solvers.bounding.sweep import backwards, sweep
 from ncirl.solvers.bounding.trials import Trials
 from ncirl.solvers.initial import initial_bounds
 from random_games import random_game
@@ -130,28 +130,36 @@ def test_polishing_and_prices_close_the_gap_further(game: Game) -> None:
 @every_game
 def test_a_sweep_comes_to_what_follows_a_place_before_the_place(game: Game) -> None:
     search = begun(game, trials=0)
-    sweep = Sweep(search)
-    swept = [visit.place for visit in sweep.visits]
-    first = {place: swept.index(place) for place in swept}
     n = len(search.places)
+    swept = backwards(search, search.worst_start().place)
+    assert sorted(swept) == list(range(n))
+    first = {place: k for k, place in enumerate(swept)}
     leads = np.eye(n, dtype=bool)
     for place in search.places:
         leads[place.number, place.successors] = True
     leads = np.linalg.matrix_power(leads.astype(float), n) > 0
-    assert set(swept) == set(range(n))
     for k, t in np.argwhere(leads & ~leads.T).tolist():
         assert first[t] < first[k]
-    before = search.bounds()
-    sweep.run(never)
-    assert search.gap_at_start() < before[1] - before[0]
+
+
+@every_game
+def test_sweeps_close_the_gap_and_go_one_place_farther_each_time(game: Game) -> None:
+    search = begun(game, trials=0)
+    start = search.worst_start()
+    before, met = search.gap_at_start(), {start.place}
+    search.back_up(start)
+    for _ in range(3):
+        met = met.union(*(search.places[k].successors for k in met))
+        sweep(search, never)
+        assert search.met == met
+    assert search.gap_at_start() < before
 
 
 def test_sweeps_find_what_an_attacker_gets_who_reveals_nothing() -> None:
-    search = begun(GAMES["cheap blocking"], trials=0)
-    sweep = Sweep(search)
+    search = begun(GAMES["cheap blocking"], trials=1)
     explored, swept = begun(GAMES["cheap blocking"], trials=6).bounds()[0], 0.0
     for _ in range(6):
-        sweep.run(never)
+        sweep(search, never)
         search.lower.evaluate(40)
         swept = search.bounds()[0]
     assert swept > explored

@@ -1,4 +1,4 @@
-"""What to do next: explore wide or deep, follow the prices, or polish what is there.
+"""What to do next: explore wide or deep, sweep, follow the prices, or polish what is there.
 
 Which of these pays differs from game to game and from hour to hour. Each has a share of the work, and more of it while
 it does better than the others: an activity that has just taken some work waits for as long as that is at its share.
@@ -15,7 +15,7 @@ import numpy as np
 from ncirl.solvers.bounding.polish import polish_points, polish_vectors
 from ncirl.solvers.bounding.prices import priced_trial
 from ncirl.solvers.bounding.search import FINEST, Search
-from ncirl.solvers.bounding.sweep import Sweep
+from ncirl.solvers.bounding.sweep import sweep
 from ncirl.solvers.bounding.trials import Trials
 
 __all__ = ["Schedule"]
@@ -50,11 +50,11 @@ class Schedule:
 
     def __init__(self, search: Search, width: int) -> None:
         self.search = search
-        trials, sweep = Trials(search, width), Sweep(search)
+        trials = Trials(search, width)
         self.activities = [
             Activity(trials.wide, WIDE),
             Activity(trials.deep, DEEP),
-            Activity(lambda _, late: sweep.run(late), SWEEP, LATER),
+            Activity(lambda _, late: sweep(search, late), SWEEP, LATER),
             Activity(lambda _, late: priced_trial(search, late), PRICES, LATER),
             Activity(lambda _, late: polish_vectors(search, late), VECTORS, LATER),
             Activity(lambda _, late: polish_points(search, late), POINTS, LATER),

@@ -2,7 +2,7 @@
 
 A backup solves the two live programs of a place at a belief; what they find becomes a vector and a point. A vector can
 also be improved in place, at no intent's expense, and a point is always improved in place: the nodes that refer to it
-profit without being touched. Where to do which is decided elsewhere (`trials`, `prices`, `polish`).
+profit without being touched. Where to do which is decided elsewhere (`trials`, `sweep`, `prices`, `polish`).
 """
 
 from __future__ import annotations
@@ -101,6 +101,11 @@ class Search:
             self._programs[visit.place] = above, below
             below.follow(visit.belief, above.solve(visit.belief))
         return self._programs[visit.place]
+
+    @property
+    def met(self) -> set[int]:
+        """Places that have been visited."""
+        return set(self._programs)
 
     def back_up(self, visit: Visit) -> tuple[UpperStep, LowerStep]:
         """Improve both bounds at a belief."""

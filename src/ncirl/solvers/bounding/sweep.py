@@ -1,4 +1,4 @@
-"""Backward induction where nothing has been revealed: every place at the belief with which the game begins.
+"""Backward induction where nothing has been revealed: places of the game at the belief with which it begins.
 
 An attacker with time hides what it wants, so far down the game the belief is often still, or nearly, the first one.
 Trials come to those places late and one by one, each for some posterior of an optimistic plan. One sweep from the last
@@ -11,32 +11,32 @@ from collections.abc import Callable
 
 from ncirl.solvers.bounding.search import Search, Visit
 
-__all__ = ["Sweep"]
+__all__ = ["backwards", "sweep"]
 
 
-class Sweep:
-    """Backs up every place at the beliefs of the starts that lead to it, those with least before them first."""
-
-    def __init__(self, search: Search) -> None:
-        self.search = search
-        leads = [_reachable(search, k) for k in range(len(search.places))]
-        visits = [Visit(t, root.belief) for _, root in search.roots for t in leads[root.place]]
-        self.visits = sorted(visits, key=lambda visit: len(leads[visit.place]))
-
-    def run(self, late: Callable[[], bool]) -> None:
-        """Sweep once."""
-        for visit in self.visits:
-            if late():
-                return
-            self.search.back_up(visit)
+def sweep(search: Search, late: Callable[[], bool]) -> None:
+    """Back up the places met so far, and those right after them, at the belief of the start whose gap weighs most."""
+    start = search.worst_start()
+    near = search.met.union(*(search.places[k].successors for k in search.met))
+    for place in backwards(search, start.place):
+        if late():
+            return
+        if place in near:
+            search.back_up(Visit(place, start.belief))
 
 
-def _reachable(search: Search, place: int) -> list[int]:
-    """List the places that a place leads to, itself among them."""
-    met = [place]
-    known = set(met)
-    for k in met:  # grows as it goes
-        new = [t for t in search.places[k].successors if t not in known]
-        known.update(new)
-        met += new
-    return met
+def backwards(search: Search, start: int) -> list[int]:
+    """List the places that a place leads to, each after what follows it, as far as they do not lead to each other."""
+    order: list[int] = []
+    seen = {start}
+    path = [(start, iter(search.places[start].successors))]
+    while path:
+        place, following = path[-1]
+        t = next((t for t in following if t not in seen), None)
+        if t is None:
+            order.append(place)
+            path.pop()
+        else:
+            seen.add(t)
+            path.append((t, iter(search.places[t].successors)))
+    return order
