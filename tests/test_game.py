@@ -28,6 +28,26 @@ def test_states_are_met_only_when_asked_for() -> None:
         game.explore(limit=10)
 
 
+def test_what_has_been_explored_is_remembered_but_not_shared() -> None:
+    asked: list[str] = []
+
+    def stage(state: str) -> Stage:
+        asked.append(state)
+        return whole.stage(state)
+
+    whole = games.big_match()
+    game = whole.like(stage=stage)
+    states = game.explore()
+    assert states == whole.explore()
+    states.clear()
+    assert game.explore() == game.explore(limit=100) == whole.explore()
+    assert sorted(asked) == sorted(set(asked))
+    with pytest.raises(SizeError):
+        game.explore(limit=len(whole.explore()) - 1)
+    ended = game.like(stage=lambda _: TERMINAL)
+    assert ended.explore() == [whole.starts[0].state] != whole.explore()
+
+
 def test_timed_twin_counts_stages_and_ends() -> None:
     game = Game(endless, intents=["x"], initial={0: [1.0]}, discount=1.0, horizon=3)
     twin = game.timed()

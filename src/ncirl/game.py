@@ -128,6 +128,7 @@ class Game:
         self.describe = describe
         self._rule = stage
         self._met: dict[State, Stage] = {}
+        self._explored: tuple[State, ...] | None = None
         self._timed: Game | None = None
 
     def __repr__(self) -> str:
@@ -164,6 +165,8 @@ class Game:
         limit : int, optional
             Raise `SizeError` when there are more states than this.
         """
+        if self._explored is not None and (limit is None or len(self._explored) <= limit):
+            return list(self._explored)
         order = {start.state: None for start in self.starts}
         queue = deque(order)
         while queue:
@@ -173,6 +176,7 @@ class Game:
                     queue.append(outcome.state)
             if limit is not None and len(order) > limit:
                 raise SizeError(f"game '{self.name}' has more than {limit} reachable public states")
+        self._explored = tuple(order)
         return list(order)
 
     def timed(self) -> Game:
@@ -232,6 +236,7 @@ class Game:
         twin = copy(self)
         twin._rule = stage or self.stage
         twin._met = {}
+        twin._explored = None
         twin._timed = None
         twin.starts = self.starts if starts is None else tuple(starts)
         twin.describe = describe or self.describe

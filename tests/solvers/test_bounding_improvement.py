@@ -60,6 +60,7 @@ def test_a_vector_improved_in_place_is_nowhere_worse(game: Game) -> None:
     search = begun(game)
     improved = 0
     for n, belief in enumerate(beliefs_of(search, min(20, len(search.upper.nodes)))):
+        search.back_up(Visit(search.upper.nodes[n].place, belief))
         before, nodes = search.upper.vectors[n].copy(), len(search.upper.nodes)
         search.lower_everywhere(n, belief)
         after = search.upper.vectors[n]

@@ -11,7 +11,7 @@ reward. Starting from R_max / (1 − γ) instead is hopeless: the first sweeps o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,22 +49,30 @@ def initial_bounds(game: Game) -> InitialBounds:
     mean = Shapley(weights=tuple(prior)).run(game, progress=None, rng=0)
     mixes = [{s: d[:, k] for s, d in public.defender.items()} for k in range(len(game.intents))]
     mixes.append({s: d[:, 0] for s, d in mean.defender.items()})
-    defences = tuple(StationaryDefence(each, concedes(game, each)) for each in mixes)
+    order = components(game)
+    defences = tuple(StationaryDefence(each, concedes(game, each, order)) for each in mixes)
     return InitialBounds(public.values, public.attacker, defences)
 
 
-def concedes(game: Game, mixes: Mapping[State, FloatArray]) -> dict[State, FloatArray]:
-    """Bound from above, per state and intent, what any attacker gets against a stationary defence."""
+def concedes(
+    game: Game, mixes: Mapping[State, FloatArray], order: Sequence[list[State]] | None = None
+) -> dict[State, FloatArray]:
+    """Bound from above, per state and intent, what any attacker gets against a stationary defence.
+
+    `order` is ``components(game)``, for who asks more than once.
+    """
     n_t = len(game.intents)
     vectors: dict[State, FloatArray] = {}
-    for component in components(game):
+    for component in components(game) if order is None else order:
         vectors |= dict.fromkeys(component, np.zeros(n_t))  # while these are 0, payoffs hold what lies beyond
         beyond = [_payoffs(game, state, vectors) for state in component]
         plans = [mixes[state] for state in component]
         if not is_cyclic(game, component):
             values = [(payoff @ plans[0]).max(axis=0) if payoff.size else np.zeros(n_t) for payoff in beyond]
+        elif len(component) == 1:
+            values = [Loop(game, component[0]).conceded(plans, beyond)]
         else:
-            inner = Loop(game, component[0]) if len(component) == 1 else Cycle(game, component)
+            inner = Cycle(game, component)
             by_intent = [inner.conceded(plans, [payoff[:, k] for payoff in beyond]) for k in range(n_t)]
             values = list(np.array(by_intent).T)
         vectors |= dict(zip(component, values, strict=True))

@@ -38,8 +38,8 @@ class Loop:
         return np.array([((plans[0] @ beyond[0]) / (1.0 - plans[0] @ self.chance)).min()])
 
     def conceded(self, plans: list[FloatArray], beyond: list[FloatArray]) -> FloatArray:
-        """Return what any attacker gets against the defender's plan."""
-        return np.array([((beyond[0] @ plans[0]) / (1.0 - self.chance @ plans[0])).max()])
+        """Return what any attacker gets against the defender's plan; per intent where payoffs are, [a, θ, d]."""
+        return np.atleast_1d(((beyond[0] @ plans[0]).T / (1.0 - self.chance @ plans[0])).max(axis=-1))
 
     def played(self, rows: list[FloatArray], columns: list[FloatArray], beyond: list[FloatArray]) -> FloatArray:
         """Evaluate a pair of plans against each other."""

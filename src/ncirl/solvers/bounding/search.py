@@ -94,13 +94,14 @@ class Search:
     def programs(self, visit: Visit) -> tuple[UpperProgram, LowerProgram]:
         """Return the live programs of a place; both have been solved at least once."""
         if visit.place not in self._programs:
-            place = self.places[visit.place]
-            likely = self._likely(self.states[visit.place])
-            above = UpperProgram(place, self.upper, likely, self.accuracy, self.meter)
-            below = LowerProgram(place, self.lower, self.accuracy, self.meter)
-            self._programs[visit.place] = above, below
-            below.follow(visit.belief, above.solve(visit.belief))
+            self.back_up(visit)
         return self._programs[visit.place]
+
+    def _first_programs(self, number: int) -> tuple[UpperProgram, LowerProgram]:
+        place = self.places[number]
+        likely = self._likely(self.states[number])
+        above = UpperProgram(place, self.upper, likely, self.accuracy, self.meter)
+        return above, LowerProgram(place, self.lower, self.accuracy, self.meter)
 
     @property
     def met(self) -> set[int]:
@@ -109,10 +110,11 @@ class Search:
 
     def back_up(self, visit: Visit) -> tuple[UpperStep, LowerStep]:
         """Improve both bounds at a belief."""
-        above, below = self.programs(visit)
+        above, below = self._programs.get(visit.place) or self._first_programs(visit.place)
         step = above.solve(visit.belief)
         self._keep_vector(visit, step)
         plan = below.follow(visit.belief, step)
+        self._programs[visit.place] = above, below
         self.keep_point(visit.place, plan)
         return step, plan
 
