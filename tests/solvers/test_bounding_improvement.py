@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ncirl import Game
+from ncirl import Game, HistoryLP, solve
 from ncirl._typing import FloatArray, IntArray
 from ncirl.games.random_graphs import random_attack_graph
 from ncirl.lp.session import Meter
@@ -164,6 +164,23 @@ def test_sweeps_find_what_an_attacker_gets_who_reveals_nothing() -> None:
         search.lower.evaluate(40)
         swept = search.bounds()[0]
     assert swept > explored
+
+
+@given(st.integers(0, 10**4), st.sampled_from(["actions", "outcomes"]))
+@settings(max_examples=30)
+def test_programs_cut_short_at_any_round_still_give_bounds(seed: int, observes: str) -> None:
+    game = random_game(seed, observes=observes, horizon=3)
+    search = Search(game.timed(), initial_bounds(game.timed()), Meter())
+    rng = np.random.default_rng(seed)
+    search.accuracy.late = lambda: bool(rng.integers(2))
+    explore = Trials(search, width=2)
+    for _ in range(4):
+        explore.wide(0.0, never)
+        sweep(search, never)
+    lower, upper = search.bounds()
+    exact = solve(game, HistoryLP())
+    assert lower - CLOSE <= exact.upper
+    assert upper + CLOSE >= exact.lower
 
 
 @dataclass(frozen=True)

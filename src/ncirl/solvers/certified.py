@@ -191,6 +191,7 @@ class Certified:
                 report()
             return self.time_limit is not None and now - began > self.time_limit
 
+        search.accuracy.late = late
         stalled, schedule = 0, Schedule(search, self.width)
         try:
             while True:

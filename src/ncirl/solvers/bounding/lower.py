@@ -143,16 +143,17 @@ class LowerProgram(StageProgram):
         while True:
             solution = self.session.solve()
             plan = self.plan(solution)
-            if self._add_shares(solution, plan):
+            late = self.accuracy.late()  # whatever there is makes a point
+            if not late and self._add_shares(solution, plan):
                 continue
             share = np.maximum(solution.columns[self.share_columns], 0.0)
             payoff = self._payoff(plan, share)
-            if self.add_missed(solution.columns[0] - payoff, self.defences, defences=True):
+            if not late and self.add_missed(solution.columns[0] - payoff, self.defences, defences=True):
                 continue
             mix = self.mix(solution)
             gained = mix @ self.gain[:, self.defences]
             excess = (gained - solution.duals[: self.place.n_t]).max(axis=1)
-            if not self.add_missed(excess, self.actions, defences=False):
+            if late or not self.add_missed(excess, self.actions, defences=False):
                 if belief is None:
                     belief = cleaned_beliefs(solution.columns[self.mass_columns][None])[0]
                 self._used = self.actions[plan.sum(axis=1) > ACTIVE], self.defences[mix > ACTIVE]

@@ -10,7 +10,7 @@ only, and every change is followed by a warm re-solve. Mass m(θ) beside the bel
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -31,9 +31,18 @@ UNLIKELY = 1e-6  # intents less probable than this are taken for impossible
 
 @dataclass
 class Accuracy:
-    """How much may be missed: shared by all programs, and finer as the bounds come closer."""
+    """How much may be missed: shared by all programs, and finer as the bounds come closer.
+
+    Attributes
+    ----------
+    missed : float
+        What may be left out.
+    late : callable
+        Tells that time is up: then programs leave out whatever they have not got.
+    """
 
     missed: float = 1e-7
+    late: Callable[[], bool] = lambda: False
 
 
 class StageProgram(ABC):

@@ -111,13 +111,14 @@ class UpperProgram(StageProgram):
         while True:
             solution = self.session.solve()
             plan = self.plan(solution)
-            if self._add_cuts(solution.columns[self.value_columns], plan):
+            late = self.accuracy.late()  # whatever there is makes a vector
+            if not late and self._add_cuts(solution.columns[self.value_columns], plan):
                 continue
-            if self._add_defences(solution.columns, plan):
+            if not late and self._add_defences(solution.columns, plan):
                 continue
             step = self._step(solution, plan)
             excess = (step.conceded - solution.duals[: self.place.n_t]).max(axis=1)
-            if not self.add_missed(excess, self.actions, defences=False):
+            if late or not self.add_missed(excess, self.actions, defences=False):
                 if len(self.cut_rows) > IDLE_CUTS + CUTS_EACH * len(self.open):
                     self._drop_idle(solution.duals)
                 return step
