@@ -8,35 +8,20 @@ places to the first gives every plan a secure way on that reveals nothing, and e
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 
+from ncirl.graph_order import components
 from ncirl.solvers.bounding.search import Search, Visit
 
-__all__ = ["backwards", "sweep"]
+__all__ = ["sweep"]
 
 
 def sweep(search: Search, late: Callable[[], bool]) -> None:
     """Back up the places met so far, and those right after them, at the belief of the start whose gap weighs most."""
     start = search.worst_start()
     near = search.met.union(*(search.places[k].successors for k in search.met))
-    for place in backwards(search, start.place):
+    for state in chain.from_iterable(components(search.game)):  # what follows a place comes before it
         if late():
             return
-        if place in near:
-            search.back_up(Visit(place, start.belief))
-
-
-def backwards(search: Search, start: int) -> list[int]:
-    """List the places that a place leads to, each after what follows it, as far as they do not lead to each other."""
-    order: list[int] = []
-    seen = {start}
-    path = [(start, iter(search.places[start].successors))]
-    while path:
-        place, following = path[-1]
-        t = next((t for t in following if t not in seen), None)
-        if t is None:
-            order.append(place)
-            path.pop()
-        else:
-            seen.add(t)
-            path.append((t, iter(search.places[t].successors)))
-    return order
+        if search.number.get(state) in near:
+            search.back_up(Visit(search.number[state], start.belief))
