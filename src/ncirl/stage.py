@@ -152,6 +152,13 @@ class Stage:
         expected = total.reshape(*self.shape, total.shape[1])
         return np.ascontiguousarray(expected if self.pair is None else expected + self.pair)
 
+    @cached_property
+    def magnitude(self) -> FloatArray:
+        """What r[a, d, θ] would be if every summand of every reward were positive."""
+        parts = {name: getattr(self, name) for name in ("pair", "outcome", "branch")}
+        positive = replace(self, **{name: None if part is None else np.abs(part) for name, part in parts.items()})
+        return positive.reward
+
     def realised(self, a: int, d: int, o: int) -> FloatArray:
         """Return R(a, d, o; θ) for every θ; the outcome must be possible under (a, d)."""
         row = a * len(self.defender) + d

@@ -96,7 +96,7 @@ def assert_same(loaded: Game, game: Game) -> None:
 
 @pytest.mark.parametrize("name", ["g.json", "g.yaml"])
 @given(game=games())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_round_trip_keeps_the_game(game: Game, name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     save_game(game, path)
