@@ -28,6 +28,7 @@ from ncirl.playbook_faults import as_played, attacker_faults, defender_faults, p
 
 __all__ = ["Certificate", "Claimed", "verify"]
 
+
 class Claimed(Protocol):
     """What can be verified: a loaded policy, a certified solution."""
 

@@ -250,7 +250,7 @@ def test_forgery_with_the_right_hash_loads_but_does_not_verify(
     assert main(["verify", str(path), "--json"]) == FAILED
     found = json.loads(capsys.readouterr().out)
     assert found["holds"] is False
-    assert found["upper"] > found["claimed_upper"] + found["tolerance"]
+    assert found["upper"] > found["claimed_upper"] + found["upper_allowance"]
     assert found["faults"]
 
 

@@ -196,7 +196,7 @@ def test_mass_that_strays_is_taken_off_the_bound() -> None:
     """Where a share falls short by δ, λ makes up for a fifth of it; the rest may get the worst of all stages, for ever.
 
     A quiet node at belief (½, ½) has shares (0.4, 0.05, 0.05) of itself and the two corners in both of its posteriors.
-    Corners get 0 by the row that is safe for their intent; a quiet stage costs an intent up to ½.
+    Corners get 0 by the row that is safe for their intent; at the corner of the other, an intent may lose 1 a stage.
     """
     gamma, missing = 0.5, 1e-10
     game = ncirl.games.aumann_maschler_2(discount=gamma)
@@ -209,11 +209,11 @@ def test_mass_that_strays_is_taken_off_the_bound() -> None:
     built = build_attacker_playbook(game, [quiet, *corners], [[(0, 1.0)]], {("play", 0): 1, ("play", 1): 2})
     honest = certified(game, built, stationary(game, {"play": np.full(2, 0.5)}))
     weights = built.moves.weights.copy()
-    short = np.flatnonzero(weights.data == pytest.approx(0.05))[0]
+    short = np.flatnonzero(np.isclose(weights.data, 0.05))[0]
     weights.data[short] -= missing
     strayed = replace(built, moves=replace(built.moves, weights=weights))
     found = verify(replace(honest, attacker_playbook=strayed, lower=-np.inf))
-    worst = -0.5 / (1 - gamma)
+    worst = -1 / (1 - gamma)
     lost = gamma * 0.8 * missing * worst / (1 - gamma * 0.8)  # at every visit of the quiet node
     assert found.lower - honest.lower == pytest.approx(lost, rel=1e-3)
 
