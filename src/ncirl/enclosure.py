@@ -104,7 +104,8 @@ def _candidate(level: Response, size: FloatArray, unit: float, hint: FloatArray)
     """Look for values of one level that pass the comparison."""
 
     def error(values: FloatArray) -> FloatArray:
-        return unit * (size + level.moves @ np.abs(values)) + TINY
+        off: FloatArray = unit * (size + level.moves @ np.abs(values)) + TINY
+        return off
 
     if not level.moves.nnz:
         return level.best(level.reward + 2.0 * error(hint))

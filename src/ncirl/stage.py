@@ -155,9 +155,10 @@ class Stage:
     @cached_property
     def magnitude(self) -> FloatArray:
         """What r[a, d, θ] would be if every summand of every reward were positive."""
-        parts = {name: getattr(self, name) for name in ("pair", "outcome", "branch")}
-        positive = replace(self, **{name: None if part is None else np.abs(part) for name, part in parts.items()})
-        return positive.reward
+        pair, outcome, branch = (
+            None if part is None else np.abs(part) for part in (self.pair, self.outcome, self.branch)
+        )
+        return replace(self, pair=pair, outcome=outcome, branch=branch).reward
 
     def realised(self, a: int, d: int, o: int) -> FloatArray:
         """Return R(a, d, o; θ) for every θ; the outcome must be possible under (a, d)."""

@@ -20,7 +20,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ncirl._typing import FloatArray
+from ncirl._typing import BoolArray, FloatArray
 from ncirl.game import Game
 from ncirl.guarantees import conceded, secured
 from ncirl.playbook import AttackerPlaybook, DefenderPlaybook
@@ -191,12 +191,12 @@ def _defending(playbook: DefenderPlaybook, claim: float) -> _Side:
     if faults:
         return _Side(faults, np.inf, 0.0, np.full((len(playbook), n_t), np.inf), np.full(n_t, np.inf))
     found = conceded(as_played(playbook))
-    faults = _claim_faults("concede more", ~(playbook.claims >= found.nodes.low).all(axis=1))
+    faults = _claim_faults("concede more", np.any(~(playbook.claims >= found.nodes.low), axis=1))
     if not claim >= found.low:
         faults.append(f"concedes {found.high:.9g}, not the {claim:.9g} claimed")
     return _Side(faults, found.high, found.high - found.low, found.nodes.high, found.per_intent)
 
 
-def _claim_faults(failing: str, which: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> list[str]:
+def _claim_faults(failing: str, which: BoolArray) -> list[str]:
     nodes = np.flatnonzero(which)
     return [f"{len(nodes)} nodes {failing} than they claim, node {nodes[0]} first"] if len(nodes) else []

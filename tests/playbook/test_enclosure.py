@@ -85,8 +85,10 @@ def test_exact_value_lies_inside(
             assert Fraction(float(found.low[n, k])) <= value <= Fraction(float(found.high[n, k]))
     # as wide as rounding explains, and no wider for rows that nobody chooses
     ends = np.append(process.first[1:], len(process.reward))
-    played = [max(float(np.abs(process.reward[b if huge else slice(b, e)]).max()) for b, e in zip(process.first, ends))]
-    scale = max(played) / (1 - discount)
+    scale = max(
+        float(np.abs(process.reward[begin : begin + 1 if huge else end]).max())
+        for begin, end in zip(process.first, ends, strict=True)
+    ) / (1 - discount)
     assert (found.high - found.low).max() <= 10 * OPERATIONS * EPSILON * scale / (1 - discount)
 
 

@@ -1,8 +1,8 @@
 """Policy files, `ncirl-policy/1`: a game, both playbooks and what they prove, to be played and verified anywhere.
 
 One npz with a JSON header and a SHA-256 over the content (`array_file`); nothing in it is executed or unpickled and
-nothing of it needs a solver. The hash finds damage; that the bounds are true is for `ncirl.verify` to say. What is shown
-to people comes from `open_policy`: a file that verifies, with every number it claims replaced by the recomputed one.
+nothing of it needs a solver. The hash finds damage; that the bounds are true is for `ncirl.verify` to say. What is
+shown to people comes from `open_policy`: a file that verifies, with recomputed numbers in the place of its claims.
 """
 
 from __future__ import annotations
