@@ -9,7 +9,7 @@ shares may have changed (`ncirl.guarantees`, `ncirl.enclosure`). With L and U wh
 holds for the value v of the game whatever made the playbooks. The certificate holds when there are no faults and no
 claim, of a bound or of a node, is better than what was recomputed by more than the width of its enclosure: nothing is
 allowed beyond what rounding can explain at that very node, so no reward that plays no part has a say in it.
-`docs/reference/certificate.md` says exactly what is proved and why.
+`docs/trust.md` says exactly what is proved, assuming what, and why.
 """
 
 from __future__ import annotations
