@@ -155,7 +155,8 @@ def _operations(playbook: DefenderPlaybook | AttackerPlaybook, response: Respons
     stages = [(game.stage(state), len(game.observations(state))) for state in playbook.states]
     laws = max((int(np.diff(stage.law.indptr).max(initial=0)) for stage, _ in stages), default=0)
     actions = max((len(game.intents) * stage.shape[0] + 2 * stage.shape[1] + seen for stage, seen in stages), default=0)
-    shares = int(np.diff(playbook.moves.weights.indptr).max(initial=0))
+    begun = max((len(nodes) for nodes, _ in playbook.starts), default=0)
+    shares = max(begun, int(np.diff(playbook.moves.weights.indptr).max(initial=0)))
     following = int(np.diff(response.moves.indptr).max(initial=0))
     return FEW + 3 * laws + actions + 2 * shares + following + len(game.intents)
 
