@@ -7,6 +7,7 @@ creates fewest goes first. Rounding makes the answer an approximation, good to a
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 
 __all__ = ["ONE", "evaluated"]
@@ -30,10 +31,14 @@ def evaluated(chances: Sequence[dict[int, int]], rewards: Sequence[int]) -> list
     for k, row in enumerate(rows):
         for j in row:
             into[j].add(k)
-    waiting, order = set(range(len(rows))), []
+    order: list[int] = []
+    waiting = [(_created(rows, into, k), k) for k in range(len(rows))]
+    heapq.heapify(waiting)
     while waiting:
-        k = min(waiting, key=lambda k: (len(into[k]) * len(rows[k]), k))
-        waiting.remove(k)
+        created, k = heapq.heappop(waiting)
+        if created != (now := _created(rows, into, k)):
+            heapq.heappush(waiting, (now, k))
+            continue
         order.append(k)
         into[k].discard(k)
         left = ONE - rows[k].pop(k, 0)
@@ -50,3 +55,8 @@ def evaluated(chances: Sequence[dict[int, int]], rewards: Sequence[int]) -> list
     for k in reversed(order):
         values[k] += sum(c * values[j] for j, c in rows[k].items()) >> BITS
     return values
+
+
+def _created(rows: Sequence[dict[int, int]], into: Sequence[set[int]], k: int) -> int:
+    """Return how many entries the elimination of an unknown may create."""
+    return len(into[k]) * len(rows[k])
