@@ -1,9 +1,9 @@
 """The second, independent certificate of a policy file: both guarantees in exact arithmetic.
 
-It reads the bytes of the file itself and shares no numerical code with `ncirl.verify`. All numbers are rational; the
-values of the opponents' processes are enclosed (`process`), and the sound end of each enclosure is what is reported: the
-lower one of what the attacker secures, the upper one of what the defender concedes. `error` says how far these are from
-the exact numbers at most; it is around 2^-200 of them.
+It reads the bytes of the file itself and shares no numerical code with `ncirl.verify`. All numbers are rational. What
+the opponents' processes are worth is enclosed (`process`), and the sound end of each enclosure is reported: the lower
+end of what the attacker secures, L, and the upper end of what the defender concedes, U. These are proved to lie within
+`error` of the exact ones, about 2^-200 of them; so L ≤ v ≤ U for the value v of the game, whatever made the file.
 """
 
 from __future__ import annotations

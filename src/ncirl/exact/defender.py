@@ -62,76 +62,63 @@ def conceded(contents: Contents, game: Game) -> Conceded:
     playbook = read_playbook(contents, game, "defender")
     n, n_t = len(playbook), game.n_intents
     claims = contents.floats("defender_claims", n, n_t)
-    tape = contents.tape("defender_mixes", contents.floats("defender_mixes", None))
-    given = [distribution(tape.take(playbook.stage(node).n_d)) for node in range(n)]
-    tape.end()
+    mixes = _read_mixes(contents, playbook)
     faults = playbook.faults()
-    faults += named((k for k, mix in enumerate(given) if mix is None), "has a mix that is no distribution")
+    faults += named((k for k, mix in enumerate(mixes) if mix is None), "has a mix that is no distribution")
     if faults:
         return Conceded(tuple(faults), n, claims)
-    mixes = [{d: p for d, p in enumerate(mix or ()) if p} for mix in given]
-    rows, broken = [], []
-    for node, mix in enumerate(mixes):
-        links = _links(playbook, node, mix)
-        if links is None:
-            broken.append(node)
-        else:
-            rows.append(_rows(playbook, node, mix, links))
-    faults += named(broken, "moves on with probabilities that do not sum to one")
-    starts = [_drawn(weights) for weights in playbook.starts]
-    for k, (state, _) in enumerate(game.starts):
-        if starts[k] is None and not game.over(game.beginning(state)):
-            faults.append(f"start {k} begins with probabilities that do not sum to one")
+    rows = [_rows(playbook, node, mix or {}) for node, mix in enumerate(mixes)]
+    starts = [
+        {} if game.over(game.beginning(state)) else _drawn(weights)
+        for (state, _), weights in zip(game.starts, playbook.starts, strict=True)
+    ]
+    broken = [node for node, choices in enumerate(rows) if choices is None]
+    faults = named(broken, "moves on with probabilities that do not sum to one")
+    faults += [f"start {k} begins with probabilities that do not sum to one" for k, p in enumerate(starts) if p is None]
     if faults:
         return Conceded(tuple(faults), n, claims)
-    process = Process(rows)
+    process = Process([choices or [] for choices in rows])
     found = [process.enclose(theta, claims[theta::n_t]) for theta in range(n_t)]
-    begun = [start or {} for start in starts]
-    upper, per_intent = _averages(game, begun, [column.high for column in found])
-    wide = max(
-        (high - low for column in found for low, high in zip(column.low, column.high, strict=True)), default=ZERO
-    )
+    upper, per_intent = _averages(game, [start or {} for start in starts], [column.high for column in found])
     values = tuple(tuple(column.high[node] for column in found) for node in range(n))
-    return Conceded((), n, claims, upper, per_intent, values, wide)
+    return Conceded((), n, claims, upper, per_intent, values, max(column.width for column in found))
+
+
+def _read_mixes(contents: Contents, playbook: Playbook) -> list[Chances | None]:
+    """Return the positive entries of each node's mix; None where it is no distribution."""
+    tape = contents.tape("defender_mixes", contents.floats("defender_mixes", None))
+    mixes = [_drawn(dict(enumerate(tape.take(playbook.stage(node).n_d)))) for node in range(len(playbook))]
+    tape.end()
+    return mixes
 
 
 def _drawn(weights: Mapping[int, float]) -> Chances | None:
     """Return weights as chances, None if they are none."""
     chances = distribution(list(weights.values()))
-    return None if chances is None else {node: p for node, p in zip(weights, chances, strict=True) if p}
+    return None if chances is None else {k: p for k, p in zip(weights, chances, strict=True) if p}
 
 
-def _links(
-    playbook: Playbook, node: int, mix: Chances
-) -> list[tuple[Mapping[int, Fraction], Fraction, Chances]] | None:
-    """Return mass[i], weight[i]·D and P_i for the observations i that are needed; None if one has no chances."""
-    links = []
-    for seen, weights in zip(playbook.stage(node).observations, playbook.moves[node], strict=True):
-        chance = dot((seen.weight[d], p) for d, p in mix.items() if d in seen.weight)
-        if seen.mass and chance and not playbook.game.over(playbook.game.after(playbook.places[node], seen)):
-            drawn = _drawn(weights)
-            if drawn is None:
-                return None
-            links.append((seen.mass, chance, drawn))
-    return links
-
-
-def _rows(
-    playbook: Playbook, node: int, mix: Chances, links: Sequence[tuple[Mapping[int, Fraction], Fraction, Chances]]
-) -> list[Row]:
-    """Return the attacker's choices at a node."""
+def _rows(playbook: Playbook, node: int, mix: Chances) -> list[Row] | None:
+    """Return the attacker's choices at a node; None if an observation that is needed has no chances."""
     game, stage = playbook.game, playbook.stage(node)
-    rows = []
-    for a in range(stage.n_a):
-        rewards = [dot((p, stage.reward[a][d][theta]) for d, p in mix.items()) for theta in range(game.n_intents)]
-        terms: dict[int, list[tuple[Fraction, Fraction]]] = {}
-        for mass, chance, drawn in links:
-            if a in mass:
-                seen = game.discount * mass[a] * chance
-                for j, p in drawn.items():
-                    terms.setdefault(j, []).append((seen, p))
-        rows.append(Row.of(rewards, {j: dot(pairs) for j, pairs in terms.items()}))
-    return rows
+    moves: list[dict[int, list[tuple[Fraction, Fraction]]]] = [{} for _ in range(stage.n_a)]
+    for seen, weights in zip(stage.observations, playbook.moves[node], strict=True):
+        chance = dot((seen.weight[d], p) for d, p in mix.items() if d in seen.weight)
+        if not (chance and seen.mass) or game.over(game.after(playbook.places[node], seen)):
+            continue
+        drawn = _drawn(weights)
+        if drawn is None:
+            return None
+        for a, mass in seen.mass.items():
+            for j, p in drawn.items():
+                moves[a].setdefault(j, []).append((game.discount * mass * chance, p))
+    return [
+        Row.of(
+            [dot((p, by_d[d][theta]) for d, p in mix.items()) for theta in range(game.n_intents)],
+            {j: dot(pairs) for j, pairs in moves[a].items()},
+        )
+        for a, by_d in enumerate(stage.reward)
+    ]
 
 
 def _averages(

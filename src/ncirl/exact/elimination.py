@@ -1,7 +1,7 @@
 """The value of a fixed policy: V = r + C V, by eliminating one unknown after another.
 
-Numbers are integers on a fixed grid. C is not negative and its rows sum to less than one, and elimination keeps it so: no
-pivot can vanish, and no order of elimination is worse than another but for the entries it creates. The unknown that
+Numbers are integers on a fixed grid. C is not negative and its rows sum to less than one, and elimination keeps it so:
+no pivot can vanish, and no order of elimination is worse than another but for the entries it creates. The unknown that
 creates fewest goes first. Rounding makes the answer an approximation, good to about 200 bits; nobody need trust it.
 """
 

@@ -1,9 +1,8 @@
 """A playbook as it stands in a file: where its nodes stand and where they lead, and whether that fits the game.
 
 Both sides are laid out alike. ``places`` lists public states with their stage numbers and ``state`` the place of each
-node; the moves of node n after observation i are the entries in row (first row of n) + i; ``start_counts`` cuts the nodes
-to begin at by start. What a file cannot say, such as a node that there is not, is bad input; what it says but no playbook
-may do is a fault:
+node; the moves of node n after observation i are the entries in row (first row of n) + i; ``start_counts`` cuts the
+nodes to begin at by start. What points nowhere is bad input; what no playbook may do is a fault:
 
 - a node stands where play is over;
 - a weight is negative or not finite;

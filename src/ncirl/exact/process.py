@@ -2,9 +2,9 @@
 
     V(n) = max_{rows of n}  reward[row] + Σ_m moves[row, m] V(m)
 
-with exact rational rewards and moves (a minimising opponent is given rewards of the opposite sign). Solved with
-fractions its numbers would grow without end; instead values are integers on a grid of 2^-k, and the operator T is applied
-to them exactly, rounded to the next point of the grid below or above. Nodes come after those they lead to:
+with exact rational rewards and moves (a minimising opponent is given rewards of the opposite sign). Solved in
+fractions its numbers would grow without end; instead values are integers on a grid of 2^-k, and the operator T is
+applied to them exactly, then rounded to the grid, down or up. Nodes come after those they lead to:
 
 - a node that never recurs is evaluated once, from the lower ends of what follows to its lower end, likewise above;
 - where nodes recur, with row sums of at most c < 1 among themselves, a policy is improved until no row is better
@@ -58,6 +58,11 @@ class Enclosure:
 
     low: Sequence[Fraction]
     high: Sequence[Fraction]
+
+    @property
+    def width(self) -> Fraction:
+        """The largest distance between the two ends."""
+        return max((high - low for low, high in zip(self.low, self.high, strict=True)), default=Fraction(0))
 
 
 class Process:

@@ -89,7 +89,8 @@ class Contents:
 
     def floats(self, name: str, *shape: int | None) -> Sequence[float]:
         """Return an array of doubles laid flat; None in `shape` stands for any length."""
-        return self._numbers(name, "<f8", shape)
+        found: Sequence[float] = self._numbers(name, "<f8", shape)
+        return found
 
     def integers(self, name: str, *shape: int | None, least: int, below: int) -> Sequence[int]:
         """Return an array of integers laid flat, all at least `least` and below `below`."""

@@ -3,12 +3,15 @@
 Every double is the rational number it stands for, and a row of the law is divided by its sum, so that it is a
 distribution to the last digit. With q the law and R the three summands of the reward,
 
-    r(a, d, θ) = Σ_o q(o | a, d) R(a, d, o; θ),       R(a, d, o; θ) = pair[a, d, θ] + outcome[o, θ] + branch[(a, d, o), θ].
+    r(a, d, θ) = Σ_o q(o | a, d) R(a, d, o; θ),   R(a, d, o; θ) = pair[a, d, θ] + outcome[o, θ] + branch[(a, d, o), θ].
 
-What is seen of a stage are its observations i. Where actions are seen, i = (a, s'), mass[i] is the unit vector of a and
-weight[i, d] = Σ q(o | a, d) over the outcomes o that lead to s'; where outcomes are, i = (d, o), mass[i, a] = q(o | a, d)
-and weight[i] is the unit vector of d. They are numbered in this order, s' by its first appearance among the outcomes, and
-only pairs with an entry in the law count, even if the entry is 0.
+What is seen of a stage are its observations i, numbered by
+
+- (a, s') where actions are seen: mass[i] is the unit vector of a, weight[i, d] = Σ q(o | a, d) over the outcomes o that
+  lead to s', and s' counts by its first appearance among the outcomes;
+- (d, o) where outcomes are seen: mass[i, a] = q(o | a, d), weight[i] is the unit vector of d.
+
+Only pairs with an entry in the law have a number, even if the entry is 0.
 """
 
 from __future__ import annotations
