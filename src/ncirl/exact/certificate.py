@@ -49,6 +49,17 @@ class ExactCertificate:
         Sizes of the playbooks.
     seconds : float
         How long it took.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import ncirl
+    >>> with TemporaryDirectory() as folder:
+    ...     ncirl.solve(ncirl.games.big_match(), ncirl.Certified(gap=0.01)).save(Path(folder, "match.ncirl"))
+    ...     certificate = verify_exact(Path(folder, "match.ncirl"))
+    >>> certificate.lower <= certificate.upper, len(certificate.per_intent), certificate.error < Fraction(1, 2**150)
+    (True, 2, True)
     """
 
     lower: Fraction | None
@@ -84,6 +95,12 @@ def verify_exact(
         When the file cannot be read, is damaged or foreign, or its parts do not fit together.
     SizeError
         When it is too large for exact arithmetic.
+
+    Examples
+    --------
+    >>> verify_exact("missing.ncirl")
+    Traceback (most recent call last):
+    ncirl.errors.InputError: missing.ncirl: cannot be read: No such file or directory
     """
     began = time.perf_counter()
     contents = read_contents(path)
@@ -94,7 +111,7 @@ def verify_exact(
     faults += [f"defender's playbook: {fault}" for fault in defence.faults]
     faults += _lower_faults(attack, claimed_lower, Fraction(lower_allowance))
     faults += _upper_faults(defence, claimed_upper, Fraction(upper_allowance))
-    if claimed_lower > claimed_upper:
+    if claimed_lower > claimed_upper + Fraction(lower_allowance) + Fraction(upper_allowance):
         faults.append("the lower bound claimed is above the upper one")
     return ExactCertificate(
         lower=attack.lower,

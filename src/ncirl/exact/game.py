@@ -18,8 +18,9 @@ from ncirl.exact.rationals import TOLERANCE, ZERO, exact
 from ncirl.exact.reading import Contents
 from ncirl.exact.stage import OVER, Observation, Stage, read_stages
 
-__all__ = ["Game", "Place", "read_game"]
+__all__ = ["MOST_STAGES", "Game", "Place", "read_game"]
 
+MOST_STAGES = 2**31
 FINE = 320  # bits after the point in powers of the discount
 
 Place = tuple[int, int]  # public state and stage number
@@ -92,8 +93,8 @@ def read_game(contents: Contents) -> Game:
     discount, horizon = Fraction(contents.number("game.discount")), contents.value("game.horizon", int, type(None))
     if not 0 <= discount <= 1 or (discount == 1 and horizon is None):
         raise contents.fault("header: 'game.discount' must lie in [0, 1), or be 1 where there is a horizon")
-    if horizon is not None and horizon < 1:
-        raise contents.fault("header: 'game.horizon' must be at least 1")
+    if horizon is not None and not 1 <= horizon <= MOST_STAGES:
+        raise contents.fault(f"header: 'game.horizon' must lie between 1 and {MOST_STAGES}")
     observes = contents.value("game.observes", str)
     if observes not in ("actions", "outcomes"):
         raise contents.fault("header: 'game.observes' must be 'actions' or 'outcomes'")

@@ -15,13 +15,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ncirl.exact.game import Game, Place
+from ncirl.errors import SizeError
+from ncirl.exact.game import MOST_STAGES, Game, Place
 from ncirl.exact.reading import Contents
 from ncirl.exact.stage import Stage
 
 __all__ = ["Playbook", "named", "read_playbook"]
 
-MOST_STAGES = 2**31
+MOST_NODES = 5000
+MOST_WORK = 5_000_000  # products that rewards and moves are made of
 SHOWN = 3  # nodes named in a fault
 
 
@@ -95,6 +97,8 @@ def read_playbook(contents: Contents, game: Game, side: str) -> Playbook:
     ------
     InputError
         When arrays are missing, do not fit together or the game, or point nowhere.
+    SizeError
+        When there is too much to compute exactly.
     """
     flat = contents.integers(f"{side}_places", None, 2, least=-1, below=MOST_STAGES)
     listed: list[Place] = list(zip(flat[::2], flat[1::2], strict=True))
@@ -102,7 +106,12 @@ def read_playbook(contents: Contents, game: Game, side: str) -> Playbook:
     if any(not 0 <= state < len(game.stages) or (t >= 0) != timed for state, t in listed):
         raise contents.fault(f"array '{side}_places': a state is out of range or its stage does not fit the horizon")
     at = contents.integers(f"{side}_state", None, least=0, below=len(listed))
+    if len(at) > MOST_NODES:
+        raise _too_large(contents, side, f"{len(at)} nodes", f"{MOST_NODES}")
     places = [listed[k] for k in at]
+    work = game.n_intents * sum(game.at(place).entries for place in places)
+    if work > MOST_WORK:
+        raise _too_large(contents, side, f"{work} products to form", f"{MOST_WORK}")
     moves: list[list[dict[int, float]]] = [[{} for _ in game.at(place).observations] for place in places]
     rows = [row for here in moves for row in here]
     row_of = contents.integers(f"{side}_move_row", None, least=0, below=len(rows))
@@ -113,6 +122,13 @@ def read_playbook(contents: Contents, game: Game, side: str) -> Playbook:
             raise contents.fault(f"array '{side}_move_node': node {node} appears twice in row {row}")
         rows[row][node] = weight
     return Playbook(game, places, moves, _starts(contents, game, side, len(places)))
+
+
+def _too_large(contents: Contents, side: str, size: str, limit: str) -> SizeError:
+    return SizeError(
+        f"{contents.where}: the {side}'s playbook has {size}, more than the {limit} that exact arithmetic is given;"
+        " `ncirl verify` without --exact has no such limit"
+    )
 
 
 def _starts(contents: Contents, game: Game, side: str, n_nodes: int) -> list[dict[int, float]]:

@@ -50,9 +50,10 @@ class Stage:
     n_d: int
     reward: Sequence[Sequence[Sequence[Fraction]]]  # indexed [a][d][θ]
     observations: Sequence[Observation]
+    entries: int  # of the law
 
 
-OVER = Stage(0, 0, (), ())
+OVER = Stage(0, 0, (), (), 0)
 
 
 def read_stages(contents: Contents, n_states: int, n_intents: int, actions_seen: bool) -> list[Stage]:
@@ -126,7 +127,7 @@ class _Stages:
         if any(abs(r) > LARGEST_REWARD for row in reward for entry in row for r in entry):
             raise self._fault(state, "an expected reward is beyond 1e12")
         seen = _by_action(law, n_d, successors) if self._actions_seen else _by_outcome(law, n_d, successors)
-        return Stage(n_a, n_d, reward, seen)
+        return Stage(n_a, n_d, reward, seen, n_law)
 
     def _laws(self, state: int, n_rows: int, n_o: int, n_law: int) -> list[dict[int, Fraction]]:
         """Return the rows of the law, q by outcome in the order of the file."""
