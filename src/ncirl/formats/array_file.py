@@ -22,7 +22,7 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.errors import InputError
 from ncirl.formats.atomic import write_atomically
 
-__all__ = ["ArrayFile", "read_arrays", "write_arrays"]
+__all__ = ["ArrayFile", "pack_arrays", "read_arrays", "write_arrays"]
 
 HEADER, DIGEST = "header.npy", "sha256.npy"
 LARGEST_FILE = 512 * 2**20  # bytes
@@ -61,10 +61,15 @@ def write_arrays(path: str | Path, header: Mapping[str, Any], arrays: Mapping[st
     InputError
         When the header is not plain data or the file cannot be written.
     """
+    write_atomically(path, pack_arrays(header, arrays, str(path)))
+
+
+def pack_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]], where: str = "") -> bytes:
+    """Return the bytes of the file that `write_arrays` writes."""
     try:
         text = json.dumps(header, sort_keys=True, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError) as error:
-        raise InputError(f"only plain data can be saved: {error}", str(path)) from None
+        raise InputError(f"only plain data can be saved: {error}", where) from None
     entries = {HEADER: _to_npy(np.frombuffer(text, dtype=np.uint8))}
     entries |= {f"{name}.npy": _to_npy(array) for name, array in arrays.items()}
     entries[DIGEST] = _to_npy(np.frombuffer(_digest(entries), dtype=np.uint8))
@@ -74,7 +79,7 @@ def write_arrays(path: str | Path, header: Mapping[str, Any], arrays: Mapping[st
             entry = zipfile.ZipInfo(name, EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, raw)
-    write_atomically(path, packed.getvalue())
+    return packed.getvalue()
 
 
 class ArrayFile:

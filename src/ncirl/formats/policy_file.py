@@ -15,7 +15,7 @@ import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.evaluation.starts import start_laws
-from ncirl.formats.array_file import read_arrays, write_arrays
+from ncirl.formats.array_file import pack_arrays, read_arrays, write_arrays
 from ncirl.formats.policy_game import game_from_arrays, game_to_arrays
 from ncirl.formats.policy_playbooks import (
     attacker_from_arrays,
@@ -29,7 +29,7 @@ from ncirl.playbook_play import PlaybookAttacker, PlaybookDefender
 from ncirl.players import Attacker, Defender, Observer, Seed
 from ncirl.solution import Status
 
-__all__ = ["POLICY_FORMAT", "Policy", "load_policy", "plain_settings", "save_policy", "versions_used"]
+__all__ = ["POLICY_FORMAT", "Policy", "load_policy", "plain_settings", "policy_bytes", "save_policy", "versions_used"]
 
 POLICY_FORMAT = "ncirl-policy/1"
 
@@ -146,6 +146,15 @@ def save_policy(policy: Policy, path: str | Path) -> None:
     SizeError
         When the game has too many states to be written out.
     """
+    write_arrays(path, *_content(policy))
+
+
+def policy_bytes(policy: Policy) -> bytes:
+    """Return the bytes of the file that `save_policy` writes."""
+    return pack_arrays(*_content(policy))
+
+
+def _content(policy: Policy) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     game, arrays, number = game_to_arrays(policy.game)
     timed = policy.game.horizon is not None
     header = {
@@ -161,7 +170,7 @@ def save_policy(policy: Policy, path: str | Path) -> None:
     }
     arrays |= attacker_to_arrays(policy.attacker_playbook, number, timed)
     arrays |= defender_to_arrays(policy.defender_playbook, number, timed)
-    write_arrays(path, header, arrays)
+    return header, arrays
 
 
 def load_policy(path: str | Path) -> Policy:
