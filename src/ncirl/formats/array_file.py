@@ -13,6 +13,7 @@ import math
 import zipfile
 import zlib
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ __all__ = ["ArrayFile", "pack_arrays", "read_arrays", "write_arrays"]
 
 HEADER, DIGEST = "header.npy", "sha256.npy"
 LARGEST_FILE = 512 * 2**20  # bytes
+PIECE = 2**20  # bytes read at a time: room for the largest file is not asked for before it is needed
 LARGEST_CONTENT = 2 * 2**30  # bytes, uncompressed
 MOST_ENTRIES = 100
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content gives the same file
@@ -145,7 +147,7 @@ def read_arrays(path: str | Path, format_name: str) -> ArrayFile:
     where = str(path)
     try:
         with Path(path).open("rb") as file:
-            raw = file.read(LARGEST_FILE + 1)
+            raw = b"".join(islice(iter(lambda: file.read(PIECE), b""), LARGEST_FILE // PIECE + 1))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where) from None
     except ValueError as error:  # a NUL in the name
