@@ -100,7 +100,7 @@ class Arena:
     def __init__(self, opened: Opened) -> None:
         if opened.policy is None:
             raise InputError("is no policy", opened.name)
-        self.policy, self.game, self.graph, self.raw = opened.policy, opened.game, opened.graph, opened.raw
+        self.policy, self.game, self.graph = opened.policy, opened.game, opened.graph
         self.timed = self.game.timed()
         self.certificate = verify(self.policy)
         if not np.isfinite([self.certificate.lower, *self.certificate.per_intent]).all():
@@ -130,11 +130,6 @@ class Arena:
         if self.game.horizon is not None:
             return min(MOST_STAGES, self.game.horizon)
         return min(MOST_STAGES, next(n for n in count(1) if self.game.discount**n <= HARDLY))
-
-    @cached_property
-    def widest(self) -> int:
-        """The most pairs of actions at a public state: how much a stage may take."""
-        return max(len(stage.attacker) * len(stage.defender) for stage in map(self.game.stage, self.game.explore()))
 
     @cached_property
     def guarantee(self) -> dict[str, float]:
