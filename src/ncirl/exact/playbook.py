@@ -105,6 +105,8 @@ def read_playbook(contents: Contents, game: Game, side: str) -> Playbook:
     timed = game.horizon is not None
     if any(not 0 <= state < len(game.stages) or (t >= 0) != timed for state, t in listed):
         raise contents.fault(f"array '{side}_places': a state is out of range or its stage does not fit the horizon")
+    if len(set(listed)) != len(listed):
+        raise contents.fault(f"array '{side}_places': a place is listed twice")
     at = contents.integers(f"{side}_state", None, least=0, below=len(listed))
     if len(at) > MOST_NODES:
         raise _too_large(contents, side, f"{len(at)} nodes", f"{MOST_NODES}")
