@@ -384,6 +384,7 @@ class TestEverywhere:
         expect(page.locator("#tab-solve")).to_be_focused()
         expect(page.locator("#panel-solve")).to_be_visible()
         page.keyboard.press("p")
+        expect(page.locator("#choices input").first).to_be_visible()
         page.keyboard.press("1")
         expect(page.locator("#choices input").first).to_be_checked()
         page.keyboard.press("n")

@@ -87,7 +87,7 @@ def verify_exact(
     path : str or Path
         A policy file.
     lower_allowance, upper_allowance : float or Fraction
-        How far claims may be off on either side; by default they must be met to the last digit.
+        How far claims may be off on either side, beside the error of the numbers themselves; by default not at all.
 
     Raises
     ------
@@ -109,8 +109,8 @@ def verify_exact(
     attack, defence = secured(contents, game), conceded(contents, game)
     faults = [f"attacker's playbook: {fault}" for fault in attack.faults]
     faults += [f"defender's playbook: {fault}" for fault in defence.faults]
-    faults += _lower_faults(attack, claimed_lower, Fraction(lower_allowance))
-    faults += _upper_faults(defence, claimed_upper, Fraction(upper_allowance))
+    faults += _lower_faults(attack, claimed_lower, Fraction(lower_allowance) + attack.error)
+    faults += _upper_faults(defence, claimed_upper, Fraction(upper_allowance) + defence.error)
     if claimed_lower > claimed_upper + Fraction(lower_allowance) + Fraction(upper_allowance):
         faults.append("the lower bound claimed is above the upper one")
     return ExactCertificate(

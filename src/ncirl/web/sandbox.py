@@ -95,7 +95,7 @@ def answer_all(line: Connection, limits: Limits) -> None:
     with suppress(EOFError, BrokenPipeError):  # the server is gone
         while not grown:
             how, told = sandbox.answer(*line.recv())
-            grown = resident() - small > limits.room // 2
+            grown = how != WANTED and resident() - small > limits.room // 2  # what is wanted is about to come
             line.send_bytes(how + (GOES if grown else STAYS) + told)
 
 
