@@ -8,6 +8,7 @@ out from nothing but the game, must lie between them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -32,7 +33,8 @@ from random_games import random_game
 LP = 1e-6  # times the largest reward: how far the history program may be off
 FEW, MANY = 200, 4000
 LITTLE = [s * 10.0**-k for k in range(5, 17) for s in (1, -1)]
-KINDS = ["little", "little", "factor", "all", "swap", "copy", "double", "drop", "set", "shift"]
+KINDS = ["little", "little", "factor", "all", "swap", "copy", "double", "drop", "set", "shift", "nothing"]
+DISCOUNTS = [0.0, 0.5, 0.9, 0.999, 1 - 1e-6, 1 - 1e-10, 1 - 1e-13, 1 - 2**-53, 1.0, 5e-324, -0.1, 2.0]
 FACTORS = [0.0, -1.0, 0.1, 10.0, 1e9, 1e-9, 1e300, 1e-320, np.nan, np.inf]
 
 BASES: dict[str, Callable[[], Game]] = {
@@ -107,6 +109,12 @@ def forge(forged: Forged, change: tuple[str, str, list[int], float]) -> None:
         forged.arrays[name] = np.delete(array, first, axis=0)
     elif kind == "set":
         array.reshape(-1)[at[0] % array.size] = at[-1] % 7
+    elif kind == "nothing":  # a move that is listed and never made
+        side = "attacker" if at[0] % 2 else "defender"
+        moves = [f"{side}_{part}" for part in ("move_row", "move_node", "move_weight")]
+        for part, value in zip(moves, (at[0], at[-1], 0.0), strict=True):
+            bound = int(forged.arrays[part].max(initial=0)) + 1 if value else 1
+            forged.arrays[part] = np.append(forged.arrays[part], value % bound).astype(forged.arrays[part].dtype)
     else:
         forged.arrays[name] = np.roll(array, 1, axis=0)
 
@@ -116,7 +124,7 @@ def headers(draw: st.DrawFn) -> dict[str, object]:
     """Draw another way to play the game in the file."""
     changed: dict[str, object] = {}
     if draw(st.booleans()):
-        changed["discount"] = draw(st.sampled_from([0.0, 0.5, 0.9, 0.999, 1 - 1e-6, 1.0, 5e-324, -0.1, 2.0]))
+        changed["discount"] = draw(st.sampled_from(DISCOUNTS))
     if draw(st.booleans()):
         changed["horizon"] = draw(st.sampled_from([None, 1, 2, 3, 10**9, 0]))
     if draw(st.booleans()):
@@ -164,6 +172,10 @@ def hold_to_the_truth(name: str, header: dict[str, object], drawn: list[tuple[st
             assert found.faults
             return "at fault"
         exact = verify_exact(path)
+    bold = replace(policy, lower=again.lower + 1.01 * again.lower_allowance + 1e-300 + abs(again.lower) * 1e-15)
+    assert not verify(bold).holds
+    bold = replace(policy, upper=again.upper - 1.01 * again.upper_allowance - 1e-300 - abs(again.upper) * 1e-15)
+    assert not verify(bold).holds
     assert exact.lower is not None, exact.faults
     assert exact.upper is not None, exact.faults
     assert exact.holds, exact.faults

@@ -128,10 +128,6 @@ class Response:
         widths = np.append(self.first[1:], len(self.reward)).astype(np.intp)[nodes] - self.first[nodes]
         return Response(reward, sp.csr_array(self.moves[rows][:, nodes]), np.cumsum(widths) - widths, self.maximise)
 
-    def recurs(self, nodes: IntArray) -> bool:
-        """Tell whether some of these nodes lead to some of these."""
-        return bool(self.moves[self.rows_of(nodes)][:, nodes].nnz)
-
     def best(self, row_values: FloatArray) -> FloatArray:
         """Return the best of each node's rows."""
         best = np.maximum if self.maximise else np.minimum

@@ -89,7 +89,7 @@ def _not_exceeded(
 ) -> FloatArray:
     """Return values [n, k] that a maximising opponent provably does not exceed; infinite where none are found."""
     unproved = np.full(hint.shape, np.inf)
-    if process.discount + unit >= 1 and any(process.recurs(nodes) for nodes in levels):
+    if process.discount + unit >= 1 and not _ends(process, levels):
         return unproved
     values = np.zeros(hint.shape)
     for nodes in levels:  # successors come first
@@ -98,6 +98,17 @@ def _not_exceeded(
         level = process.among(nodes, process.reward[rows] + moves @ values)
         values[nodes] = _candidate(level, size, unit, hint[nodes])
     return values if np.isfinite(values).all() and _is_proved(process, extent, unit, values) else unproved
+
+
+def _ends(process: Response, levels: Sequence[IntArray]) -> bool:
+    """Tell whether every node leads to nodes of earlier levels only, so that no play goes on for ever."""
+    rank = np.full(len(process.first), -1)
+    for k, nodes in enumerate(levels):
+        rank[nodes] = k
+    owner = np.repeat(np.arange(len(rank)), np.diff(np.append(process.first, len(process.reward))))
+    entries = process.moves.tocoo()
+    here, there = owner[entries.row[entries.data != 0]], entries.col[entries.data != 0]
+    return bool((rank >= 0).all() and (rank[there] < rank[here]).all())
 
 
 def _candidate(level: Response, size: FloatArray, unit: float, hint: FloatArray) -> FloatArray:

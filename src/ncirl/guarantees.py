@@ -50,27 +50,32 @@ class Guarantee:
     nodes: Enclosure
     per_intent: FloatArray
 
+    @property
+    def is_proved(self) -> bool:
+        """Whether all of it could be enclosed."""
+        parts = (self.low, self.high, self.nodes.low, self.nodes.high, self.per_intent)
+        return all(np.isfinite(part).all() for part in parts)
+
 
 def conceded(playbook: DefenderPlaybook) -> Guarantee:
     """Enclose what a defender's playbook without faults, as it is played, concedes to the best attacker."""
     game, response = playbook.game, playbook.response()
     operations = _operations(playbook, response)
     nodes = enclosed(response, playbook.extents(), operations, playbook.claims)
-    total = sum(start.mass.sum() for start in game.starts)
-    prior = np.sum([start.mass for start in game.starts], axis=0)
-    shape = (2, len(game.intents))
-    weighed, by_intent, extent, its_extent = np.zeros(2), np.zeros(shape), np.zeros(()), np.zeros(shape[1])
-    for start, (begun, weights) in zip(game.starts, playbook.starts, strict=True):
-        if not len(begun):  # play is over
-            continue
-        worth = np.array([weights @ nodes.low[begun], weights @ nodes.high[begun]])  # indexed [side, θ]
-        size = weights @ np.maximum(-nodes.low[begun], nodes.high[begun])  # low ≤ high, so this is the larger size
-        law = np.where(prior > 0, start.mass / np.where(prior > 0, prior, 1.0), start.mass.sum() / total)
-        weighed, extent = weighed + worth @ start.mass / total, extent + size @ start.mass / total
-        by_intent, its_extent = by_intent + law * worth, its_extent + law * size
-    off = float(_off(operations, game, extent))
-    low, high = weighed.tolist()
-    return Guarantee(low - off, high + off, nodes, by_intent[1] + _off(operations, game, its_extent))
+    masses = np.array([start.mass for start in game.starts])
+    prior, total = masses.sum(axis=0), masses.sum()
+    laws = np.where(prior > 0, masses / np.where(prior > 0, prior, 1.0), masses.sum(axis=1, keepdims=True) / total)
+    begun = _begun(playbook)
+
+    def on_average(worth: FloatArray) -> tuple[float, FloatArray]:
+        """Return Σ_s P0(s, ·)·worth(s, ·), and by intent Σ_s P0(s | θ) worth(s, θ)."""
+        at_start = begun @ worth  # indexed [start, θ]; 0 where play is over
+        return float((masses / total * at_start).sum()), (laws * at_start).sum(axis=0)
+
+    (low, _), (high, by_intent) = on_average(nodes.low), on_average(nodes.high)
+    extent, its_extent = on_average(np.maximum(-nodes.low, nodes.high))  # low ≤ high, so this is the larger size
+    off = float(_off(operations, game, np.array(extent)))
+    return Guarantee(low - off, high + off, nodes, by_intent + _off(operations, game, its_extent))
 
 
 def secured(playbook: AttackerPlaybook, horizon: int | None = None) -> Guarantee:
@@ -88,57 +93,63 @@ def secured(playbook: AttackerPlaybook, horizon: int | None = None) -> Guarantee
     needed = np.zeros((playbook.moves.first[-1], len(game.intents)))
     needed[rows] = masses
     shares, strays = _in_proportion(playbook.moves.weights, needed, playbook.beliefs)
-    kept = replace(playbook, moves=replace(playbook.moves, weights=shares))
-    response = kept.response()
+    response = replace(playbook, moves=replace(playbook.moves, weights=shares)).response()
     operations = _operations(playbook, response)
     if game.discount == 1 and horizon is None:
         horizon = len(response.levels())  # no play meets more nodes, where none recur
-    worst = _least(playbook, operations) * _stages(game.discount, horizon)
-    reward = response.reward + game.discount * worst * (playbook.chances() @ strays)
-    extent = playbook.extents() + abs(game.discount * worst)
+    least, size = _least(playbook, operations)
+    worst, its_extent = (amount * _stages(game.discount, horizon) for amount in (least, size))
+    strayed = game.discount * (playbook.chances() @ strays)
+    reward = response.reward + worst * strayed
+    extent = playbook.extents() + game.discount * abs(worst) + 2 * its_extent * strayed
     nodes = enclosed(replace(response, reward=reward), extent, operations, playbook.claims)
-    shares, strays = _in_proportion(*_begun(playbook), playbook.beliefs)
-    low, high = (float((shares @ side).sum() + worst * strays.sum()) for side in (nodes.low, nodes.high))
-    off = float(_off(operations, game, (shares @ np.maximum(-nodes.low, nodes.high)).sum() + abs(worst)))
+    prior = np.array([start.mass for start in game.starts])
+    played = np.array([[not game.is_terminal(start.state)] for start in game.starts])
+    begun, lost = _in_proportion(_begun(playbook), prior / prior.sum() * played, playbook.beliefs)
+    low, high = (float((begun @ side).sum() + worst * lost.sum()) for side in (nodes.low, nodes.high))
+    sizes = (begun @ np.maximum(-nodes.low, nodes.high)).sum() + abs(worst) + 2 * its_extent * lost.sum()
+    off = float(_off(operations, game, sizes))
     return Guarantee(low - off, high + off, nodes, np.zeros(0))
 
 
-def _begun(playbook: AttackerPlaybook) -> tuple[sp.csr_array, FloatArray]:
-    """Return the shares of the nodes to begin at, by start, and the prior [start, θ] that they should make up."""
-    game, starts = playbook.game, playbook.starts
-    given = np.concatenate([np.zeros(0), *(weights for _, weights in starts)])
-    nodes = np.concatenate([np.zeros(0, dtype=np.intp), *(at for at, _ in starts)])
-    ends = np.cumsum([0, *(len(at) for at, _ in starts)])
-    played = np.array([[not game.is_terminal(start.state)] for start in game.starts])
-    masses = np.array([start.mass for start in game.starts])
-    return sp.csr_array((given, nodes, ends), shape=(len(starts), len(playbook))), masses / masses.sum() * played
+def _begun(playbook: AttackerPlaybook | DefenderPlaybook) -> sp.csr_array:
+    """Return the weights of the nodes to begin at, [start, node]."""
+    weights = np.concatenate([np.zeros(0), *(weights for _, weights in playbook.starts)])
+    nodes = np.concatenate([np.zeros(0, dtype=np.intp), *(nodes for nodes, _ in playbook.starts)])
+    ends = np.cumsum([0, *(len(nodes) for nodes, _ in playbook.starts)])
+    return sp.csr_array((weights, nodes, ends), shape=(len(playbook.starts), len(playbook)))
 
 
 def _in_proportion(given: sp.csr_array, masses: FloatArray, beliefs: FloatArray) -> tuple[sp.csr_array, FloatArray]:
     """Return the shares λ_ij φ_ij, and the mass that strays after each observation."""
     made = given @ beliefs
-    ratio = np.where(made > 0, masses / np.where(made > 0, made, 1.0), np.inf)
+    ratio = np.divide(masses, made, out=np.zeros_like(made), where=made > 0)
     entries = given.tocoo()
     share = np.zeros(given.nnz)
     for part in np.array_split(np.arange(given.nnz), 1 + given.nnz * beliefs.shape[1] // BLOCK):
         row, node = entries.row[part], entries.col[part]
-        share[part] = entries.data[part] * np.where(beliefs[node] > 0, ratio[row], np.inf).min(axis=1, initial=np.inf)
+        lowest = np.where(beliefs[node] > 0, ratio[row], np.inf).min(axis=1)  # every belief has an intent
+        share[part] = entries.data[part] * lowest
     kept = sp.csr_array((share, (entries.row, entries.col)), shape=given.shape)
     stray = np.maximum(masses.sum(axis=1) - np.asarray(kept.sum(axis=1)).ravel(), 0.0)
     return kept, stray
 
 
-def _least(playbook: AttackerPlaybook, operations: int) -> float:
-    """Return the least that a stage pays to anybody who follows the playbook, or 0 if that is less, rounded down."""
-    game, least = playbook.game, 0.0
+def _least(playbook: AttackerPlaybook, operations: int) -> tuple[float, float]:
+    """Return the least that a stage pays to anybody who follows the playbook, or 0 if that is less, and its extent.
+
+    The first is rounded down; it is off by no more than twice what rounding can do to a sum of that extent.
+    """
+    least, extent = 0.0, 0.0
     for s, nodes in by_state(playbook.state):
-        stage = game.stage(playbook.states[s])
+        stage = playbook.game.stage(playbook.states[s])
         for some in np.array_split(nodes, 1 + len(nodes) * stage.reward.size // BLOCK):
             policies = np.stack([playbook.policies[n] for n in some])
             gain = np.einsum("kat,adt->kdt", policies, stage.reward, optimize=True)
-            off = operations * EPSILON * np.einsum("kat,adt->kdt", policies, stage.magnitude, optimize=True) + TINY
-            least = min(least, float((gain - off).min()))
-    return least
+            size = np.einsum("kat,adt->kdt", policies, stage.magnitude, optimize=True)
+            least = min(least, float((gain - (operations * EPSILON * size + TINY)).min()))
+            extent = max(extent, float(size.max()))
+    return least, extent
 
 
 def _stages(discount: float, horizon: int | None) -> float:

@@ -14,8 +14,8 @@ handful of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.controller import Response
 from ncirl.game import Game
+from ncirl.stage import Stage
 
 __all__ = ["AttackerPlaybook", "DefenderPlaybook", "Moves", "by_state"]
 
@@ -100,17 +101,17 @@ class DefenderPlaybook:
             chance = (seen.weight @ self._stacked(nodes).T)[mass.row].T * mass.data  # [k, entry of mass]
             entries.add(first[nodes], mass.col, self.moves.first[nodes], mass.row, chance)
         moves = self.game.discount * (entries.matrix(first[-1], self.moves.first[-1]) @ self.moves.weights)
-        return Response(self._rewards("reward"), sp.csr_array(moves), first[:-1], maximise=True)
+        return Response(self._rewards(lambda stage: stage.reward), sp.csr_array(moves), first[:-1], maximise=True)
 
     def extents(self) -> FloatArray:
         """Return what the rewards of the response would be if all that is added up to them were positive."""
-        return self._rewards("magnitude")
+        return self._rewards(lambda stage: stage.magnitude)
 
-    def _rewards(self, kind: Literal["reward", "magnitude"]) -> FloatArray:
+    def _rewards(self, table: Callable[[Stage], FloatArray]) -> FloatArray:
         first = self._first_rows()
         rewards: FloatArray = np.zeros((first[-1], len(self.game.intents)))
         for s, nodes in by_state(self.state):
-            by_action: FloatArray = getattr(self.game.stage(self.states[s]), kind)
+            by_action = table(self.game.stage(self.states[s]))
             rows = first[nodes][:, None] + np.arange(len(by_action))
             rewards[rows] = np.einsum("kd,adt->kat", self._stacked(nodes), by_action)
         return rewards
@@ -128,7 +129,7 @@ class DefenderPlaybook:
         rows = []
         for s, nodes in by_state(self.state):
             seen, goes_on = self.game.observations(self.states[s]), _goes_on(self.game, self.states[s])
-            chance = seen.weight @ np.stack([self.mixes[n] for n in nodes]).T  # [i, k]
+            chance = seen.weight @ self._stacked(nodes).T  # [i, k]
             i, k = np.nonzero(
                 (chance > 0) & (goes_on & (np.asarray(seen.mass.max(axis=1).todense()).ravel() > 0))[:, None]
             )
@@ -175,7 +176,9 @@ class AttackerPlaybook:
     def response(self) -> Response:
         """Return the MDP the defender faces."""
         moves = self.game.discount * (self.chances() @ self.moves.weights)
-        return Response(self._rewards("reward"), sp.csr_array(moves), self._first_rows()[:-1], maximise=False)
+        return Response(
+            self._rewards(lambda stage: stage.reward), sp.csr_array(moves), self._first_rows()[:-1], maximise=False
+        )
 
     def chances(self) -> sp.csr_array:
         """Return the weight of each row of `moves` in each row (n, d) of the response."""
@@ -188,13 +191,13 @@ class AttackerPlaybook:
 
     def extents(self) -> FloatArray:
         """Return what the rewards of the response would be if all that is added up to them were positive."""
-        return self._rewards("magnitude")
+        return self._rewards(lambda stage: stage.magnitude)
 
-    def _rewards(self, kind: Literal["reward", "magnitude"]) -> FloatArray:
+    def _rewards(self, table: Callable[[Stage], FloatArray]) -> FloatArray:
         first = self._first_rows()
         rewards: FloatArray = np.zeros(first[-1])
         for s, nodes in by_state(self.state):
-            by_action: FloatArray = getattr(self.game.stage(self.states[s]), kind)
+            by_action = table(self.game.stage(self.states[s]))
             rows = first[nodes][:, None] + np.arange(by_action.shape[1])
             rewards[rows] = np.einsum("kat,adt->kd", self.plans(nodes), by_action, optimize=True)
         return rewards

@@ -52,10 +52,11 @@ def feasible(playbook: AttackerPlaybook, corner_of: CornerTable) -> AttackerPlay
     given = sp.csr_array((shares, (number, nodes)), shape=(len(goes_on), len(playbook)))
     states = [start.state for start in playbook.game.starts]
     start, begin, amount = _made_up(playbook, given, prior, states, corner_of)
+    begun = sp.csr_array((amount, (start, begin)), shape=given.shape)  # a node's shares are added up
     return replace(
         playbook,
         moves=replace(playbook.moves, weights=sp.csr_array((share, (needed[row], node)), shape=weights.shape)),
-        starts=tuple((begin[start == k], amount[start == k]) for k in range(len(goes_on))),
+        starts=tuple((row.indices.astype(np.intp), row.data) for row in (begun[[k]] for k in range(len(goes_on)))),
     )
 
 

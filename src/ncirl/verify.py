@@ -28,6 +28,8 @@ from ncirl.playbook_faults import as_played, attacker_faults, defender_faults, p
 
 __all__ = ["Certificate", "Claimed", "verify"]
 
+UNPROVED = "nothing can be proved in floating-point arithmetic: the discount is too near to one"
+
 
 class Claimed(Protocol):
     """What can be verified: a loaded policy, a certified solution."""
@@ -135,9 +137,10 @@ def verify(policy: Claimed) -> Certificate:
     """
     began = time.perf_counter()
     timed = policy.game.timed()
-    attacking = _attacking(replace(policy.attacker_playbook, game=timed), policy.lower, policy.game.horizon)
-    defending = _defending(replace(policy.defender_playbook, game=timed), policy.upper)
     faults = prior_faults(timed)
+    playable = not faults
+    attacking = _attacking(replace(policy.attacker_playbook, game=timed), policy.lower, policy.game.horizon, playable)
+    defending = _defending(replace(policy.defender_playbook, game=timed), policy.upper, playable)
     faults += [f"attacker's playbook: {fault}" for fault in attacking.faults]
     faults += [f"defender's playbook: {fault}" for fault in defending.faults]
     if not policy.lower <= policy.upper + attacking.allowance + defending.allowance:
@@ -171,26 +174,27 @@ class _Side:
     per_intent: FloatArray
 
 
-def _attacking(playbook: AttackerPlaybook, claim: float, horizon: int | None) -> _Side:
-    """Check an attacker's playbook; with faults it secures nothing."""
-    nothing = np.zeros(0)
-    faults = attacker_faults(playbook) if not prior_faults(playbook.game) else ["there is no prior to play for"]
-    if faults:
-        return _Side(faults, -np.inf, 0.0, np.full(len(playbook), -np.inf), nothing)
-    found = secured(as_played(playbook), horizon)
+def _attacking(playbook: AttackerPlaybook, claim: float, horizon: int | None, playable: bool) -> _Side:
+    """Check an attacker's playbook; with faults, or without a prior to play for, it secures nothing."""
+    faults = attacker_faults(playbook) if playable else []
+    found = secured(as_played(playbook), horizon) if playable and not faults else None
+    if found is None or not found.is_proved:
+        faults += [] if found is None else [UNPROVED]
+        return _Side(faults, -np.inf, 0.0, np.full(len(playbook), -np.inf), np.zeros(0))
     faults = _claim_faults("secure less", ~(playbook.claims <= found.nodes.high))
     if not claim <= found.high:
         faults.append(f"secures {found.low:.9g}, not the {claim:.9g} claimed")
-    return _Side(faults, found.low, found.high - found.low, found.nodes.low, nothing)
+    return _Side(faults, found.low, found.high - found.low, found.nodes.low, np.zeros(0))
 
 
-def _defending(playbook: DefenderPlaybook, claim: float) -> _Side:
-    """Check a defender's playbook; with faults it concedes anything."""
+def _defending(playbook: DefenderPlaybook, claim: float, playable: bool) -> _Side:
+    """Check a defender's playbook; with faults, or without a prior to play for, it concedes anything."""
     n_t = len(playbook.game.intents)
-    faults = defender_faults(playbook) if not prior_faults(playbook.game) else ["there is no prior to play for"]
-    if faults:
+    faults = defender_faults(playbook) if playable else []
+    found = conceded(as_played(playbook)) if playable and not faults else None
+    if found is None or not found.is_proved:
+        faults += [] if found is None else [UNPROVED]
         return _Side(faults, np.inf, 0.0, np.full((len(playbook), n_t), np.inf), np.full(n_t, np.inf))
-    found = conceded(as_played(playbook))
     faults = _claim_faults("concede more", np.any(~(playbook.claims >= found.nodes.low), axis=1))
     if not claim >= found.low:
         faults.append(f"concedes {found.high:.9g}, not the {claim:.9g} claimed")

@@ -312,3 +312,60 @@ def test_opened_policies_carry_what_was_found(office_file: Path) -> None:
     assert np.array_equal(opened.attacker_playbook.claims, found.attacker_values)
     assert np.array_equal(opened.defender_playbook.claims, found.defender_values)
     assert verify(opened).holds
+
+
+@pytest.mark.parametrize("discount", [1 - 1e-14, 1 - 2.0**-53])
+def test_where_nothing_can_be_proved_nothing_holds(discount: float) -> None:
+    game = ncirl.games.big_match(discount=0.9)
+    solution = ncirl.solve(game, Certified(gap=0.1))
+    slow = replace(solution, game=game.like(discount=discount), lower=1e20, upper=-1e20)
+    found = verify(slow)
+    assert not found.holds
+    assert (found.lower, found.upper) == (-np.inf, np.inf)
+    assert any("nothing can be proved" in fault for fault in found.faults)
+    assert not verify(replace(slow, lower=-np.inf, upper=np.inf)).holds
+
+
+def test_move_that_is_never_made_changes_nothing(patrol_file: Path, tmp_path: Path) -> None:
+    """A share of 0 leads a mass of 0 astray, not everything."""
+    forged = Forged(patrol_file)
+    rows = forged.arrays["attacker_move_row"]
+    places = forged.arrays["attacker_state"]
+    empty = int(np.setdiff1d(np.arange(rows.max() + 1), rows)[0])  # an observation that is not needed
+    for part, value in (("row", empty), ("node", len(places) - 1), ("weight", 0.0)):
+        array = forged.arrays[f"attacker_move_{part}"]
+        forged.arrays[f"attacker_move_{part}"] = np.append(array, value).astype(array.dtype)
+    found, honest = verify(load_policy(forged.write(tmp_path / "forged.ncirl"))), verify(load_policy(patrol_file))
+    assert found.holds
+    assert found.lower == pytest.approx(honest.lower, abs=1e-12)
+
+
+@pytest.mark.parametrize("side", ["attacker", "defender"])
+def test_moves_and_nodes_listed_twice_are_refused(patrol_file: Path, tmp_path: Path, side: str) -> None:
+    for parts in (("move_row", "move_node", "move_weight"), ("start_nodes", "start_weights")):
+        forged = Forged(patrol_file)
+        for part in parts:
+            array = forged.arrays[f"{side}_{part}"]
+            forged.arrays[f"{side}_{part}"] = np.insert(array, 0, array[0])
+        if parts[0] == "start_nodes":
+            forged.arrays[f"{side}_start_counts"][0] += 1
+        with pytest.raises(InputError, match="listed twice"):
+            load_policy(forged.write(tmp_path / "forged.ncirl"))
+
+
+def test_bound_is_enclosed_where_strays_may_lose_what_cancels() -> None:
+    """Two rewards of 1e12 that cancel, at a place hardly ever met: the exact bound still lies in the enclosure."""
+    far = Stage(
+        ("a",), ("d",), (Outcome("far"),), sp.csr_array([[1.0]]),
+        pair=np.full((1, 1, 2), 1e12), outcome=np.full((1, 2), -1e12),
+    )  # fmt: skip
+    near = Stage(
+        ("a", "b"), ("d",), (Outcome("near"), Outcome("far")), sp.csr_array([[1 - 1e-9, 1e-9], [1.0, 0.0]]),
+        pair=np.array([[[1.0, 0.0]], [[0.0, 1.0]]]),
+    )  # fmt: skip
+    game = Game({"near": near, "far": far}.__getitem__, intents=["1", "2"], initial={"near": [0.5, 0.5]}, discount=0.5)
+    solution = ncirl.solve(game, Certified(gap=1e-3, time_limit=10))
+    found = verify(solution)
+    assert found.holds
+    assert found.lower_allowance >= 0
+    assert not verify(replace(solution, lower=found.lower + 1.1 * found.lower_allowance + 1e-15)).holds

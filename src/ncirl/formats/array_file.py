@@ -24,7 +24,7 @@ from ncirl.errors import InputError
 from ncirl.formats.atomic import write_atomically
 from ncirl.formats.plain import as_map, faults_of
 
-__all__ = ["ArrayFile", "pack_arrays", "read_arrays", "write_arrays"]
+__all__ = ["ArrayFile", "pack_arrays", "read_arrays", "repeats", "write_arrays"]
 
 HEADER, DIGEST = "header.npy", "sha256.npy"
 LARGEST_FILE = 512 * 2**20  # bytes
@@ -143,6 +143,13 @@ class ArrayFile:
         if found.dtype != KINDS[kind] or not fits:
             raise self.fault(f"array '{name}' has type {found.dtype} and shape {found.shape}, not what belongs there")
         return found
+
+
+def repeats(*columns: IntArray) -> bool:
+    """Tell whether some tuple of numbers stands there twice."""
+    order = np.lexsort(columns)
+    same = [column[order][1:] == column[order][:-1] for column in columns]
+    return bool(np.logical_and.reduce(same).any())
 
 
 def read_arrays(path: str | Path, format_name: str) -> ArrayFile:

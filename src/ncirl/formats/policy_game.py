@@ -20,14 +20,14 @@ import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError
-from ncirl.formats.array_file import ArrayFile
+from ncirl.formats.array_file import ArrayFile, repeats
 from ncirl.game import Game
+from ncirl.playbook_faults import TOLERANCE
 from ncirl.stage import TERMINAL, Outcome, Stage
 
 __all__ = ["game_from_arrays", "game_to_arrays"]
 
 MOST_STATES = 100_000
-TOLERANCE = 1e-9  # how far probabilities may sum from one
 MOST = 2**40  # beyond any number of things that fit into a file
 
 
@@ -185,10 +185,10 @@ class _Stages:
         if (self.law_outcome >= np.repeat(self.n_o, self.n_law)).any():
             raise file.fault("array 'law_outcome': a number is out of range")
         owner = np.repeat(np.arange(len(self.names)), self.n_o)
-        if _repeats(owner, self.outcome_state, self.outcome_signal):
+        if repeats(owner, self.outcome_state, self.outcome_signal):
             raise file.fault("array 'outcome_state': a state has two outcomes that are the same")
         row = np.repeat(np.arange(len(self.law_row)), self.law_row)
-        if _repeats(row, self.law_outcome):
+        if repeats(row, self.law_outcome):
             raise file.fault("array 'law_outcome': a move leads to the same outcome twice")
         sums = np.bincount(row, weights=self.law, minlength=len(self.law_row))
         if not ((self.law >= 0).all() and (np.abs(sums - 1) <= TOLERANCE).all()):
@@ -222,13 +222,6 @@ class _Stages:
             outcome=by_outcome,
             branch=by_branch,
         )
-
-
-def _repeats(*columns: IntArray) -> bool:
-    """Tell whether some tuple of numbers stands there twice."""
-    order = np.lexsort(columns)
-    same = [column[order][1:] == column[order][:-1] for column in columns]
-    return bool(np.logical_and.reduce(same).any())
 
 
 def _rewards(flat: FloatArray, n_intents: int) -> FloatArray:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError
-from ncirl.formats.array_file import ArrayFile
+from ncirl.formats.array_file import ArrayFile, repeats
 from ncirl.game import Game
 from ncirl.playbook import AttackerPlaybook, DefenderPlaybook, Moves
 
@@ -130,6 +130,8 @@ class _Frame:
         rows = self._file.indices(f"{self._side}_move_row", -1, below=int(first[-1]))
         nodes = self._file.indices(f"{self._side}_move_node", len(rows), below=len(self.state))
         weights = self._file.floats(f"{self._side}_move_weight", len(rows))
+        if repeats(rows, nodes):
+            raise self._file.fault(f"array '{self._side}_move_row': a move is listed twice")
         return Moves(first, sp.csr_array((weights, (rows, nodes)), shape=(int(first[-1]), len(self.state))))
 
     def starts(self) -> tuple[tuple[IntArray, FloatArray], ...]:
@@ -139,5 +141,7 @@ class _Frame:
         counts = self._file.indices(f"{self._side}_start_counts", len(self._game.starts), below=len(nodes) + 1)
         if counts.sum() != len(nodes):
             raise self._file.fault(f"array '{self._side}_start_counts' does not fit the nodes")
+        if repeats(np.repeat(np.arange(len(counts)), counts), nodes):
+            raise self._file.fault(f"array '{self._side}_start_nodes': a node is listed twice for one start")
         cuts = np.cumsum(counts)[:-1]
         return tuple(zip(np.split(nodes, cuts), np.split(weights, cuts), strict=True))
