@@ -10,7 +10,8 @@ secure when each is played against every opponent (`Response`), not what any lin
 any time, whatever the accuracy of the programs was.
 
 Before the search, exactly: a horizon becomes part of the state, equivalent states are merged (`quotient`), intents with
-equal rewards are merged, rewards are put in units of the largest.
+equal rewards are merged, rewards that nobody meets are left aside (`tempered`) and those that remain are put in units
+of the largest.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from ncirl.solvers.bounding.intents import merge_intents
 from ncirl.solvers.bounding.schedule import Schedule
 from ncirl.solvers.bounding.search import Search
 from ncirl.solvers.initial import initial_bounds
+from ncirl.solvers.tempered import tempered
 from ncirl.strategy import AttackerStrategy, DefenderStrategy
 from ncirl.verify import verify
 
@@ -137,10 +139,9 @@ class Certified:
         timed = game.timed()
         merged = quotient(timed)
         intents = merge_intents(timed if merged.is_trivial else merged.game)
-        scale = _largest_reward(intents.game)
-        meter = Meter()
-        small = intents.game.scaled(1 / scale)
-        search = Search(small, initial_bounds(small), meter)
+        small, meter = tempered(intents.game), Meter()
+        scale = small.unit
+        search = Search(small.game, initial_bounds(small.game, small.options), meter)
 
         status = self._grow(search, scale, began, progress)
         attacker, defender = attacker_playbook(search, intents, scale), defender_playbook(search, intents, scale)
@@ -220,8 +221,3 @@ class _Unclaimed:
     defender_playbook: DefenderPlaybook
     lower: float = -np.inf
     upper: float = np.inf
-
-
-def _largest_reward(game: Game) -> float:
-    stages = [game.stage(state) for state in game.explore()]
-    return max((float(np.abs(stage.reward).max(initial=0.0)) for stage in stages), default=0.0) or 1.0

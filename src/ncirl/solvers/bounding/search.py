@@ -47,7 +47,7 @@ class Search:
         states = [s for s in game.explore() if not game.is_terminal(s)]
         self.number: dict[State, int] = {state: k for k, state in enumerate(states)}
         self.states = states
-        self.places = [Place(game, state, self.number) for state in states]
+        self.places = [Place(game, state, self.number, initial.options) for state in states]
         self.upper = UpperBook(self.places)
         self.lower = LowerBook(self.places, {k: initial.corners[s] for k, s in enumerate(states)})
         self.meter = meter

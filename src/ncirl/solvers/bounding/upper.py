@@ -162,7 +162,7 @@ class UpperProgram(StageProgram):
         payoff = self.against(plan) + self.place.discount * (columns[self.value_columns] @ self.weights)
         if not self.place.by_action:
             payoff = payoff + self._unopened(plan)
-        return self.add_missed(columns[0] - payoff, self.defences, defences=True)
+        return self.add_missed(np.where(self.place.defender, columns[0] - payoff, 0.0), self.defences, defences=True)
 
     def _unopened(self, plan: FloatArray) -> FloatArray:
         """Return what the continuation of the defences not in use is worth, [d]."""
