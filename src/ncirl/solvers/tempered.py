@@ -79,8 +79,9 @@ def tempered(game: Game) -> Tempered:
         levels = _levels(stages, n_t, game.discount)
         values = np.array([levels[s][: n_t + 1] for s in order]).reshape(-1, n_t + 1)
         largest = float(np.abs(values).max(initial=0.0))
-        changed = any([stage.leave_aside(levels, largest) for stage in stages.values()])
-    reward = max((stage.largest_reward() for stage in stages.values()), default=0.0)
+        changed = any([stage.drop_useless(levels, MARGIN * largest) for stage in stages.values()])
+    may = {s: stage.untrapped(K * largest) for s, stage in stages.items()}
+    reward = max((stages[s].largest_reward(*both) for s, both in may.items()), default=0.0)
     unit = float(np.clip(reward, largest / LARGEST_VALUE, largest * LARGEST_UNIT)) or reward or 1.0
     most = max(K * largest, reward)
 
@@ -90,12 +91,12 @@ def tempered(game: Game) -> Tempered:
             return it
         return Stage(it.attacker, it.defender, it.outcomes, it.law, pair=np.clip(it.reward, -most, most) / unit)
 
-    options = Options({s: x.attacker for s, x in stages.items()}, {s: x.defender for s, x in stages.items()})
+    options = Options({s: attacker for s, (attacker, _) in may.items()}, {s: defender for s, (_, defender) in may.items()})
     return Tempered(game.like(stage=stage), options, unit)
 
 
 class _Arrays:
-    """The arrays of one state, and what is still to be played there."""
+    """The arrays of one state, and what may be of use there: `attacker` [a, θ], `defender` [d]."""
 
     def __init__(self, game: Game, state: State) -> None:
         stage = game.stage(state)
@@ -104,8 +105,8 @@ class _Arrays:
         self.successors = [outcome.state for outcome in stage.outcomes]
         own = np.array([successor == state for successor in self.successors], dtype=np.float64)
         self.leaving: FloatArray = 1.0 - game.discount * (self.law @ own).reshape(*stage.shape, 1)
-        self.attacker = np.ones((stage.shape[0], self.reward.shape[2]), dtype=np.bool_)  # [a, θ]
-        self.defender = np.ones(stage.shape[1], dtype=np.bool_)  # [d]
+        self.attacker: BoolArray = np.ones((stage.shape[0], self.reward.shape[2]), dtype=np.bool_)
+        self.defender: BoolArray = np.ones(stage.shape[1], dtype=np.bool_)
 
     def to_go(self, levels: Mapping[State, FloatArray], *, until_exit: bool) -> tuple[FloatArray, ...]:
         """Return r + γ Σ_o q level for lo, hi and top, [a, d, θ]; or what keeping at a and d until the exit yields."""
@@ -125,23 +126,24 @@ class _Arrays:
         exceeded = np.where(aside[:, None], -np.inf, top[:, defended]).max(axis=(0, 1))
         return np.concatenate([secured, [conceded], exceeded])
 
-    def leave_aside(self, levels: Mapping[State, FloatArray], largest: float) -> bool:
-        """Leave aside what nobody needs, and tell whether there was any."""
+    def drop_useless(self, levels: Mapping[State, FloatArray], margin: float) -> bool:
+        """Drop what is worse than a safe action whatever the others do, and tell whether there was any."""
         n_t, before = self.reward.shape[2], self.attacker.sum() + self.defender.sum()
         lo, _, top = self.to_go(levels, until_exit=False)
-        here, margin, trap = levels[self.state], MARGIN * largest, K * largest
-        hopeless = (top < here[:n_t] - margin)[:, self.defender].all(axis=1)
-        trapped = (self.reward < -trap)[:, self.defender].any(axis=1)
-        self.attacker &= ~(hopeless | trapped)
-        aside = ~self.attacker[:, None]
-        prohibitive = ((lo > here[n_t] + margin) | aside).all(axis=(0, 2))
-        ruinous = ((self.reward > trap) & ~aside).any(axis=(0, 2))
-        self.defender &= ~(prohibitive | ruinous)
+        here = levels[self.state]
+        self.attacker &= (top >= here[:n_t] - margin)[:, self.defender].any(axis=1)
+        self.defender &= ((lo <= here[n_t] + margin) & self.attacker[:, None]).any(axis=(0, 2))
         return bool(self.attacker.sum() + self.defender.sum() < before)
 
-    def largest_reward(self) -> float:
-        """Return the largest |r| that can be met."""
-        met = self.attacker[:, None] & self.defender[:, None]
+    def untrapped(self, most: float) -> tuple[BoolArray, BoolArray]:
+        """Return what each side may play, [a, θ] and [d]: what may be of use to it and never costs it that much."""
+        fallen = (self.reward < -most) & self.defender[:, None]
+        ruined = (self.reward > most) & self.attacker[:, None]
+        return self.attacker & ~fallen.any(axis=1), self.defender & ~ruined.any(axis=(0, 2))
+
+    def largest_reward(self, attacker: BoolArray, defender: BoolArray) -> float:
+        """Return the largest |r| that such actions meet."""
+        met = attacker[:, None] & defender[:, None]
         return float(np.abs(self.reward).max(where=met, initial=0.0))
 
 
