@@ -11,12 +11,15 @@ from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.controller import Response
 
 __all__ = ["Controller", "Evaluated"]
 
+LEFT = 0.3
+ROUNDS = 20
 FOLLOWED = 100  # stages for which visits are counted
 
 
@@ -78,8 +81,38 @@ class Controller:
         self._floor = np.array([node.floor for node in used])
 
     def improved(self, values: FloatArray, sweeps: int) -> FloatArray:
-        """Return what is known of the nodes `alive` after some sweeps."""
-        return self._response.tightened(values, sweeps, self._floor)
+        """Return what is known of the nodes `alive` after some sweeps, or where these are too few, at the fixed point."""
+        swept = self._response.tightened(values, sweeps, self._floor)
+        if self._response.discount**sweeps < LEFT:
+            return swept
+        better = np.minimum if self._response.maximise else np.maximum
+        return better(swept, self._fixed_point(swept))
+
+    def _fixed_point(self, values: FloatArray) -> FloatArray:
+        """Approach the fixed point by policy iteration, and make of it a bound by its residual."""
+        response = self._response
+        worse = np.maximum if response.maximise else np.minimum
+        sign = 1.0 if response.maximise else -1.0
+        best = -np.inf
+        found = values
+        for _ in range(ROUNDS):
+            following = response.backup(found)
+            rows = response.answers(found).reshape(len(self.alive), -1)
+            floored = (sign * (self._floor - following) > 0).reshape(rows.shape)
+            rewards, floor = response.reward.reshape(len(response.reward), -1), self._floor.reshape(rows.shape)
+            columns = []
+            for k, chosen in enumerate(rows.T):
+                open_ = ~floored[:, k]
+                moves = sp.diags_array(open_.astype(float)) @ response.moves[chosen]
+                reward = np.where(open_, rewards[chosen, k], floor[:, k])
+                columns.append(spsolve(sp.csc_array(sp.eye_array(len(chosen)) - moves), reward))
+            found = np.stack(columns, axis=-1).reshape(values.shape)
+            total = sign * float(found.sum())
+            if not total > best + 1e-12 * abs(total):
+                break
+            best = total
+        excess = (sign * (worse(response.backup(found), self._floor) - found)).max(axis=0)
+        return found + sign * np.maximum(excess, 0.0) / (1.0 - response.discount)
 
     def visits(self, values: FloatArray, root: int, mass: FloatArray) -> FloatArray:
         """Return how often the best answer meets each node, discounted, when `mass` begins at a root; [node, θ].
@@ -92,6 +125,9 @@ class Controller:
             moves = self._response.moves[rows].T.tocsr()
             flow = np.zeros(len(self.alive))
             flow[self._at[root]] = mass[k]
+            if self._response.discount**FOLLOWED > LEFT:
+                met[:, k] = spsolve(sp.csc_array(sp.eye_array(len(flow)) - moves), flow)
+                continue
             for _ in range(FOLLOWED):
                 met[:, k] += flow
                 flow = moves @ flow

@@ -64,7 +64,7 @@ class Schedule:
         """Let the activity run whose turn it is, and carry what it found through both controllers."""
         search = self.search
         before = search.gap_at_start()
-        search.accuracy.missed = max(FINEST, MISSED * before)
+        search.accuracy.missed = max(FINEST, min(MISSED, 0.03*(1-search.game.discount)) * before)
         activity = min(self.activities, key=lambda each: each.due)
         work, changes = search.meter.work, search.changes
         activity.run(target, late)

@@ -120,10 +120,15 @@ class Search:
 
     def _keep_vector(self, visit: Visit, step: UpperStep) -> None:
         """Store the vector of a step where it is lower than what is known."""
-        place = self.places[visit.place]
-        values = [float(vector @ visit.belief) for vector in step.vectors(place)]
-        if min(values) < self.value(visit)[1] - self.accuracy.missed:
-            self.upper.add(place, visit.belief, step, until_exit=min(values) < values[0])
+        place, store = self.places[visit.place], self.upper.stores[visit.place]
+        known = (store.alphas @ visit.belief).argmin()
+        best = min(
+            step.variants(place, int(store.nodes[known]), store.alphas[known]),
+            key=lambda each: float(each.vector @ visit.belief),
+        )
+        if best.vector @ visit.belief < store.alphas[known] @ visit.belief - self.accuracy.missed:
+            instead = int(store.nodes[known]) if (best.vector <= store.alphas[known]).all() else None
+            self.upper.add(place, visit.belief, best, instead_of=instead)
 
     def keep_point(self, place: int, step: LowerStep) -> None:
         """Store the plan of a step, or one that reveals nothing, where it secures more than is known."""
@@ -149,15 +154,11 @@ class Search:
         visit = Visit(self.upper.nodes[n].place, belief)
         place, ceiling = self.places[visit.place], self.upper.vectors[n].copy()
         step = self.programs(visit)[0].solve_below(belief, ceiling)
-        fitting = [
-            (float(vector @ belief), bool(k))
-            for k, vector in enumerate(step.vectors(place))
-            if (vector <= ceiling).all()
-        ]
+        fitting = [each for each in step.variants(place, n, ceiling) if (each.vector <= ceiling).all()]
         if fitting:
-            value, until_exit = min(fitting)
-            if value < float(ceiling @ belief) - FINEST:
-                self.upper.add(place, belief, step, until_exit=until_exit, instead_of=n)
+            best = min(fitting, key=lambda each: float(each.vector @ belief))
+            if best.vector @ belief < ceiling @ belief - FINEST:
+                self.upper.add(place, belief, best, instead_of=n)
 
     def _likely(self, state: State) -> tuple[IntArray, IntArray]:
         """Return the actions and defences that the equilibria with public intents use at a state."""
@@ -221,5 +222,5 @@ class Search:
     def evaluate(self) -> None:
         """Carry improvements through both controllers, once enough has changed."""
         for book in (self.upper, self.lower):
-            if book.changes > CHANGED + 0.1 * book.size:
+            if book.changes > (CHANGED if self.game.discount<0.98 else 0) + 0.1 * book.size:
                 book.evaluate(SWEEPS)

@@ -10,7 +10,7 @@ are remembered by what they got when the node was made, which stays an upper bou
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from ncirl.solvers.bounding.book import Controller
 from ncirl.solvers.bounding.place import Place
 
 __all__ = ["UpperBook", "UpperNode", "UpperStep", "VectorStore"]
+
+ONESELF = -1
 
 
 class VectorStore:
@@ -67,7 +69,8 @@ class UpperStep:
     observation, following, chance : ndarray
         Entries (i, node j, p_ij) of the continuation.
     default : ndarray
-        Per successor of the place, the node for observations without entries.
+        Per successor of the place, the node for observations without entries; here and there `ONESELF` is the node
+        that this step becomes.
     promised : ndarray of shape (I, Θ)
         The vector that follows each observation.
     conceded : ndarray of shape (A, Θ)
@@ -88,18 +91,53 @@ class UpperStep:
     conceded: FloatArray
     reach: FloatArray
 
-    def until_exit(self, place: Place) -> FloatArray:
-        """Return what each action gets when the same mixed action is kept until the place is left, [a, θ]."""
-        away = np.where(place.loop, 0.0, self.reach)
-        leave = place.conceded(self.defences, self.mix, away, self.promised)
-        stay = place.discount * place.gather(self.reach - away)
+    @property
+    def vector(self) -> FloatArray:
+        """The vector that comes of it, [θ]."""
+        vector: FloatArray = self.conceded.max(axis=0)
+        return vector
+
+    def variants(self, place: Place, node: int, vector: FloatArray) -> list[UpperStep]:
+        """Return the step and, where play may stay, what comes of keeping at it.
+
+        That is until the place is left, or whenever the step would lead to a certain node of this place.
+        """
+        if not place.loops:
+            return [self]
+        found = [self, self._until_exit(place)]
+        if (self.following == node).any() or (self.default == node).any():
+            found.append(self._instead_of(place, node, vector))
+        return found
+
+    def _until_exit(self, place: Place) -> UpperStep:
+        away = ~place.loop[self.observation]
+        return replace(
+            self,
+            observation=self.observation[away],
+            following=self.following[away],
+            chance=self.chance[away],
+            default=np.where(np.array(place.successors) == place.number, ONESELF, self.default),
+            conceded=self._kept(place, place.loop.astype(np.float64), np.where(place.loop[:, None], 0, self.promised)),
+        )
+
+    def _instead_of(self, place: Place, node: int, vector: FloatArray) -> UpperStep:
+        own, default = self.following == node, self.default == node
+        share = default[place.toward].astype(np.float64)
+        share[self.observation] = 0.0
+        np.add.at(share, self.observation[own], self.chance[own])
+        return replace(
+            self,
+            following=np.where(own, ONESELF, self.following),
+            default=np.where(default, ONESELF, self.default),
+            conceded=self._kept(place, share, self.promised - share[:, None] * vector),
+        )
+
+    def _kept(self, place: Place, share: FloatArray, beside: FloatArray) -> FloatArray:
+        """Return what each action gets, [a, θ], when a share of each observation leads back to this very step."""
+        leave = place.conceded(self.defences, self.mix, self.reach, beside)
+        stay = place.discount * place.gather(self.reach * share)
         kept: FloatArray = leave / (1.0 - stay)[:, None]
         return kept
-
-    def vectors(self, place: Place) -> list[FloatArray]:
-        """Return the vector that comes of it, and where one can stay, that of keeping at it until the place is left."""
-        tables = [self.conceded, self.until_exit(place)] if place.loops else [self.conceded]
-        return [table.max(axis=0) for table in tables]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,26 +182,20 @@ class UpperBook:
         belief: FloatArray | None,
         step: UpperStep,
         *,
-        until_exit: bool = False,
         vector: FloatArray | None = None,
         instead_of: int | None = None,
     ) -> None:
-        """Store the vector of a step; with `until_exit` the same node goes on while play stays here.
+        """Store the vector of a step.
 
         A vector that is nowhere larger may stand `instead_of` another: whatever refers to that node profits at once.
         """
         me = len(self.nodes) if instead_of is None else instead_of
         discount = place.discount * step.reach
-        observation, following, chance, default = step.observation, step.following, step.chance, step.default
-        conceded = step.conceded
-        if until_exit:
-            stays = place.loop[observation]
-            observation, following, chance = observation[~stays], following[~stays], chance[~stays]
-            default = np.where(np.array(place.successors) == place.number, me, default)
-            conceded = step.until_exit(place)
+        observation, chance, conceded = step.observation, step.chance, step.conceded
+        following, default = (np.where(each == ONESELF, me, each) for each in (step.following, step.default))
         if vector is None:
-            vector = conceded.max(axis=0)
-        others = np.ones(place.n_a, dtype=bool)
+            vector = step.vector
+        others = np.full(place.n_a, place.n_a > 16)
         others[step.actions[step.plan.sum(axis=1) > 0]] = False
         others[conceded.argmax(axis=0)] = False
         rows = np.flatnonzero(~others)
