@@ -58,7 +58,7 @@ def exact(game: Game, belief: FloatArray) -> tuple[float, float]:
     return found.lower, found.upper
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(setup=setups)
 def test_a_disturbed_plan_still_bounds_from_below(setup: tuple[int, str]) -> None:
     seed, observes = setup
@@ -83,7 +83,7 @@ def test_a_disturbed_plan_still_bounds_from_below(setup: tuple[int, str]) -> Non
     assert (left >= -EXACT).all()  # shares fit their posteriors
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(setup=setups, dual=st.booleans())
 def test_a_disturbed_defence_still_bounds_from_above(setup: tuple[int, str], dual: bool) -> None:
     seed, observes = setup

@@ -116,7 +116,7 @@ def test_actions_follow_the_mix() -> None:
     assert {high.act() for _ in range(200)} == {"attack"}
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**20), weights=st.lists(st.sampled_from([0.0, 1e-300, 0.5, 1.0]), min_size=1, max_size=6))
 def test_nothing_of_weight_zero_is_drawn(seed: int, weights: list[float]) -> None:
     weights = [*weights, 0.25, 0.0]
@@ -124,7 +124,7 @@ def test_nothing_of_weight_zero_is_drawn(seed: int, weights: list[float]) -> Non
     assert all(weights[draw(rng, np.array(weights))] > 0 for _ in range(20))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**20), observes=st.sampled_from(["actions", "outcomes"]))
 def test_the_defender_decides_the_same_whatever_the_intent(seed: int, observes: str) -> None:
     game = random_game(seed, observes=observes, signals=True, horizon=4)
@@ -290,7 +290,7 @@ def test_a_long_play_wears_no_belief_out() -> None:
     assert observer.belief[0] == pytest.approx(odds / (1 + odds), abs=1e-9)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**20), observes=st.sampled_from(["actions", "outcomes"]))
 def test_belief_is_a_distribution_after_anything_possible(seed: int, observes: str) -> None:
     game = random_game(seed, observes=observes, signals=True, horizon=4, n_intents=3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ncirl import TERMINAL, Branch, Game, Stage, games
@@ -12,7 +12,6 @@ from ncirl.canonical import canonical_order
 from ncirl.quotient import quotient
 
 
-@settings(deadline=None)
 @given(
     table=st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=2, max_size=4),
     seed=st.integers(0, 1000),

@@ -6,8 +6,8 @@ what follows (the opponent sees the node: that only makes the check stricter). I
     U(n) = max_{rows of n}  reward[row] + Σ_m moves[row, m] U(m)          (min for a minimising opponent),
 
 one column per intent where the attacker responds. No linear program is needed: sweeps from a bound on the right side
-stay bounds, and any U at all becomes one by its residual, U + |TU − U|⁺ / (1 − γ), or, where nodes never recur, by
-evaluating successors first. `Response.solved` does both, level by level of the graph of nodes.
+stay bounds (`tightened`), policy iteration comes close to the fixed point (`approached`), and what is close becomes a
+bound that is proved, rounding included, in `ncirl.enclosure`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from ncirl._typing import FloatArray, IntArray
 __all__ = ["Response", "spans"]
 
 SETTLED = 1e-9  # tightening ends when nothing moves by more
-ACCURACY = 1e-12  # relative to what can be won; where sweeps end
-CLOSE = 10  # times that: where a policy is good enough, such as one that was found before
 ROUNDS = 200  # improvements of the opponent's policy, at most
+REFINEMENTS, DIGITS = 5, 1e-8  # of the evaluation of one policy, and how much each leaves of the last
 SWEEPS = 1000  # in the evaluation of one policy, at most
 
 
@@ -63,7 +62,7 @@ class Response:
 
     def backup(self, values: FloatArray) -> FloatArray:
         """Apply the operator once."""
-        return self._best(self.reward + self.moves @ values)
+        return self.best(self.reward + self.moves @ values)
 
     def tightened(self, values: FloatArray, sweeps: int, floor: FloatArray | float | None = None) -> FloatArray:
         """Improve a bound: values the opponent cannot beat stay so under the operator.
@@ -88,43 +87,7 @@ class Response:
     def answers(self, values: FloatArray) -> IntArray:
         """Return the rows that are best against some values, per node (and intent)."""
         row_values = self.reward + self.moves @ values
-        return self._reaching(row_values, self._best(row_values))
-
-    def bound(self, values: FloatArray) -> FloatArray:
-        """Turn any values into ones the opponent cannot beat, by their residual.
-
-        Needs the chances of every row to sum to less than one; the largest sum is the effective discount.
-        """
-        excess = self.backup(values) - values if self.maximise else values - self.backup(values)
-        discount = self.discount
-        slack = np.maximum(excess.max(axis=0), 0.0) / (1.0 - discount) if discount < 1 else np.inf
-        return values + slack if self.maximise else values - slack
-
-    def solved(self, hint: FloatArray | None = None) -> FloatArray:
-        """Return values the opponent cannot beat, and that its best answer reaches up to `ACCURACY`.
-
-        Where nodes recur without any discount there is no bound: the values are infinite.
-
-        Parameters
-        ----------
-        hint : ndarray, optional
-            Where sweeps begin; a good one saves time, any one gives a bound.
-        """
-        values: FloatArray = np.zeros((len(self.first), *self.reward.shape[1:]))
-        ends = np.append(self.first[1:], len(self.reward)).astype(np.intp)
-        for nodes in self.levels():
-            rows = spans(self.first[nodes], ends[nodes])
-            moves = self.moves[rows]
-            widths = ends[nodes] - self.first[nodes]
-            inside = Response(
-                self.reward[rows] + moves @ values,  # this level's own values are still 0
-                sp.csr_array(moves[:, nodes]),
-                np.cumsum(widths) - widths,
-                self.maximise,
-            )
-            begin = values[nodes] if hint is None else hint[nodes]
-            values[nodes] = inside.bound(inside._iterated(begin)) if inside.moves.nnz else inside._best(inside.reward)
-        return values
+        return self._reaching(row_values, self.best(row_values))
 
     def levels(self) -> list[IntArray]:
         """Group the nodes so that each leads to earlier groups, or to nodes of its own that lead back to it."""
@@ -155,33 +118,50 @@ class Response:
         cuts = np.flatnonzero(np.diff(level[part][order])) + 1
         return [nodes for nodes in np.split(order, cuts) if len(nodes)]
 
-    def _best(self, row_values: FloatArray) -> FloatArray:
+    def rows_of(self, nodes: IntArray) -> IntArray:
+        """List the rows of some nodes."""
+        return spans(self.first[nodes], np.append(self.first[1:], len(self.reward)).astype(np.intp)[nodes])
+
+    def among(self, nodes: IntArray, reward: FloatArray) -> Response:
+        """Return the process among some nodes, all else being in the `reward` of their rows."""
+        rows = self.rows_of(nodes)
+        widths = np.append(self.first[1:], len(self.reward)).astype(np.intp)[nodes] - self.first[nodes]
+        return Response(reward, sp.csr_array(self.moves[rows][:, nodes]), np.cumsum(widths) - widths, self.maximise)
+
+    def recurs(self, nodes: IntArray) -> bool:
+        """Tell whether some of these nodes lead to some of these."""
+        return bool(self.moves[self.rows_of(nodes)][:, nodes].nnz)
+
+    def best(self, row_values: FloatArray) -> FloatArray:
+        """Return the best of each node's rows."""
         best = np.maximum if self.maximise else np.minimum
         answer: FloatArray = best.reduceat(row_values, self.first, axis=0)
         return answer
 
-    def _iterated(self, values: FloatArray) -> FloatArray:
-        """Approach the fixed point by policy iteration."""
-        discount = self.discount
-        if not discount < 1:
+    def approached(self, values: FloatArray, room: FloatArray) -> FloatArray:
+        """Approach the fixed point by policy iteration, until no node moves by more than the `room` of its best row.
+
+        Nothing is promised about the answer: it may be far off where chances do not sum to less than one.
+
+        Parameters
+        ----------
+        values : ndarray of shape (nodes, Θ)
+            Where to begin.
+        room : ndarray of shape (rows, Θ)
+            How closely each row is to be met.
+        """
+        if not self.discount < 1:
             return values
-        enough = ACCURACY * float(np.abs(self.reward).max(initial=0.0))
         for _ in range(ROUNDS):
             row_values = self.reward + self.moves @ values
-            after = self._best(row_values)
-            if np.abs(after - values).max() <= CLOSE * enough:
+            after = self.best(row_values)
+            chosen = self._reaching(row_values, after)
+            enough = np.take_along_axis(room, chosen, axis=0)
+            if (np.abs(after - values) <= enough).all():
                 return after
-            values = self._followed(row_values, after, enough)
+            columns = [self._evaluated(chosen[:, k], k, after[:, k], enough[:, k]) for k in range(after.shape[1])]
+            values = np.stack(columns, axis=1)
         return values
-
-    def _followed(self, row_values: FloatArray, values: FloatArray, enough: float) -> FloatArray:
-        """Evaluate the policy whose rows reach `values` now."""
-        chosen = self._reaching(row_values, values)
-        columns = [
-            self._evaluated(rows, k, values.reshape(len(values), -1)[:, k], enough)
-            for k, rows in enumerate(chosen.reshape(len(chosen), -1).T)
-        ]
-        return np.stack(columns, axis=-1).reshape(values.shape)
 
     def _reaching(self, row_values: FloatArray, best: FloatArray) -> IntArray:
         """Return the first row of each node that is as good as its best."""
@@ -191,18 +171,27 @@ class Response:
         chosen: IntArray = np.minimum.reduceat(np.where(reached, numbers, len(row_values)), self.first, axis=0)
         return chosen
 
-    def _evaluated(self, rows: IntArray, k: int, value: FloatArray, enough: float) -> FloatArray:
-        """Approach v = reward + moves v for the rows chosen: a Krylov method, and sweeps for what it leaves."""
+    def _evaluated(self, rows: IntArray, k: int, value: FloatArray, enough: FloatArray) -> FloatArray:
+        """Approach v = reward + moves v for the rows chosen: a Krylov method, refined, and sweeps for what it leaves.
+
+        A correction is solved for rather than the value: so nodes worth little are met as closely as those worth much.
+        """
         from scipy.sparse.linalg import bicgstab  # slow to load, and play does without it
 
-        moves, reward = self.moves[rows], self.reward.reshape(len(self.reward), -1)[rows, k]
-        with np.errstate(all="ignore"):  # it may break down: then its answer is not taken
-            matrix = sp.eye_array(len(rows), format="csr") - moves
-            found, _ = bicgstab(matrix, reward, x0=value, rtol=0.0, atol=enough, maxiter=SWEEPS)
-            if np.abs(reward - matrix @ found).max() < np.abs(reward - matrix @ value).max():
-                value = found
+        moves, reward = self.moves[rows], self.reward[rows, k]
+        matrix = sp.eye_array(len(rows), format="csr") - moves
+        residual = reward - matrix @ value
+        for _ in range(REFINEMENTS):
+            if (np.abs(residual) <= enough).all():
+                return value
+            with np.errstate(all="ignore"):  # it may break down: then its answer is not taken
+                correction, _ = bicgstab(matrix, residual, rtol=DIGITS, atol=0.0, maxiter=SWEEPS)
+                left = reward - matrix @ (value + correction)
+            if not np.abs(left).max() < np.abs(residual).max():
+                break
+            value, residual = value + correction, left
         for _ in range(SWEEPS):
             before, value = value, reward + moves @ value
-            if np.abs(value - before).max() <= enough:
+            if (np.abs(value - before) <= enough).all():
                 break
         return value

@@ -26,9 +26,11 @@ from numpy.typing import ArrayLike
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError, SizeError
 from ncirl.observations import Observations
-from ncirl.stage import SUM_TOLERANCE, TERMINAL, Stage
+from ncirl.stage import EPSILON, SUM_TOLERANCE, TERMINAL, Stage
 
 __all__ = ["Game", "Observes", "Start"]
+
+LONGEST = 10**9  # stages; beyond, a play cannot be told from one without an end
 
 
 class Observes(StrEnum):
@@ -137,7 +139,7 @@ class Game:
         return f"Game({self.name!r}, {len(self.intents)} intents, {play})"
 
     def stage(self, state: State) -> Stage:
-        """Return the stage played at `state`, checked and remembered."""
+        """Return the stage played at `state`, checked and remembered; outcomes that are the same are one."""
         found = self._met.get(state)
         if found is None:
             found = self._rule(state)
@@ -145,7 +147,7 @@ class Game:
             if faults:
                 place = f"state '{self.describe(state)}'"
                 raise InputError([f"{place}, {fault}" for fault in faults], where=f"game '{self.name}'")
-            self._met[state] = found
+            found = self._met[state] = found.pooled()
         return found
 
     def is_terminal(self, state: State) -> bool:
@@ -257,6 +259,8 @@ def _parameter_faults(
         faults.append("discount: 1 needs a finite horizon; set `horizon` or lower the discount")
     if horizon is not None and horizon < 1:
         faults.append(f"horizon: must be at least 1, got {horizon}")
+    elif horizon is not None and horizon > LONGEST:
+        faults.append(f"horizon: must be at most {LONGEST}; leave it out for a play without an end")
     if observes not in list(Observes):
         faults.append(f"observes: must be 'actions' or 'outcomes', got '{observes}'")
     return faults
@@ -282,4 +286,6 @@ def _starts(
         faults.append(f"initial: probabilities sum to {total:g}, not 1")
     if faults:
         return (), faults
+    if abs(total - 1) <= len(masses) * len(intents) * EPSILON:  # one, up to rounding
+        total = 1.0
     return tuple(Start(state, mass / total) for state, mass in masses.items() if mass.sum() > 0), []

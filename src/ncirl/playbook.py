@@ -15,6 +15,7 @@ handful of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -92,19 +93,35 @@ class DefenderPlaybook:
 
     def response(self) -> Response:
         """Return the MDP the attacker faces, all intents side by side."""
-        n_a = np.array([self.game.stage(state).shape[0] for state in self.states], dtype=np.intp)
-        first = _running(n_a[self.state])
-        reward: FloatArray = np.zeros((first[-1], len(self.game.intents)))
-        entries = _Entries()
+        first, entries = self._first_rows(), _Entries()
         for s, nodes in by_state(self.state):
-            stage, seen = self.game.stage(self.states[s]), self.game.observations(self.states[s])
-            mixes = np.stack([self.mixes[n] for n in nodes])  # [k, d]
-            reward[first[nodes][:, None] + np.arange(n_a[s])] = np.einsum("kd,adt->kat", mixes, stage.reward)
+            seen = self.game.observations(self.states[s])
             mass = seen.mass.tocoo()
-            chance = (seen.weight @ mixes.T)[mass.row].T * mass.data  # [k, entry of mass]
+            chance = (seen.weight @ self._stacked(nodes).T)[mass.row].T * mass.data  # [k, entry of mass]
             entries.add(first[nodes], mass.col, self.moves.first[nodes], mass.row, chance)
         moves = self.game.discount * (entries.matrix(first[-1], self.moves.first[-1]) @ self.moves.weights)
-        return Response(reward, sp.csr_array(moves), first[:-1], maximise=True)
+        return Response(self._rewards("reward"), sp.csr_array(moves), first[:-1], maximise=True)
+
+    def extents(self) -> FloatArray:
+        """Return what the rewards of the response would be if all that is added up to them were positive."""
+        return self._rewards("magnitude")
+
+    def _rewards(self, kind: Literal["reward", "magnitude"]) -> FloatArray:
+        first = self._first_rows()
+        rewards: FloatArray = np.zeros((first[-1], len(self.game.intents)))
+        for s, nodes in by_state(self.state):
+            by_action: FloatArray = getattr(self.game.stage(self.states[s]), kind)
+            rows = first[nodes][:, None] + np.arange(len(by_action))
+            rewards[rows] = np.einsum("kd,adt->kat", self._stacked(nodes), by_action)
+        return rewards
+
+    def _first_rows(self) -> IntArray:
+        n_a = np.array([self.game.stage(state).shape[0] for state in self.states], dtype=np.intp)
+        return _running(n_a[self.state])
+
+    def _stacked(self, nodes: IntArray) -> FloatArray:
+        """Return the mixes [k, d] of nodes at one state."""
+        return np.stack([self.mixes[n] for n in nodes])
 
     def continued(self) -> IntArray:
         """List the rows of `moves` that are needed: observations that can be made and do not end the play."""
@@ -157,19 +174,34 @@ class AttackerPlaybook:
 
     def response(self) -> Response:
         """Return the MDP the defender faces."""
-        n_d = np.array([self.game.stage(state).shape[1] for state in self.states], dtype=np.intp)
-        first = _running(n_d[self.state])
-        reward: FloatArray = np.zeros(first[-1])
-        entries = _Entries()
+        moves = self.game.discount * (self.chances() @ self.moves.weights)
+        return Response(self._rewards("reward"), sp.csr_array(moves), self._first_rows()[:-1], maximise=False)
+
+    def chances(self) -> sp.csr_array:
+        """Return the weight of each row of `moves` in each row (n, d) of the response."""
+        first, entries = self._first_rows(), _Entries()
         for s, nodes in by_state(self.state):
-            stage, seen = self.game.stage(self.states[s]), self.game.observations(self.states[s])
-            gains = np.einsum("kat,adt->kd", self.plans(nodes), stage.reward, optimize=True)
-            reward[first[nodes][:, None] + np.arange(n_d[s])] = gains
-            weight = seen.weight.tocoo()
+            weight = self.game.observations(self.states[s]).weight.tocoo()
             chance = np.broadcast_to(weight.data, (len(nodes), weight.nnz))
             entries.add(first[nodes], weight.col, self.moves.first[nodes], weight.row, chance)
-        moves = self.game.discount * (entries.matrix(first[-1], self.moves.first[-1]) @ self.moves.weights)
-        return Response(reward, sp.csr_array(moves), first[:-1], maximise=False)
+        return entries.matrix(first[-1], self.moves.first[-1])
+
+    def extents(self) -> FloatArray:
+        """Return what the rewards of the response would be if all that is added up to them were positive."""
+        return self._rewards("magnitude")
+
+    def _rewards(self, kind: Literal["reward", "magnitude"]) -> FloatArray:
+        first = self._first_rows()
+        rewards: FloatArray = np.zeros(first[-1])
+        for s, nodes in by_state(self.state):
+            by_action: FloatArray = getattr(self.game.stage(self.states[s]), kind)
+            rows = first[nodes][:, None] + np.arange(by_action.shape[1])
+            rewards[rows] = np.einsum("kat,adt->kd", self.plans(nodes), by_action, optimize=True)
+        return rewards
+
+    def _first_rows(self) -> IntArray:
+        n_d = np.array([self.game.stage(state).shape[1] for state in self.states], dtype=np.intp)
+        return _running(n_d[self.state])
 
     def plans(self, nodes: IntArray) -> FloatArray:
         """Return A[k, a, θ] = π(a, θ) b(θ) of nodes at one state."""

@@ -7,7 +7,7 @@ scaled down by the worst ratio β_i(θ) / Σ_k φ_k b_k(θ) < 1 among the intent
     β_i − Σ_j φ_j b_j ≥ 0,
 
 goes to the corner nodes, b = e_θ. Claims are not kept either: they are what the finished playbook's nodes are worth
-(`Response.solved`).
+(`ncirl.guarantees`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ import scipy.sparse as sp
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.belief import policy_of
 from ncirl.game import Game
+from ncirl.guarantees import conceded, secured
 from ncirl.playbook import AttackerPlaybook, DefenderPlaybook, Moves
+from ncirl.playbook_faults import as_played
 from ncirl.playbook_reduce import merged_nodes, pruned, start_nodes
 from ncirl.playbook_shares import DUST, feasible
 
@@ -73,7 +75,7 @@ def build_defender_playbook(game: Game, nodes: Sequence[DefenderNode], starts: S
     raw = defender_playbook(game, nodes, starts)
     reachable, _ = pruned(raw, start_nodes(raw))
     distinct, _ = merged_nodes(reachable)
-    return replace(distinct, claims=distinct.response().solved(distinct.claims))
+    return replace(distinct, claims=conceded(as_played(distinct)).nodes.high)
 
 
 def build_attacker_playbook(
@@ -108,7 +110,7 @@ def build_attacker_playbook(
     places = dict(zip(corner_of, label[number[corners]].tolist(), strict=True))
     made_up = feasible(distinct, places)
     needed, _ = pruned(made_up, start_nodes(made_up))
-    return replace(needed, claims=needed.response().solved(needed.claims))
+    return replace(needed, claims=secured(as_played(needed)).nodes.low)
 
 
 def defender_playbook(game: Game, nodes: Sequence[DefenderNode], starts: Sequence[Links]) -> DefenderPlaybook:

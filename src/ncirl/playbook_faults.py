@@ -2,10 +2,11 @@
 
 Arrays must fit together and the game; mixes, policies and beliefs must be distributions, and what is drawn next must be
 one for every observation that can be made, up to `TOLERANCE`; every link must lead to a node at the state that the
-observation leads to. The attacker's shares must make up the posteriors and the prior; how far they are off is told,
-because the certificate counts it. An intent that a node's belief rules out may do only what another one does there, so
-that nobody, however it came to the node, leaves the playbook. A playbook without faults is then taken as the players
-take it, with its distributions normalised.
+observation leads to. The attacker's shares must make up the posteriors and the prior; how far they are off is counted
+by the certificate. An intent that a node's belief rules out may do only what another one does there, so that nobody,
+however it came to the node, leaves the playbook. A probability that is not 0 is at least `LEAST`, so that products of
+them can be told from 0. A playbook without faults is then taken as the players take it, with its distributions
+normalised.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from ncirl._typing import FloatArray, IntArray, State
 from ncirl.game import Game
 from ncirl.playbook import AttackerPlaybook, DefenderPlaybook, Moves
 
-__all__ = ["TOLERANCE", "as_played", "attacker_faults", "defender_faults", "prior_gap", "share_gaps"]
+__all__ = ["LEAST", "TOLERANCE", "as_played", "attacker_faults", "defender_faults", "prior_faults", "share_gaps"]
 
 TOLERANCE = 1e-9  # how far sums may be off
+LEAST = 1e-90  # the product of three is still an ordinary number
 SHOWN = 3  # nodes named in a fault
 
 Playbook = DefenderPlaybook | AttackerPlaybook
@@ -39,6 +41,9 @@ def defender_faults(playbook: DefenderPlaybook) -> list[str]:
         return ["mixes or claims are not given for every node"]
     shapes = [playbook.game.stage(state).shape[1:] for state in playbook.states]
     faults = _distribution_faults("mix", playbook.mixes, [shapes[s] for s in playbook.state])
+    if faults:
+        return faults
+    faults = _small_faults(playbook, playbook.mixes)
     if faults:
         return faults
     rows = playbook.continued()
@@ -64,6 +69,9 @@ def attacker_faults(playbook: AttackerPlaybook) -> list[str]:
     faults += _distribution_faults("belief", list(playbook.beliefs), [(n_t,)] * n)
     if faults:
         return faults
+    faults = _small_faults(playbook, [*playbook.policies, playbook.beliefs])
+    if faults:
+        return faults
     lonely = [
         n
         for n in range(len(playbook))
@@ -71,38 +79,43 @@ def attacker_faults(playbook: AttackerPlaybook) -> list[str]:
     ]
     faults = _named(np.array(lonely, dtype=np.intp), "lets an intent that it rules out do what no other does")
     rows, gaps = share_gaps(playbook)
-    needed, _ = playbook.continued()
-    empty = needed[np.diff(playbook.moves.weights.indptr)[needed] == 0]
-    wrong = np.union1d(empty, rows[~(gaps <= TOLERANCE)])
+    empty = ~(np.asarray(playbook.moves.weights.sum(axis=1)).ravel()[rows] > 0)
+    wrong = rows[empty | ~(gaps <= TOLERANCE)]
     faults += _named(_owner(playbook.moves, wrong), "moves on with shares that do not make up the posterior")
-    if not prior_gap(playbook) <= TOLERANCE:
-        faults.append("the shares of the starts do not make up the prior")
+    for k, (start, (nodes, shares)) in enumerate(zip(playbook.game.starts, playbook.starts, strict=True)):
+        gap = np.abs(start.mass - shares @ playbook.beliefs[nodes]).sum()
+        if len(nodes) and not (gap <= TOLERANCE and shares.sum() > 0):
+            faults.append(f"start {k} ('{playbook.game.describe(start.state)}'): the shares do not make up the prior")
     return faults
 
 
 def share_gaps(playbook: AttackerPlaybook) -> tuple[IntArray, FloatArray]:
-    """Return rows of the moves and |β − Σ_j φ_j b_j|₁ there; elsewhere there is no gap."""
-    needed, masses = playbook.continued()
-    weights = playbook.moves.weights
-    rows = np.union1d(needed, np.flatnonzero(np.diff(weights.indptr))).astype(np.intp)
-    gaps = -(weights[rows] @ playbook.beliefs)
-    gaps[np.searchsorted(rows, needed)] += masses
-    return rows, np.abs(gaps).sum(axis=1)
+    """Return the rows of the moves that are needed, and |β − Σ_j φ_j b_j|₁ there."""
+    rows, masses = playbook.continued()
+    gaps: FloatArray = np.abs(masses - playbook.moves.weights[rows] @ playbook.beliefs).sum(axis=1)
+    return rows, gaps
 
 
-def prior_gap(playbook: AttackerPlaybook) -> float:
-    """Return Σ_s |P0(s, ·) − Σ_j φ_j b_j|₁ over the starts that are played."""
-    gap = 0.0
-    for start, (nodes, shares) in zip(playbook.game.starts, playbook.starts, strict=True):
-        if not playbook.game.is_terminal(start.state):
-            gap += float(np.abs(start.mass - shares @ playbook.beliefs[nodes]).sum())
-    return gap
+def prior_faults(game: Game) -> list[str]:
+    """List what keeps the prior of a game from being one."""
+    masses = np.array([start.mass for start in game.starts])
+    if masses.shape != (len(game.starts), len(game.intents)) or not (np.isfinite(masses) & (masses >= 0)).all():
+        return ["prior: a probability is missing, negative or not finite"]
+    if not abs(masses.sum() - 1) <= TOLERANCE:
+        return [f"prior: probabilities sum to {masses.sum():.12g}, not 1"]
+    if (~masses.any(axis=1)).any() or ((masses > 0) & (masses < LEAST)).any():
+        return [f"prior: a start has no probability, or one below {LEAST:g}"]
+    return []
 
 
 def as_played(playbook: P) -> P:
     """Normalise what is drawn from; for a playbook without faults."""
     if isinstance(playbook, AttackerPlaybook):  # its shares only matter in relation to each other
-        return replace(playbook, policies=tuple(policy / policy.sum(axis=0) for policy in playbook.policies))
+        return replace(
+            playbook,
+            policies=tuple(policy / policy.sum(axis=0) for policy in playbook.policies),
+            beliefs=playbook.beliefs / playbook.beliefs.sum(axis=1, keepdims=True),
+        )
     weights, starts = playbook.moves.weights, playbook.starts
     sums = np.repeat(np.asarray(weights.sum(axis=1)).ravel(), np.diff(weights.indptr))
     data = weights.data / np.where(sums > 0, sums, 1.0)
@@ -186,6 +199,16 @@ def _distribution_faults(what: str, given: Sequence[FloatArray], shapes: Sequenc
         if part.shape != shape or not ((part >= 0).all() and (np.abs(part.sum(axis=0) - 1) <= TOLERANCE).all())
     ]
     return _named(np.array(wrong, dtype=np.intp), f"has a {what} that is no distribution over what can be chosen")
+
+
+def _small_faults(playbook: Playbook, distributions: Sequence[FloatArray]) -> list[str]:
+    """List probabilities that are too small to be multiplied."""
+    laws = [playbook.game.stage(state).law.data for state in playbook.states]
+    drawn = [playbook.moves.weights.data, *(weights for _, weights in playbook.starts)]
+    for part in (*laws, *drawn, *distributions):
+        if ((part > 0) & (part < LEAST)).any():
+            return [f"a probability lies between 0 and {LEAST:g}; what is as small must be 0"]
+    return []
 
 
 def _owner(moves: Moves, rows: IntArray) -> IntArray:

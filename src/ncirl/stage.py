@@ -22,10 +22,10 @@ import scipy.sparse as sp
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.observations import Observations, actions_seen, outcomes_seen
 
-__all__ = ["SUM_TOLERANCE", "TERMINAL", "Branch", "Outcome", "Stage"]
+__all__ = ["EPSILON", "SUM_TOLERANCE", "TERMINAL", "Branch", "Outcome", "Stage"]
 
 SUM_TOLERANCE = 1e-6  # how far probabilities may sum from one before it is a fault
-EXACT = 1e-12  # a sum nearer to one than this is left as it is
+EPSILON = float(np.finfo(np.float64).eps)  # times the number of summands: a sum nearer to one than this is one
 LARGEST_REWARD = 1e12  # beyond this, sums over stages lose all digits
 
 
@@ -152,6 +152,14 @@ class Stage:
         expected = total.reshape(*self.shape, total.shape[1])
         return np.ascontiguousarray(expected if self.pair is None else expected + self.pair)
 
+    @cached_property
+    def magnitude(self) -> FloatArray:
+        """What r[a, d, θ] would be if every summand of every reward were positive."""
+        pair, outcome, branch = (
+            None if part is None else np.abs(part) for part in (self.pair, self.outcome, self.branch)
+        )
+        return replace(self, pair=pair, outcome=outcome, branch=branch).reward
+
     def realised(self, a: int, d: int, o: int) -> FloatArray:
         """Return R(a, d, o; θ) for every θ; the outcome must be possible under (a, d)."""
         row = a * len(self.defender) + d
@@ -187,6 +195,28 @@ class Stage:
     def with_states(self, rename: Callable[[State], State]) -> Stage:
         """Return the same stage with its successors renamed."""
         return replace(self, outcomes=tuple(Outcome(rename(o.state), o.signal) for o in self.outcomes))
+
+    def pooled(self) -> Stage:
+        """Return the same stage, which has no faults, with outcomes that are the same, state and signal, made one.
+
+        Nobody could tell them apart. Their probabilities add up; rewards become those of branches, averaged where
+        branches meet.
+        """
+        number = {outcome: k for k, outcome in enumerate(dict.fromkeys(self.outcomes))}
+        if len(number) == len(self.outcomes):
+            return self
+        entries = self.law.tocoo()
+        column = np.array([number[outcome] for outcome in self.outcomes], dtype=np.intp)[entries.col]
+        keys, at = np.unique(entries.row * len(number) + column, return_inverse=True)
+        chance = np.bincount(at, weights=entries.data, minlength=len(keys))
+        law = sp.csr_array((chance, np.divmod(keys, len(number))), shape=(self.law.shape[0], len(number)))
+        summands = [] if self.outcome is None else [self.outcome[entries.col]]
+        summands += [] if self.branch is None else [self.branch]
+        branch = None
+        if summands:
+            branch = np.zeros((len(keys), summands[0].shape[1]))
+            np.add.at(branch, at, (entries.data / np.where(chance > 0, chance, 1.0)[at])[:, None] * sum(summands))
+        return replace(self, outcomes=tuple(number), law=law, outcome=None, branch=branch)
 
     def rescaled(self, factor: float, shift: float) -> Stage:
         """Return the same stage with every reward R replaced by ``factor * R + shift``."""
@@ -249,13 +279,14 @@ def _name_faults(side: str, names: tuple[str, ...]) -> list[str]:
 
 
 def _normalised(law: sp.csr_array) -> sp.csr_array:
-    """Scale rows that sum almost to one to exactly one; leave the others for `Stage.faults` to name."""
-    off = np.abs(np.asarray(law.sum(axis=1)).ravel() - 1)
-    near = (off > EXACT) & (off <= SUM_TOLERANCE)
+    """Scale rows that sum almost to one to one, up to rounding; leave the others for `Stage.faults` to name."""
+    sums = np.asarray(law.sum(axis=1)).ravel()
+    off, lengths = np.abs(sums - 1), np.diff(law.indptr)
+    near = (off > lengths * EPSILON) & (off <= SUM_TOLERANCE)
     if not near.any():
         return law
-    sums = np.where(near, np.asarray(law.sum(axis=1)).ravel(), 1.0)
-    return sp.csr_array((law.data / np.repeat(sums, np.diff(law.indptr)), law.indices, law.indptr), shape=law.shape)
+    scale = np.repeat(np.where(near, sums, 1.0), lengths)
+    return sp.csr_array((law.data / scale, law.indices, law.indptr), shape=law.shape)
 
 
 TERMINAL = Stage((), (), (), sp.csr_array((0, 0), dtype=np.float64), pair=np.zeros((0, 0, 1)))

@@ -1,20 +1,15 @@
 """The certificate: both guarantees of a pair of playbooks, recomputed from nothing but the game and the playbooks.
 
 Against the defender's playbook the attacker of each intent faces an MDP over nodes, against the attacker's the defender
-faces one (`ncirl.playbook`); each is solved without a linear program, successors first, and where nodes recur made a
-bound by its residual (`Response.solved`). With U(θ) and L what comes out, averaged over the starts,
+faces one (`ncirl.playbook`). Each is solved without a linear program and enclosed, with all that rounding and inexact
+shares may have changed (`ncirl.guarantees`, `ncirl.enclosure`). With L and U what comes out,
 
-    L ≤ v ≤ Σ_θ P0(θ) U(θ)
+    L ≤ v ≤ U
 
-holds for the value v of the game whatever made the playbooks. Two things keep it rigorous. Shares that miss a posterior
-by δ_i = |β_i − Σ_j φ_ij b_j|₁ (at most `TOLERANCE`, else it is a fault) send mass δ_i to where it was not meant; a
-strategy's payoff changes by at most M per unit of mass, so γ Σ_i weight[i, d] δ_i M is taken off every row, and the
-starts' own gap times M off the end. M = R N is the most a play can be worth: R the largest |r| where nodes stand, N the
-sum of the discounts, 1 / (1 − γ), or, where γ = 1, the number of levels of nodes. And a sum of n products errs by less
-than (n + 8) ε M in floating-point arithmetic: with n the longest sum (n + 8) ε M N is given away on both sides.
-
-The certificate holds when there are no faults, both bounds are at least as good as claimed and so is what every node
-claims for itself, up to `SLACK` · R.
+holds for the value v of the game whatever made the playbooks. The certificate holds when there are no faults and no
+claim, of a bound or of a node, is better than what was recomputed by more than the width of its enclosure: nothing is
+allowed beyond what rounding can explain at that very node, so no reward that plays no part has a say in it.
+`docs/trust.md` says exactly what is proved, assuming what, and why.
 """
 
 from __future__ import annotations
@@ -25,17 +20,13 @@ from typing import Protocol
 
 import numpy as np
 
-from ncirl._typing import FloatArray
-from ncirl.controller import Response
-from ncirl.evaluation.starts import start_laws
+from ncirl._typing import BoolArray, FloatArray
 from ncirl.game import Game
+from ncirl.guarantees import conceded, secured
 from ncirl.playbook import AttackerPlaybook, DefenderPlaybook
-from ncirl.playbook_faults import as_played, attacker_faults, defender_faults, prior_gap, share_gaps
+from ncirl.playbook_faults import as_played, attacker_faults, defender_faults, prior_faults
 
 __all__ = ["Certificate", "Claimed", "verify"]
-
-SLACK = 1e-6  # times the largest reward: how far a claim may be off
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Claimed(Protocol):
@@ -75,18 +66,20 @@ class Certificate:
     ----------
     lower, upper : float
         Bounds on the value; infinite where faults leave nothing to compute.
+    lower_allowance, upper_allowance : float
+        What rounding may have cost: the playbooks' exact guarantees lie at most this far inside the bounds.
     per_intent : ndarray of shape (Θ,)
         What the attacker of each intent can get at most, on average over the starts.
+    attacker_values : ndarray of shape (nodes,)
+        What each node of the attacker's playbook secures at least.
+    defender_values : ndarray of shape (nodes, Θ)
+        What each node of the defender's playbook concedes at most.
     holds : bool
         Whether there are no faults and the claims are met.
     claimed_lower, claimed_upper : float
         What was to be verified.
-    tolerance : float
-        How far the claims were allowed to be off.
     faults : tuple of str
         Everything found wrong.
-    attacker_nodes, defender_nodes : int
-        Sizes of the playbooks.
     seconds : float
         How long it took.
 
@@ -100,15 +93,26 @@ class Certificate:
 
     lower: float
     upper: float
+    lower_allowance: float
+    upper_allowance: float
     per_intent: FloatArray
+    attacker_values: FloatArray
+    defender_values: FloatArray
     holds: bool
     claimed_lower: float
     claimed_upper: float
-    tolerance: float
     faults: tuple[str, ...]
-    attacker_nodes: int
-    defender_nodes: int
     seconds: float
+
+    @property
+    def attacker_nodes(self) -> int:
+        """Size of the attacker's playbook."""
+        return len(self.attacker_values)
+
+    @property
+    def defender_nodes(self) -> int:
+        """Size of the defender's playbook."""
+        return len(self.defender_values)
 
 
 def verify(policy: Claimed) -> Certificate:
@@ -131,90 +135,68 @@ def verify(policy: Claimed) -> Certificate:
     """
     began = time.perf_counter()
     timed = policy.game.timed()
-    attacker = replace(policy.attacker_playbook, game=timed)
-    defender = replace(policy.defender_playbook, game=timed)
-    lower, upper, per_intent = -np.inf, np.inf, np.full(len(timed.intents), np.inf)
-    attacking, defending = attacker_faults(attacker), defender_faults(defender)
-    faults = [f"attacker's playbook: {fault}" for fault in attacking]
-    faults += [f"defender's playbook: {fault}" for fault in defending]
-    tolerance = 0.0 if faults else SLACK * max(_largest_reward(attacker), _largest_reward(defender))
-    if not attacking:
-        lower, values = _secured(as_played(attacker))
-        over = np.flatnonzero(~(values >= attacker.claims - tolerance))
-        faults += _claim_faults("attacker's playbook", "secure less", over.tolist())
-    if not defending:
-        upper, per_intent, values = _conceded(as_played(defender))
-        over = np.flatnonzero(~(values <= defender.claims + tolerance).all(axis=1))
-        faults += _claim_faults("defender's playbook", "concede more", over.tolist())
-    if not lower >= policy.lower - tolerance:
-        faults.append(f"the attacker secures {lower:.9g}, not the {policy.lower:.9g} claimed")
-    if not upper <= policy.upper + tolerance:
-        faults.append(f"the defender concedes {upper:.9g}, not the {policy.upper:.9g} claimed")
+    attacking = _attacking(replace(policy.attacker_playbook, game=timed), policy.lower, policy.game.horizon)
+    defending = _defending(replace(policy.defender_playbook, game=timed), policy.upper)
+    faults = prior_faults(timed)
+    faults += [f"attacker's playbook: {fault}" for fault in attacking.faults]
+    faults += [f"defender's playbook: {fault}" for fault in defending.faults]
+    if not policy.lower <= policy.upper + attacking.allowance + defending.allowance:
+        faults.append(f"the lower bound claimed, {policy.lower:.9g}, is above the upper one, {policy.upper:.9g}")
+    if not attacking.bound <= defending.bound:
+        faults.append("the bounds found contradict each other; this is an error of the verifier: please report it")
     return Certificate(
-        lower=lower,
-        upper=upper,
-        per_intent=per_intent,
+        lower=attacking.bound,
+        upper=defending.bound,
+        lower_allowance=attacking.allowance,
+        upper_allowance=defending.allowance,
+        per_intent=defending.per_intent,
+        attacker_values=attacking.values,
+        defender_values=defending.values,
         holds=not faults,
         claimed_lower=policy.lower,
         claimed_upper=policy.upper,
-        tolerance=tolerance,
         faults=tuple(faults),
-        attacker_nodes=len(attacker),
-        defender_nodes=len(defender),
         seconds=time.perf_counter() - began,
     )
 
 
-def _secured(playbook: AttackerPlaybook) -> tuple[float, FloatArray]:
-    """Evaluate the attacker's playbook against every defender: at the starts, and by node."""
-    response = playbook.response()
-    most, given_away = _extent(playbook, response)
-    rows, gaps = share_gaps(playbook)
-    missed = np.zeros(playbook.moves.first[-1])
-    missed[rows] = gaps
-    weights = [playbook.game.observations(state).weight for state in playbook.states]
-    parts = np.split(missed, playbook.moves.first[1:-1])[: len(playbook)]
-    sent = [weights[s].T @ part for s, part in zip(playbook.state, parts, strict=True)]  # by row of the response
-    reward = response.reward - playbook.game.discount * most * np.concatenate([np.zeros(0), *sent])
-    values = replace(response, reward=reward).solved(_hint(playbook.claims, most)) - given_away
-    value = sum(float(shares @ values[nodes]) for nodes, shares in playbook.starts) - most * prior_gap(playbook)
-    return value, values
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """What was found for one playbook."""
+
+    faults: list[str]
+    bound: float
+    allowance: float
+    values: FloatArray
+    per_intent: FloatArray
 
 
-def _conceded(playbook: DefenderPlaybook) -> tuple[float, FloatArray, FloatArray]:
-    """Evaluate the defender's playbook against every attacker: at the starts, there by intent, and by node."""
-    game, response = playbook.game, playbook.response()
-    most, given_away = _extent(playbook, response)
-    values = response.solved(_hint(playbook.claims, most)) + given_away
-    per_intent, value = np.zeros(len(game.intents)), 0.0
-    laws = dict(start_laws(game))
-    for start, (nodes, weights) in zip(game.starts, playbook.starts, strict=True):
-        if len(nodes):
-            worth = weights @ values[nodes]  # indexed [θ]
-            per_intent += laws[start.state] * worth
-            value += float(start.mass @ worth)
-    return value, per_intent, values
+def _attacking(playbook: AttackerPlaybook, claim: float, horizon: int | None) -> _Side:
+    """Check an attacker's playbook; with faults it secures nothing."""
+    nothing = np.zeros(0)
+    faults = attacker_faults(playbook) if not prior_faults(playbook.game) else ["there is no prior to play for"]
+    if faults:
+        return _Side(faults, -np.inf, 0.0, np.full(len(playbook), -np.inf), nothing)
+    found = secured(as_played(playbook), horizon)
+    faults = _claim_faults("secure less", ~(playbook.claims <= found.nodes.high))
+    if not claim <= found.high:
+        faults.append(f"secures {found.low:.9g}, not the {claim:.9g} claimed")
+    return _Side(faults, found.low, found.high - found.low, found.nodes.low, nothing)
 
 
-def _largest_reward(playbook: AttackerPlaybook | DefenderPlaybook) -> float:
-    return max((float(np.abs(playbook.game.stage(state).reward).max()) for state in playbook.states), default=0.0)
+def _defending(playbook: DefenderPlaybook, claim: float) -> _Side:
+    """Check a defender's playbook; with faults it concedes anything."""
+    n_t = len(playbook.game.intents)
+    faults = defender_faults(playbook) if not prior_faults(playbook.game) else ["there is no prior to play for"]
+    if faults:
+        return _Side(faults, np.inf, 0.0, np.full((len(playbook), n_t), np.inf), np.full(n_t, np.inf))
+    found = conceded(as_played(playbook))
+    faults = _claim_faults("concede more", np.any(~(playbook.claims >= found.nodes.low), axis=1))
+    if not claim >= found.low:
+        faults.append(f"concedes {found.high:.9g}, not the {claim:.9g} claimed")
+    return _Side(faults, found.high, found.high - found.low, found.nodes.high, found.per_intent)
 
 
-def _extent(playbook: AttackerPlaybook | DefenderPlaybook, response: Response) -> tuple[float, float]:
-    """Return M, the most a play can be worth, and what rounding may have changed in a value."""
-    discount = playbook.game.discount
-    stages = 1 / (1 - discount) if discount < 1 else float(len(response.levels()))
-    most = _largest_reward(playbook) * stages
-    products = max((playbook.game.stage(state).reward.size for state in playbook.states), default=0)
-    longest = products + int(np.diff(response.moves.indptr).max(initial=0))
-    return most, (longest + 8) * EPSILON * most * stages
-
-
-def _hint(claims: FloatArray, most: float) -> FloatArray:
-    """Begin where the playbook claims to be; sweeps lead from anywhere to the same place."""
-    hint: FloatArray = np.clip(np.nan_to_num(claims), -most, most)
-    return hint
-
-
-def _claim_faults(whose: str, failing: str, nodes: list[int]) -> list[str]:
-    return [f"{whose}: {len(nodes)} nodes {failing} than they claim, node {nodes[0]} first"] if nodes else []
+def _claim_faults(failing: str, which: BoolArray) -> list[str]:
+    nodes = np.flatnonzero(which)
+    return [f"{len(nodes)} nodes {failing} than they claim, node {nodes[0]} first"] if len(nodes) else []

@@ -72,7 +72,7 @@ def test_the_file_itself_is_worth_minus_the_game(game: Game) -> None:
     assert value == pytest.approx(-value_of_uniform_play(game), abs=CLOSE)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.sampled_from(["actions", "outcomes"]), st.integers(1, 3))
 def test_random_games_come_back(seed: int, observes: str, n_starts: int) -> None:
     game = random_game(seed, observes=observes, signals=True, terminal=True, n_starts=n_starts, horizon=2)
@@ -181,7 +181,7 @@ def test_what_the_format_cannot_say_is_refused() -> None:
         osposg_text(ncirl.games.patrol(discount=0.0))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.sampled_from([osposg_text(ncirl.games.patrol()), "\n".join(LINES)]).map(str.splitlines),
     st.lists(

@@ -95,7 +95,7 @@ def test_a_policy_that_lost_its_graph_can_be_given_it(
     [
         (["report", "OFFICE", "-o", "x.pdf"], "name it .html"),
         (["report", "OFFICE", "-o", "x.html", "--time-limit", "0"], "positive number of seconds"),
-        (["report", "PATROL", "-o", "x.html", "--graph", "builtin:office"], "other intents or other first moves"),
+        (["report", "PATROL", "-o", "x.html", "--graph", "builtin:office"], "is not the graph of this policy's game"),
         (["report", "OFFICE", "-o", "x.html", "--graph", "builtin:patrol"], "is no attack graph"),
         (["show", "OFFICE", "-o", "x.gif"], "must end in .png, .svg, .html"),
         (["show", "builtin:office", "--graph", "builtin:office"], "goes with a policy file"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from defence.policies import alarmed, office
@@ -94,7 +94,6 @@ DEEDS = st.sampled_from(["advise", "observe", "undo", "why", "options", "state",
 KEYS = st.sampled_from(["attacker", "defender", "state", "new", "signal", "session", "id", "colour"])
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(DEEDS, st.dictionaries(KEYS, TOLD, max_size=4)), max_size=8))
 def test_every_request_is_answered(requests: list[tuple[str, dict[str, object]]]) -> None:
     for solution in (office(), alarmed()):

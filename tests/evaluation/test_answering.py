@@ -18,7 +18,7 @@ from random_games import random_game
 EXACT = 1e-8
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), horizon=st.sampled_from([3, None]), observes=st.sampled_from(list(Observes)))
 def test_without_memory_it_is_the_best_response(seed: int, horizon: int | None, observes: Observes) -> None:
     game = random_game(seed, horizon=horizon, observes=observes, terminal=True, n_starts=2)

@@ -69,7 +69,7 @@ def on_tree(
     return policies, defences
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(**GAMES, kind=st.sampled_from(["stationary", "public"]))
 def test_answers_to_public_memories_are_those_of_the_history_tree(kind: str, **parameters: int) -> None:
     game = game_of(**parameters)
@@ -86,7 +86,7 @@ def test_answers_to_public_memories_are_those_of_the_history_tree(kind: str, **p
     assert secured.error < ROUNDING
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(**GAMES, kind=st.sampled_from(KINDS))
 def test_answers_are_those_of_all_histories(kind: str, **parameters: int) -> None:
     game = game_of(**parameters)
@@ -97,7 +97,7 @@ def test_answers_are_those_of_all_histories(kind: str, **parameters: int) -> Non
     assert conceded == pytest.approx(answered_defender(game, defender, 2), abs=ROUNDING)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(**GAMES)
 def test_private_memory_is_answered_on_the_safe_side(**parameters: int) -> None:
     game = game_of(**parameters)
@@ -106,7 +106,7 @@ def test_private_memory_is_answered_on_the_safe_side(**parameters: int) -> None:
     assert best_response_to_attacker(game, attacker, stages=2).value <= unseen + ROUNDING
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(**GAMES)
 def test_public_memory_is_answered_exactly(**parameters: int) -> None:
     game = game_of(**parameters)
@@ -115,7 +115,7 @@ def test_public_memory_is_answered_exactly(**parameters: int) -> None:
     assert best_response_to_attacker(game, attacker, stages=2).value == pytest.approx(unseen, abs=ROUNDING)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(**GAMES, kinds=st.tuples(st.sampled_from(KINDS), st.sampled_from(KINDS)))
 def test_every_payoff_lies_between_the_best_responses(kinds: tuple[str, str], **parameters: int) -> None:
     game = game_of(**parameters)
@@ -145,7 +145,7 @@ def test_a_deaf_defender_is_exploited_for_ever() -> None:
     assert response.value == pytest.approx(0.3 * 2.5 + 0.7 * 7.5, abs=1e-8)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**20), tolerance=st.sampled_from([2.0, 0.1]), kind=st.sampled_from(KINDS))
 def test_errors_of_endless_games_are_honest(seed: int, tolerance: float, kind: str) -> None:
     game = random_game(seed, horizon=None, discount=0.2, n_states=2)

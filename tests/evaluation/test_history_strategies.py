@@ -32,7 +32,7 @@ def check(game: Game) -> None:
     assert abs(exploitability(game, attacker, defender).nash_conv) <= LP_ACCURACY
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**20),
     observes=st.sampled_from(["actions", "outcomes"]),

@@ -87,7 +87,7 @@ def test_an_impossible_intent_still_has_a_number() -> None:
     assert payoff.value == pytest.approx(1.0, abs=ROUNDING)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     seed=SEEDS,
     attacker=st.sampled_from(KINDS),
@@ -118,7 +118,7 @@ def test_payoffs_are_those_of_all_histories(
     assert payoff.per_intent * prior == pytest.approx(weighted, abs=ROUNDING)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=SEEDS, tolerance=st.sampled_from([1.0, 1e-2, 1e-6]), terminal=st.booleans())
 def test_the_error_of_an_endless_play_is_honest(seed: int, tolerance: float, terminal: bool) -> None:
     game = random_game(seed, horizon=None, discount=0.9, terminal=terminal, n_intents=3)

@@ -49,7 +49,7 @@ def loads_or_refuses(path: Path) -> None:
 
 
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), anything), min_size=1, max_size=3))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_changed_data(changes: list[tuple[tuple[str | int, ...], Any]], tmp_path: Path) -> None:
     data = copy.deepcopy(GOOD)
     for steps, value in changes:
@@ -60,7 +60,7 @@ def test_changed_data(changes: list[tuple[tuple[str | int, ...], Any]], tmp_path
 
 
 @given(content=st.binary(max_size=60) | st.text("{}[]:,&*a1\n\t -'\"!#|>?%@`~", max_size=60).map(str.encode))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text(content: bytes, tmp_path: Path) -> None:
     for name in ("game.json", "game.yaml", "game"):
         path = tmp_path / name

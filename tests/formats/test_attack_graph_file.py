@@ -87,7 +87,7 @@ def test_yaml_is_read(tmp_path: Path) -> None:
 
 
 @given(graph=odd_graphs(), suffix=st.sampled_from([".json", ".yaml", ".yml"]))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_round_trip_is_exact(graph: AttackGraph, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"graph{suffix}"
     graph.save(path)
@@ -184,7 +184,7 @@ def places(data: Any, steps: tuple[str | int, ...] = ()) -> list[tuple[str | int
         st.tuples(st.sampled_from([steps for steps in places(GOOD) if steps]), anything), min_size=1, max_size=3
     )
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_data_gives_a_graph_or_an_input_error(changes: list[tuple[tuple[str | int, ...], Any]]) -> None:
     data: Any = copy.deepcopy(GOOD)
     for steps, value in changes:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import ncirl
+from forging import Forged
 from ncirl.cli import main
 from ncirl.errors import InputError
 from ncirl.evaluation import expected_payoff
@@ -204,19 +205,6 @@ def test_random_damage_is_found(policy: Policy, saved: Path, tmp_path: Path) -> 
     assert refused > MUTATIONS / 2
 
 
-class Forged:
-    """A file taken apart, to be changed and hashed anew."""
-
-    def __init__(self, path: Path) -> None:
-        with np.load(path, allow_pickle=False) as arrays:
-            self.arrays = {name: arrays[name].copy() for name in arrays if name not in ("header", "sha256")}
-            self.header = json.loads(arrays["header"].tobytes())
-
-    def write(self, path: Path) -> Path:
-        array_file.write_arrays(path, self.header, self.arrays)
-        return path
-
-
 def test_wrong_hash_is_named(saved: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(saved) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
@@ -250,7 +238,7 @@ def test_forgery_with_the_right_hash_loads_but_does_not_verify(
     assert main(["verify", str(path), "--json"]) == FAILED
     found = json.loads(capsys.readouterr().out)
     assert found["holds"] is False
-    assert found["upper"] > found["claimed_upper"] + found["tolerance"]
+    assert found["upper"] > found["claimed_upper"] + found["upper_allowance"]
     assert found["faults"]
 
 

@@ -21,7 +21,7 @@ LP_ACCURACY = 1e-6
 
 
 @given(graphs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_stages_agree_with_enumeration(graph: AttackGraph) -> None:
     game = graph.game()
     start = initial(graph)
@@ -82,7 +82,7 @@ def complete_game(graph: AttackGraph) -> Game:
 
 
 @given(graphs(most_conditions=3, most_exploits=3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_what_is_left_out_does_not_change_the_value(graph: AttackGraph) -> None:
     ours = solve(graph.game().with_horizon(2), HistoryLP())
     complete = solve(complete_game(graph), HistoryLP())

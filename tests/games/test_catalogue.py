@@ -158,7 +158,7 @@ def test_inspection(days: int, inspections: int) -> None:
     assert found.lower == pytest.approx(known_values.inspection_exact(days, inspections), abs=LP_ACCURACY)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.sampled_from([("aumann-maschler-1", 1 / 3, None), ("big-match", 0.9, None), ("mertens-zamir", 1.0, 7)]),
     st.floats(0, 1),

@@ -19,7 +19,7 @@ shapes = st.sampled_from(sorted(SHAPES))
 
 
 @given(n=st.integers(2, 12), seed=st.integers(0, 2**32), shape=shapes)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_structure(n: int, seed: int, shape: str) -> None:
     graph = random_attack_graph(n, intents=3, shape=shape, rng=seed)
     arrows = nx.DiGraph([(e.premises[0], e.result) for e in graph.exploits])
@@ -38,7 +38,7 @@ def test_structure(n: int, seed: int, shape: str) -> None:
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_shapes(seed: int) -> None:
     goals = random_attack_graph(8, rng=seed)
     for intent in goals.intents:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +12,7 @@ from ncirl.errors import InputError
 from ncirl.game import Game
 from ncirl.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook_build import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
-from ncirl.playbook_faults import attacker_faults, defender_faults, prior_gap, share_gaps
+from ncirl.playbook_faults import attacker_faults, defender_faults, share_gaps
 from playbook.makers import controller_pair, history_pair
 from random_games import random_game
 
@@ -82,7 +80,6 @@ def test_shares_that_fall_short_are_filled_with_corners(game: Game) -> None:
     assert len(built) == 3
     assert attacker_faults(built) == []
     assert share_gaps(built)[1].max() <= ROUNDING
-    assert prior_gap(built) <= ROUNDING
     assert sorted(built.starts[0][1].tolist()) == pytest.approx([0.05, 0.05, 0.9])
 
 
@@ -147,7 +144,7 @@ def rebuilt(playbook: DefenderPlaybook | AttackerPlaybook, noise: np.random.Gene
     return worths[0], worths[1]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.sampled_from(["actions", "outcomes"]), st.sampled_from([None, 2]))
 def test_building_anew_changes_nothing(seed: int, observes: str, horizon: int | None) -> None:
     game = random_game(seed, observes=observes, horizon=horizon, n_starts=2, terminal=True)
@@ -167,5 +164,3 @@ def test_claims_are_what_the_nodes_are_worth() -> None:
     pair = controller_pair(random_game(3, horizon=None), 3)
     for playbook in (pair.attacker_playbook, pair.defender_playbook):
         assert playbook.response().backup(playbook.claims) == pytest.approx(playbook.claims, abs=1e-9)
-        loose = replace(playbook, claims=playbook.claims + 1.0)
-        assert loose.response().solved(loose.claims) == pytest.approx(playbook.claims, abs=1e-9)

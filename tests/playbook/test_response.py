@@ -1,4 +1,4 @@
-"""The opponent's MDP: values against enumeration of its policies, bounds from any start."""
+"""The opponent's MDP: values against enumeration of its policies, bounds that stay bounds."""
 
 from __future__ import annotations
 
@@ -43,41 +43,27 @@ def best_by_enumeration(response: Response) -> np.ndarray:
     st.integers(0, 10_000),
     st.sampled_from([0.0, 0.5, 0.95]),
     st.booleans(),
-    st.sampled_from([None, 1, 3]),
+    st.sampled_from([1, 3]),
     st.booleans(),
+    st.sampled_from([0.0, 1e3, -1e3]),
 )
-def test_solved_is_a_bound_on_the_best_policy(
-    seed: int, discount: float, cyclic: bool, columns: int | None, maximise: bool
+def test_policy_iteration_comes_close_from_anywhere(
+    seed: int, discount: float, cyclic: bool, columns: int, maximise: bool, hint: float
 ) -> None:
     response = random_response(seed, discount=discount, cyclic=cyclic, columns=columns, maximise=maximise)
     best = best_by_enumeration(response)
-    sign = 1 if maximise else -1
-    for hint in (None, np.full(best.shape, 1e3), np.full(best.shape, -1e3)):
-        solved = response.solved(hint)
-        assert solved == pytest.approx(best, abs=ACCURACY)
-        assert (sign * (solved - best) >= -ROUNDING).all()
+    found = response.approached(np.full(best.shape, hint), np.full(response.reward.shape, ROUNDING))
+    assert found == pytest.approx(best, abs=ACCURACY)
 
 
 @given(st.integers(0, 10_000), st.booleans(), st.integers(0, 20))
-def test_bounds_from_anywhere_stay_bounds(seed: int, maximise: bool, sweeps: int) -> None:
+def test_bounds_stay_bounds_under_sweeps(seed: int, maximise: bool, sweeps: int) -> None:
     response = random_response(seed, discount=0.9, cyclic=True, columns=2, maximise=maximise)
     best, sign = best_by_enumeration(response), 1 if maximise else -1
-    bound = response.bound(np.random.default_rng(seed).normal(size=best.shape))
+    bound = best + sign * np.random.default_rng(seed).random()  # the same everywhere
     tighter = response.tightened(bound, sweeps)
-    assert (sign * (bound - best) >= -ROUNDING).all()
     assert (sign * (tighter - best) >= -ROUNDING).all()
     assert (sign * (bound - tighter) >= 0).all()
-
-
-@given(st.integers(0, 10_000), st.booleans())
-def test_without_discount_what_never_recurs_is_exact(seed: int, maximise: bool) -> None:
-    response = random_response(seed, discount=1.0, cyclic=False, columns=2, maximise=maximise)
-    assert response.solved() == pytest.approx(best_by_enumeration(response), abs=ACCURACY)
-
-
-def test_without_discount_what_recurs_has_no_bound() -> None:
-    loop = Response(np.array([1.0]), sp.csr_array([[1.0]]), np.array([0]), maximise=True)
-    assert loop.solved()[0] == np.inf
 
 
 @given(st.integers(0, 10_000))

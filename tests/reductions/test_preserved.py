@@ -26,7 +26,7 @@ from ncirl.reductions import (
 from reductions.graphs import ladders, small_graphs
 
 LP_ACCURACY = 1e-6
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=60)
 
 
 def value(graph: AttackGraph) -> float:

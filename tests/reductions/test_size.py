@@ -16,7 +16,7 @@ SPREAD = 0.1  # of an estimate from so many walks
 
 
 @given(small_graphs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_counts_are_those_of_the_game(graph: AttackGraph) -> None:
     game = graph.game()
     shapes = [game.stage(state).shape for state in game.explore()]

@@ -43,13 +43,13 @@ def defend(
     Example: `ncirl defend office.ncirl --seed 1`, `echo '{"do": "advise"}' | ncirl defend office.ncirl --json`
     """
     from ncirl.defence import DefenceSession
-    from ncirl.formats.policy_file import load_policy
+    from ncirl.formats.policy_file import open_policy
 
     if seed < 0:
         raise InputError(f"--seed: must not be negative, got {seed}")
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="backslashreplace")  # what is not text is a wrong entry like any other
-    loaded = load_policy(policy)
+    loaded = open_policy(policy)
     session = DefenceSession.load(resume, loaded) if resume else DefenceSession(loaded, rng=seed, state=start)
     if json:
         _serve(session)

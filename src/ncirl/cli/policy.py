@@ -18,13 +18,13 @@ LEAST = 5e-4  # a chance below is not worth a line
 
 
 def policy_at(text: str) -> Policy | None:
-    """Load the policy file that `text` names, if it is one; anything else may be a game."""
+    """Open and verify the policy file that `text` names, if it is one; anything else may be a game."""
     path = Path(text)
     if not path.is_file() or not (path.suffix == SUFFIX or _opens_with_zip(path)):
         return None
-    from ncirl.formats.policy_file import load_policy
+    from ncirl.formats.policy_file import open_policy
 
-    return load_policy(path)
+    return open_policy(path)
 
 
 def first_moves(policy: Policy) -> list[dict[str, Any]]:

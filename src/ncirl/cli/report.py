@@ -73,6 +73,6 @@ def graph_for(policy: Policy, named: str | None) -> AttackGraph | None:
         raise InputError("is no attack graph; give an attack-graph file or builtin:office", f"--graph {named}")
     if not draws(graph, policy.game):
         raise InputError(
-            "has other intents or other first moves than the policy; give the graph it was made from", named
+            "is not the graph of this policy's game: they differ in some stage; give the graph it was made from", named
         )
     return graph

@@ -43,7 +43,7 @@ def show(
 ) -> None:
     """Say what a game is: its intents, sizes and start; of a policy file also what it promises and does first.
 
-    The whole game is met once, so this also checks it. What a policy promises is for `ncirl verify` to check.
+    The whole game is met once, so this also checks it. What a policy promises is recomputed, not believed.
 
     Example: `ncirl show builtin:office -o office.svg`
     """

@@ -50,7 +50,8 @@ def _data(policy: Policy, found: Certificate) -> dict[str, Any]:
         "upper": found.upper,
         "claimed_lower": found.claimed_lower,
         "claimed_upper": found.claimed_upper,
-        "tolerance": found.tolerance,
+        "lower_allowance": found.lower_allowance,
+        "upper_allowance": found.upper_allowance,
         "intents": [
             {"name": name, "at_most": float(most)}
             for name, most in zip(policy.game.intents, found.per_intent, strict=True)
@@ -69,7 +70,7 @@ def _print(policy: Policy, found: Certificate) -> None:
             "game": policy.game.name,
             "attacker secures": f"{number(found.lower)} (claimed {number(found.claimed_lower)})",
             "defender concedes": f"{number(found.upper)} (claimed {number(found.claimed_upper)})",
-            "allowed to be off": f"{found.tolerance:.1e}",
+            "rounding may hide": f"{found.lower_allowance:.1e} of the one, {found.upper_allowance:.1e} of the other",
             "checked": f"{sizes}: that each is playable and leads on as the game does, then every answer to both",
             "took": f"{found.seconds:.3g} s",
         }

@@ -60,7 +60,7 @@ class Step:
 def fingerprint(solution: Defended) -> str:
     """Tell one policy from another by what its defender does."""
     playbook = solution.defender_playbook
-    running = sha256(playbook.claims.tobytes())
+    running = sha256(playbook.moves.weights.data.tobytes())
     for mix in playbook.mixes:
         running.update(mix.tobytes())
     return running.hexdigest()[:16]

@@ -21,6 +21,7 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray
 from ncirl.errors import InputError
 from ncirl.formats.atomic import write_atomically
+from ncirl.formats.plain import as_map, faults_of
 
 __all__ = ["ArrayFile", "read_arrays", "write_arrays"]
 
@@ -28,6 +29,7 @@ HEADER, DIGEST = "header.npy", "sha256.npy"
 LARGEST_FILE = 512 * 2**20  # bytes
 LARGEST_CONTENT = 2 * 2**30  # bytes, uncompressed
 MOST_ENTRIES = 100
+LARGEST_NUMBER = 1e300
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content gives the same file
 KINDS = {"f": "<f8", "i": "<i8", "u": "|u1"}
 FOREIGN = "is not a file of this package, or it is damaged"
@@ -109,6 +111,13 @@ class ArrayFile:
             raise self.fault(f"header: '{key}' is missing or of the wrong type")
         return found
 
+    def number(self, key: str) -> float:
+        """Return a number from the header, as a float that is finite."""
+        found = self.value(key, float, int)
+        if not abs(found) <= LARGEST_NUMBER:  # an integer may have any number of digits
+            raise self.fault(f"header: '{key}' is not finite or beyond {LARGEST_NUMBER:g}")
+        return float(found)
+
     def texts(self, key: str) -> list[str]:
         """Return a list of text from the header."""
         found: list[str] = self.value(key, list)
@@ -151,9 +160,12 @@ def read_arrays(path: str | Path, format_name: str) -> ArrayFile:
         raise InputError(f"is larger than {LARGEST_FILE // 2**20} MiB", where)
     try:
         entries = _entries(raw)
-        header = json.loads(_from_npy(entries[HEADER]).tobytes())
+        header = json.loads(_from_npy(entries[HEADER]).tobytes(), object_pairs_hook=as_map)
     except (*MALFORMED, RecursionError):
         raise InputError(FOREIGN, where) from None
+    faults = [f"header: {fault}" for fault in faults_of(header)]
+    if faults:
+        raise InputError(faults, where)
     if not isinstance(header, dict) or header.get("format") != format_name:
         said = header.get("format") if isinstance(header, dict) else None
         raise InputError(f"format: {said!r:.60} is not known; this version reads '{format_name}'", where)
@@ -198,6 +210,7 @@ def _from_npy(raw: bytes) -> np.ndarray[Any, Any]:
         raise ValueError("another version of the npy format")
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream)
     rest = len(raw) - stream.tell()
-    if by_columns or dtype.str not in KINDS.values() or math.prod(shape) * dtype.itemsize != rest:
+    lengths = all(type(length) is int and 0 <= length <= LARGEST_CONTENT for length in shape)
+    if not lengths or by_columns or dtype.str not in KINDS.values() or math.prod(shape) * dtype.itemsize != rest:
         raise ValueError("not an array as this package writes it")
     return np.frombuffer(raw, dtype=dtype, offset=stream.tell()).reshape(shape)

@@ -200,7 +200,7 @@ def game_to_data(game: Game, limit: int = MOST_STATES) -> dict[str, Any]:
     Raises
     ------
     InputError
-        When two states have the same description, or two outcomes of a state the same successor and signal.
+        When two states have the same description.
     SizeError
         When more than `limit` public states can be reached.
     """
@@ -235,9 +235,6 @@ def _state_to_data(game: Game, state: State, names: dict[State, str]) -> dict[st
     stage = game.stage(state)
     if stage.is_terminal:
         return {}
-    if len(set(stage.outcomes)) < len(stage.outcomes):
-        fault = f"state '{names[state]}': two outcomes have the same successor and signal; give them signals"
-        raise InputError(fault, f"game '{game.name}'")
     return {
         "attacker": list(stage.attacker),
         "defender": list(stage.defender),

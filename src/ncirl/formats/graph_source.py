@@ -1,7 +1,7 @@
 """The attack graph behind a game: named by a person, or carried along in a policy file.
 
 A policy file holds the game as tables. The graph it was made from travels under `EXTRA_KEY` of ``Policy.extra``: for
-pictures and labels only, never for numbers.
+pictures and labels only, never for numbers, and only where it is the game's own, stage by stage.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from ncirl.errors import InputError
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.errors import InputError, SizeError
 from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMAT, attack_graph_from_data, attack_graph_to_data
 from ncirl.formats.resolve import is_one_sided_name
 from ncirl.formats.source import read_source
@@ -23,6 +26,7 @@ __all__ = ["EXTRA_KEY", "attack_graph_at", "draws", "extra_of", "graph_of"]
 
 EXTRA_KEY = "attack_graph"
 OFFICE = "builtin:office"
+CLOSE = 1e-9
 
 
 def attack_graph_at(text: str) -> AttackGraph | None:
@@ -62,9 +66,43 @@ def graph_of(policy: Policy) -> AttackGraph | None:
 
 
 def draws(graph: AttackGraph, game: Game) -> bool:
-    """Tell whether a graph is a picture of a game: the same intents, and the same moves where play starts."""
+    """Tell whether a graph is a picture of a game: the same starts and, state by state, the same stage.
+
+    How long is played, and how later stages count, may be another matter.
+    """
     own = graph.game()
-    if own.intents != game.intents or len(game.starts) != 1:
+    if (own.intents, own.observes) != (game.intents, game.observes):
         return False
-    mine, other = (each.stage(each.starts[0].state) for each in (own, game))
-    return (mine.attacker, mine.defender) == (other.attacker, other.defender)
+    named = {game.describe(state): state for state in game.explore()}
+    try:
+        states = own.explore(limit=len(named))
+    except SizeError:
+        return False
+    twins = [(state, named.get(own.describe(state))) for state in states]
+    if len(states) != len(named) or any(twin is None for _, twin in twins):
+        return False
+    prior = {own.describe(start.state): start.mass for start in own.starts}
+    its_prior = {game.describe(start.state): start.mass for start in game.starts}
+    return (
+        prior.keys() == its_prior.keys()
+        and all(_close(mass, its_prior[name]) for name, mass in prior.items())
+        and all(_same_stage(own, state, game, twin) for state, twin in twins)
+    )
+
+
+def _same_stage(own: Game, state: State, game: Game, twin: State) -> bool:
+    mine, other = own.stage(state), game.stage(twin)
+    outcomes = [(own.describe(outcome.state), outcome.signal) for outcome in mine.outcomes]
+    return (
+        (mine.attacker, mine.defender) == (other.attacker, other.defender)
+        and outcomes == [(game.describe(outcome.state), outcome.signal) for outcome in other.outcomes]
+        and np.array_equal(mine.law.indptr, other.law.indptr)
+        and np.array_equal(mine.law.indices, other.law.indices)
+        and _close(mine.law.data, other.law.data)
+        and (mine.is_terminal or _close(mine.reward, other.reward))
+    )
+
+
+def _close(mine: FloatArray, other: FloatArray) -> bool:
+    """Tell whether two arrays differ by no more than the versions of a program that compute them might."""
+    return mine.shape == other.shape and bool(np.allclose(mine, other, rtol=CLOSE, atol=CLOSE))

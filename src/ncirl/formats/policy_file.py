@@ -1,19 +1,21 @@
 """Policy files, `ncirl-policy/1`: a game, both playbooks and what they prove, to be played and verified anywhere.
 
 One npz with a JSON header and a SHA-256 over the content (`array_file`); nothing in it is executed or unpickled and
-nothing of it needs a solver. The hash finds damage; that the bounds are true is for `ncirl.verify` to say.
+nothing of it needs a solver. The hash finds damage; that the bounds are true is for `ncirl.verify` to say. What is
+shown to people comes from `open_policy`: a file that verifies, with recomputed numbers in the place of its claims.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.errors import InputError
 from ncirl.evaluation.starts import start_laws
 from ncirl.formats.array_file import read_arrays, write_arrays
 from ncirl.formats.policy_game import game_from_arrays, game_to_arrays
@@ -28,8 +30,18 @@ from ncirl.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook_play import PlaybookAttacker, PlaybookDefender
 from ncirl.players import Attacker, Defender, Observer, Seed
 from ncirl.solution import Status
+from ncirl.verify import Certificate, verify
 
-__all__ = ["POLICY_FORMAT", "Policy", "load_policy", "plain_settings", "save_policy", "versions_used"]
+__all__ = [
+    "POLICY_FORMAT",
+    "Policy",
+    "load_policy",
+    "open_policy",
+    "plain_settings",
+    "recomputed",
+    "save_policy",
+    "versions_used",
+]
 
 POLICY_FORMAT = "ncirl-policy/1"
 
@@ -45,7 +57,7 @@ class Policy:
     attacker_playbook, defender_playbook : AttackerPlaybook, DefenderPlaybook
         For the public states of ``game.timed()``.
     lower, upper : float
-        The bounds that the playbooks are said to prove.
+        The bounds that the playbooks are said to prove; `ncirl.verify` tells whether they do.
     status : Status
         Why the solver stopped.
     settings : mapping
@@ -189,11 +201,37 @@ def load_policy(path: str | Path) -> Policy:
         game=game,
         attacker_playbook=attacker_from_arrays(file, timed, names),
         defender_playbook=defender_from_arrays(file, timed, names),
-        lower=float(file.value("lower", float, int)),
-        upper=float(file.value("upper", float, int)),
+        lower=file.number("lower"),
+        upper=file.number("upper"),
         status=statuses[label],
         settings=file.value("settings", dict),
         seed=file.value("seed", int),
         versions=file.value("versions", dict),
         extra=file.value("extra", dict),
+    )
+
+
+def open_policy(path: str | Path) -> Policy:
+    """Read a policy file, verify it, and return it with recomputed numbers.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, or its certificate does not hold.
+    """
+    policy = load_policy(path)
+    found = verify(policy)
+    if not found.holds:
+        raise InputError(f"its certificate does not hold: {found.faults[0]}; `ncirl verify` tells more", str(path))
+    return recomputed(policy, found)
+
+
+def recomputed(policy: Policy, found: Certificate) -> Policy:
+    """Return a policy whose every number is the one that its certificate found."""
+    return replace(
+        policy,
+        lower=found.lower,
+        upper=found.upper,
+        attacker_playbook=replace(policy.attacker_playbook, claims=found.attacker_values),
+        defender_playbook=replace(policy.defender_playbook, claims=found.defender_values),
     )

@@ -1,5 +1,9 @@
 """A whole game as a handful of flat arrays, and back: every stage with its rewards as they are given.
 
+What is read is data like any other: it is checked as a game file is, and more strictly. Nothing may be listed twice
+(states, starts, outcomes of a state, outcomes of a move), shapes must be those that belong there, and probabilities
+must sum to one up to `TOLERANCE`; they are then scaled to one, up to rounding.
+
 States are known by their description, which must tell them apart. Per state the row of ``stages`` holds the numbers of
 attacker's and defender's actions, of outcomes and of entries of the law, the shape of the pair rewards (-1 for none),
 and whether there are rewards by outcome and by branch; all else is laid end to end in the order of the states.
@@ -17,12 +21,13 @@ import scipy.sparse as sp
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError
 from ncirl.formats.array_file import ArrayFile
-from ncirl.game import Game, Start
+from ncirl.game import Game
 from ncirl.stage import TERMINAL, Outcome, Stage
 
 __all__ = ["game_from_arrays", "game_to_arrays"]
 
 MOST_STATES = 100_000
+TOLERANCE = 1e-9  # how far probabilities may sum from one
 MOST = 2**40  # beyond any number of things that fit into a file
 
 
@@ -97,21 +102,24 @@ def game_from_arrays(file: ArrayFile) -> Game:
     names, intents = file.texts("game.states"), file.texts("game.intents")
     stages = _Stages(file, names, len(intents))
     masses = file.floats("start_mass", -1, len(intents))
-    at = file.indices("start_state", len(masses), below=len(names))
+    at = file.indices("start_state", len(masses), below=len(names)).tolist()
+    if len(set(at)) != len(at):
+        raise file.fault("array 'start_state': a state is listed twice")
+    if not ((masses >= 0).all() and masses.any(axis=1).all() and abs(masses.sum() - 1) <= TOLERANCE):
+        raise file.fault("array 'start_mass': not the probabilities of the states at which play starts")
     try:
         game = Game(
             stages.at,
             intents=intents,
             initial={names[s]: mass for s, mass in zip(at, masses, strict=True)},
-            discount=file.value("game.discount", float, int),
+            discount=file.number("game.discount"),
             horizon=file.value("game.horizon", int, type(None)),
             observes=file.value("game.observes", str),
             name=file.value("game.name", str),
         )
     except InputError as error:
         raise InputError(error.faults, file.where) from None
-    # to the last digit as they were, now that they are known to be fine
-    return game.like(starts=[Start(names[s], mass) for s, mass in zip(at, masses, strict=True) if mass.any()])
+    return game
 
 
 class _Stages:
@@ -131,11 +139,13 @@ class _Stages:
         self.attacker, self.defender = file.texts("game.attacker"), file.texts("game.defender")
         self.outcome_state = file.indices("outcome_state", -1, below=len(names))
         self.outcome_signal = file.indices("outcome_signal", -1, below=len(self.signals), least=-1)
-        self.law, self.law_row = file.floats("law", -1), file.indices("law_row", -1, below=MOST)
+        self.law = file.floats("law", -1)
+        self.law_row = file.indices("law_row", -1, below=len(self.law) + 1)
         self.law_outcome = file.indices("law_outcome", -1, below=MOST)
         self.pair, self.outcome = file.floats("pair", -1), file.floats("by_outcome", -1)
         self.branch = file.floats("by_branch", -1)
         self.cuts = self._cut(file)
+        self._check_shapes(file)
         self._check_laws(file)
 
     def _cut(self, file: ArrayFile) -> Mapping[str, IntArray]:
@@ -157,12 +167,32 @@ class _Stages:
                 raise file.fault(f"the game's arrays do not fit together: {name}")
         return {name: np.concatenate([[0], np.cumsum(parts)]).astype(np.intp) for name, (parts, _) in lengths.items()}
 
+    def _check_shapes(self, file: ArrayFile) -> None:
+        """Both sides have actions, or neither; pair rewards are given for each action (and intent), or for all."""
+        if ((self.n_a > 0) != (self.n_d > 0)).any():
+            raise file.fault("array 'stages': one player has actions and the other none")
+        given = self.pair_shape[:, 0] >= 0
+        whole = np.stack([self.n_a, self.n_d, np.full_like(self.n_a, self.n_intents)], axis=1)
+        fits = (self.pair_shape == 1) | (self.pair_shape == whole)
+        if not (fits | ~given[:, None]).all() or (given & (self.n_a == 0)).any():
+            raise file.fault("array 'stages': pair rewards of a shape that fits no game")
+
     def _check_laws(self, file: ArrayFile) -> None:
+        """Every outcome of a state is another one, every move leads to each at most once, with what sums to one."""
         ends = np.concatenate([[0], np.cumsum(self.law_row)])
         if not np.array_equal(ends[self.cuts["law_row"]], self.cuts["law"]):
             raise file.fault("array 'law_row' does not fit the law")
         if (self.law_outcome >= np.repeat(self.n_o, self.n_law)).any():
             raise file.fault("array 'law_outcome': a number is out of range")
+        owner = np.repeat(np.arange(len(self.names)), self.n_o)
+        if _repeats(owner, self.outcome_state, self.outcome_signal):
+            raise file.fault("array 'outcome_state': a state has two outcomes that are the same")
+        row = np.repeat(np.arange(len(self.law_row)), self.law_row)
+        if _repeats(row, self.law_outcome):
+            raise file.fault("array 'law_outcome': a move leads to the same outcome twice")
+        sums = np.bincount(row, weights=self.law, minlength=len(self.law_row))
+        if not ((self.law >= 0).all() and (np.abs(sums - 1) <= TOLERANCE).all()):
+            raise file.fault("array 'law': probabilities of a move are negative or do not sum to one")
 
     def at(self, name: str) -> Stage:
         """Return the stage of a state."""
@@ -192,6 +222,13 @@ class _Stages:
             outcome=by_outcome,
             branch=by_branch,
         )
+
+
+def _repeats(*columns: IntArray) -> bool:
+    """Tell whether some tuple of numbers stands there twice."""
+    order = np.lexsort(columns)
+    same = [column[order][1:] == column[order][:-1] for column in columns]
+    return bool(np.logical_and.reduce(same).any())
 
 
 def _rewards(flat: FloatArray, n_intents: int) -> FloatArray:

@@ -25,15 +25,15 @@ def overview_page(
     graph : AttackGraph, optional
         Its attack graph; without one there is no picture.
     policy : Policy, optional
-        What is claimed to be proved for it, and the first move.
+        What is proved for it, as `open_policy` returns it, and the first move.
     facts : mapping, optional
         Further lines about it, such as sizes.
     """
     body = [Html(f"<h1>{text(game.name)}</h1>")]
     if policy is not None:
         said = (
-            f"The defence in this policy is said to concede at most {policy.upper:.3f} on average; no defence is said "
-            f"to get below {policy.lower:.3f}. `ncirl verify` checks both."
+            f"The defence in this policy concedes at most {policy.upper:.3f} on average; no defence gets below "
+            f"{policy.lower:.3f}. Both were recomputed from the policy; `ncirl verify` tells more."
         )
         body.append(paragraph(said, "lead"))
     if graph is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ncirl.evaluation.starts import prior_of
-from ncirl.formats.policy_file import Policy
+from ncirl.formats.policy_file import Policy, recomputed
 from ncirl.games.attack_graph import AttackGraph
 from ncirl.pictures import themed_svg
 from ncirl.pictures.story_picture import story_figure
@@ -57,6 +57,7 @@ def report_page(
     title = f"{policy.game.name}: what to block"
     if not certificate.holds:
         return page(title, [_headline(policy, certificate), _faults(certificate)]), certificate
+    policy = recomputed(policy, certificate)
     chances = first_chances(policy, graph)
     per_intent = dict(zip(policy.game.intents, certificate.per_intent.tolist(), strict=True))
     body = [_headline(policy, certificate)]
