@@ -86,9 +86,9 @@ class Controller:
         if self._response.discount**sweeps < LEFT:
             return swept
         better = np.minimum if self._response.maximise else np.maximum
-        return better(swept, self._fixed_point(swept))
+        return better(swept, self.fixed_point(swept))
 
-    def _fixed_point(self, values: FloatArray) -> FloatArray:
+    def fixed_point(self, values: FloatArray) -> FloatArray:
         """Approach the fixed point by policy iteration, and make of it a bound by its residual."""
         response = self._response
         worse = np.maximum if response.maximise else np.minimum

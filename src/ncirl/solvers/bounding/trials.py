@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ncirl.solvers.bounding.program import cleaned_beliefs
 from ncirl.solvers.bounding.search import Search, Visit
 
 __all__ = ["Trials"]
@@ -21,8 +20,6 @@ __all__ = ["Trials"]
 SHORT = 2  # a path of so few places has found nothing
 FINER = 0.7  # then look for smaller gaps
 DEEPER = 0.3  # of the gap at the start: what deep trials look for
-SLOW = 0.98
-STRIDE = 0.5
 SETTLED = 12  # successors whose lower bound is improved where that takes no program
 
 
@@ -43,19 +40,6 @@ class Trials:
         """Look for smaller ones, farther away."""
         self._explore(max(target, DEEPER * self.search.gap_at_start()), 1, late)
 
-    def _prolonged(self, visit: Visit, following: Visit) -> Visit:
-        """Go on in the same direction where a stage hardly changes the belief."""
-        step = following.belief - visit.belief
-        length = float(np.abs(step).sum())
-        low, high = self.search.bounds()
-        stride = STRIDE * (high - low) / max(abs(low), abs(high))
-        if self.search.game.discount < SLOW or following.place != visit.place or not 0 < length < stride:
-            return following
-        falling = step < 0
-        to_the_edge = float((visit.belief[falling] / -step[falling]).min())
-        belief = np.maximum(visit.belief + min(stride / length, to_the_edge) * step, 0.0)
-        return Visit(visit.place, cleaned_beliefs(belief[None])[0])
-
     def _explore(self, excess: float, width: int, late: Callable[[], bool]) -> int:
         """Follow the optimistic play from the start whose gap weighs most, then come home; return how far it led."""
         search = self.search
@@ -70,7 +54,7 @@ class Trials:
             path.append((visit, [other for _, other in following[1:width]], excess))
             if not following:
                 break
-            visit = self._prolonged(visit, following[0][1])
+            visit = following[0][1]
         for visit, others, excess in reversed(path):
             for other in [*others, visit]:
                 if late():

@@ -20,7 +20,8 @@ from ncirl.solvers.bounding.place import Place
 
 __all__ = ["UpperBook", "UpperNode", "UpperStep", "VectorStore"]
 
-ONESELF = -1
+ONESELF = -1  # as a node that follows: the one that is being made
+FEW = 16  # actions that are all kept as rows
 
 
 class VectorStore:
@@ -97,47 +98,22 @@ class UpperStep:
         vector: FloatArray = self.conceded.max(axis=0)
         return vector
 
-    def variants(self, place: Place, node: int, vector: FloatArray) -> list[UpperStep]:
-        """Return the step and, where play may stay, what comes of keeping at it.
-
-        That is until the place is left, or whenever the step would lead to a certain node of this place.
-        """
+    def variants(self, place: Place) -> list[UpperStep]:
+        """Return the step and, where one can stay, that of keeping at it until the place is left."""
         if not place.loops:
             return [self]
-        found = [self, self._until_exit(place)]
-        if (self.following == node).any() or (self.default == node).any():
-            found.append(self._instead_of(place, node, vector))
-        return found
-
-    def _until_exit(self, place: Place) -> UpperStep:
         away = ~place.loop[self.observation]
-        return replace(
+        leave = place.conceded(self.defences, self.mix, np.where(place.loop, 0.0, self.reach), self.promised)
+        stay = place.discount * place.gather(np.where(place.loop, self.reach, 0.0))
+        kept = replace(
             self,
             observation=self.observation[away],
             following=self.following[away],
             chance=self.chance[away],
             default=np.where(np.array(place.successors) == place.number, ONESELF, self.default),
-            conceded=self._kept(place, place.loop.astype(np.float64), np.where(place.loop[:, None], 0, self.promised)),
+            conceded=leave / (1.0 - stay)[:, None],
         )
-
-    def _instead_of(self, place: Place, node: int, vector: FloatArray) -> UpperStep:
-        own, default = self.following == node, self.default == node
-        share = default[place.toward].astype(np.float64)
-        share[self.observation] = 0.0
-        np.add.at(share, self.observation[own], self.chance[own])
-        return replace(
-            self,
-            following=np.where(own, ONESELF, self.following),
-            default=np.where(default, ONESELF, self.default),
-            conceded=self._kept(place, share, self.promised - share[:, None] * vector),
-        )
-
-    def _kept(self, place: Place, share: FloatArray, beside: FloatArray) -> FloatArray:
-        """Return what each action gets, [a, θ], when a share of each observation leads back to this very step."""
-        leave = place.conceded(self.defences, self.mix, self.reach, beside)
-        stay = place.discount * place.gather(self.reach * share)
-        kept: FloatArray = leave / (1.0 - stay)[:, None]
-        return kept
+        return [self, kept]
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,34 +166,7 @@ class UpperBook:
         A vector that is nowhere larger may stand `instead_of` another: whatever refers to that node profits at once.
         """
         me = len(self.nodes) if instead_of is None else instead_of
-        discount = place.discount * step.reach
-        observation, chance, conceded = step.observation, step.chance, step.conceded
-        following, default = (np.where(each == ONESELF, me, each) for each in (step.following, step.default))
-        if vector is None:
-            vector = step.vector
-        others = np.full(place.n_a, place.n_a > 16)
-        others[step.actions[step.plan.sum(axis=1) > 0]] = False
-        others[conceded.argmax(axis=0)] = False
-        rows = np.flatnonzero(~others)
-        floor = conceded[others].max(axis=0, initial=-np.inf)
-        row, column, weight = self._entries(place, rows, discount, observation, following, chance, default)
-        gains = step.mix @ place.reward[np.ix_(rows, step.defences)]
-        node = UpperNode(
-            place.number,
-            belief,
-            step.defences,
-            step.mix,
-            observation,
-            following,
-            chance,
-            default,
-            gains,
-            row,
-            column,
-            weight,
-            floor,
-            sorted(set(column.tolist())),
-        )
+        node, vector = self._node(place, belief, step, me), step.vector if vector is None else vector
         if me >= len(self._vectors):
             self._vectors = np.vstack([self._vectors, np.zeros_like(self._vectors)])
         if instead_of is None:
@@ -227,6 +176,36 @@ class UpperBook:
             self.nodes[me], self._vectors[me] = node, vector
         self.stores[place.number].put(me, vector)
         self.changes += 1
+
+    def _node(
+        self, place: Place, belief: FloatArray | None, step: UpperStep, me: int
+    ) -> UpperNode:
+        """Return what a step becomes."""
+        following, default = (np.where(each == ONESELF, me, each) for each in (step.following, step.default))
+        others = np.full(place.n_a, place.n_a > FEW)
+        others[step.actions[step.plan.sum(axis=1) > 0]] = False
+        others[step.conceded.argmax(axis=0)] = False
+        rows = np.flatnonzero(~others)
+        discount = place.discount * step.reach
+        row, column, weight = self._entries(
+            place, rows, discount, step.observation, following, step.chance, default
+        )
+        return UpperNode(
+            place.number,
+            belief,
+            step.defences,
+            step.mix,
+            step.observation,
+            following,
+            step.chance,
+            default,
+            step.mix @ place.reward[np.ix_(rows, step.defences)],
+            row,
+            column,
+            weight,
+            step.conceded[others].max(axis=0, initial=-np.inf),
+            sorted(set(column.tolist())),
+        )
 
     def _entries(
         self,
