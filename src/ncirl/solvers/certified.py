@@ -48,6 +48,7 @@ __all__ = ["Certified", "CertifiedSolution"]
 
 PATIENCE = 50  # trials without progress before giving up
 REPORT_EVERY = 0.5  # seconds
+LARGEST_DISCOUNT = 0.999999  # beyond it a stage counts for less than the accuracy of a linear program
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +136,7 @@ class Certified:
     def run(self, game: Game, *, progress: ProgressCallback | None = None, rng: int = 0) -> CertifiedSolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
         began = time.perf_counter()
-        self._check()
+        self._check(game)
         timed = game.timed()
         merged = quotient(timed)
         intents = merge_intents(timed if merged.is_trivial else merged.game)
@@ -166,7 +167,12 @@ class Certified:
             seed=rng,
         )
 
-    def _check(self) -> None:
+    def _check(self, game: Game) -> None:
+        if game.horizon is None and game.discount > LARGEST_DISCOUNT:
+            raise InputError(
+                f"game '{game.name}', discount: the largest that can be solved is {LARGEST_DISCOUNT:g}, "
+                f"got {game.discount!r}; lower it, or give the game a horizon"
+            )
         if not self.gap >= 0 or not self.relative_gap >= 0:
             raise InputError("gap and relative_gap must not be negative")
         if self.time_limit is not None and not self.time_limit > 0:

@@ -68,7 +68,7 @@ class Shapley:
     Parameters
     ----------
     tolerance : float
-        How close the bounds must come, relative to the largest payoff to go.
+        How close the bounds must come, relative to the largest payoff to go that is met.
     weights : sequence of float, optional
         w(θ): solve the single game whose reward is Σ_θ w(θ) r(·, θ) instead.
 
@@ -145,6 +145,7 @@ class Backward:
         self.stalled = False
 
     def solve_state(self, state: State) -> None:
+        """Solve a state to which play never comes back."""
         self._open([state])
         if self.game.is_terminal(state):
             return
@@ -154,10 +155,11 @@ class Backward:
             concedes = float((high[:, :, k] @ solved.column_strategy).max())
             self.lower[state][k], self.upper[state][k] = solved.value, max(concedes, solved.value)
             self.attacker[state][:, k], self.defender[state][:, k] = solved.row_strategy, solved.column_strategy
-            scale = float(np.abs(high[:, :, k]).max())
+            scale = _met(high[:, :, k], solved)
             self.stalled |= bool(self.upper[state][k] - solved.value > self.tolerance * scale)
 
     def solve_cycle(self, component: list[State]) -> None:
+        """Solve states to which play may come back."""
         self._open(component)
         # while the component's own bounds are 0, payoffs hold the rewards and what lies beyond it
         low = [self._payoffs(state, self.lower) for state in component]
@@ -187,7 +189,7 @@ class Backward:
             solved = [self._matrix_game(state, k, each) for state, each in zip(component, payoffs, strict=True)]
             rows, columns = [g.row_strategy for g in solved], [g.column_strategy for g in solved]
             guaranteed, conceded = inner.guaranteed(rows, low), inner.conceded(columns, high)
-            scale = max(float(np.abs(payoff).max()) for payoff in payoffs)
+            scale = max(_met(payoff, game) for payoff, game in zip(payoffs, solved, strict=True))
             rises = bool(guaranteed.sum() > lower.sum() + ROUNDING * scale)
             if guaranteed.sum() > lower.sum():
                 lower = guaranteed
@@ -236,7 +238,20 @@ class Backward:
             return matrix_game(payoff)
         if not rows.any():  # of a mixture: no action suits every intent
             rows = np.ones_like(rows)
-        below, above = matrix_game(payoff[rows]), matrix_game(payoff[:, columns])
         x, y = np.zeros(len(rows)), np.zeros(len(columns))
+        both = matrix_game(payoff[np.ix_(rows, columns)])
+        x[rows], y[columns] = both.row_strategy, both.column_strategy
+        value, gap = float((x @ payoff).min()), float((payoff @ y).max() - (x @ payoff).min())
+        if gap <= both.gap + ROUNDING * (1.0 + abs(value)):
+            return MatrixGame(value, x, y, gap, both.by_lp)
+        below, above = (
+            matrix_game(payoff[rows]),
+            matrix_game(payoff[:, columns]),
+        )  # what is left aside is a threat still
         x[rows], y[columns] = below.row_strategy, above.column_strategy
         return MatrixGame(below.value, x, y, above.value + above.gap - below.value, below.by_lp or above.by_lp)
+
+
+def _met(payoff: FloatArray, solved: MatrixGame) -> float:
+    """Return the largest |payoff| that the strategies of a stage game meet."""
+    return float(np.abs(payoff[np.ix_(solved.row_strategy > 0, solved.column_strategy > 0)]).max())

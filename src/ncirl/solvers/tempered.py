@@ -79,7 +79,7 @@ def tempered(game: Game) -> Tempered:
         levels = _levels(stages, n_t, game.discount)
         values = np.array([levels[s][: n_t + 1] for s in order]).reshape(-1, n_t + 1)
         largest = float(np.abs(values).max(initial=0.0))
-        changed = any([stage.drop_useless(levels, MARGIN * largest) for stage in stages.values()])
+        changed = sum(stage.drop_useless(levels, MARGIN * largest) for stage in stages.values()) > 0
     may = {s: stage.untrapped(K * largest) for s, stage in stages.items()}
     reward = max((stages[s].largest_reward(*both) for s, both in may.items()), default=0.0)
     unit = float(np.clip(reward, largest / LARGEST_VALUE, largest * LARGEST_UNIT)) or reward or 1.0
@@ -91,7 +91,9 @@ def tempered(game: Game) -> Tempered:
             return it
         return Stage(it.attacker, it.defender, it.outcomes, it.law, pair=np.clip(it.reward, -most, most) / unit)
 
-    options = Options({s: attacker for s, (attacker, _) in may.items()}, {s: defender for s, (_, defender) in may.items()})
+    options = Options(
+        {s: attacker for s, (attacker, _) in may.items()}, {s: defender for s, (_, defender) in may.items()}
+    )
     return Tempered(game.like(stage=stage), options, unit)
 
 

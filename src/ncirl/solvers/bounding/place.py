@@ -16,7 +16,9 @@ from ncirl.belief import policy_of
 from ncirl.game import Game
 from ncirl.solvers.tempered import Options
 
-__all__ = ["Place"]
+__all__ = ["SLOW", "Place"]
+
+SLOW = 0.98  # a discount from which on one stage counts little
 
 
 class Place:
@@ -24,6 +26,8 @@ class Place:
 
     Attributes
     ----------
+    slow : bool
+        Whether values creep from one stage to the next: then nodes keep all they need to be evaluated to the end.
     reward : ndarray of shape (A, D, Θ)
         r.
     attacker, defender : ndarray of bool, of shapes (A, Θ) and (D,)
@@ -48,6 +52,7 @@ class Place:
         stage, observations = game.stage(state), game.observations(state)
         self.number = number[state]
         self.discount = game.discount
+        self.slow = SLOW < game.discount < 1
         self.reward = stage.reward
         self.n_a, self.n_d, self.n_t = (int(n) for n in stage.reward.shape)
         self.attacker: BoolArray = _all(self.n_a, self.n_t) if options is None else options.attacker[state]

@@ -16,7 +16,7 @@ from ncirl.game import Game
 from ncirl.lp.session import Meter
 from ncirl.solvers.bounding.lower import LowerProgram
 from ncirl.solvers.bounding.lower_book import LowerBook, LowerStep
-from ncirl.solvers.bounding.place import Place
+from ncirl.solvers.bounding.place import SLOW, Place
 from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy, cleaned_beliefs
 from ncirl.solvers.bounding.slowed import SlowedProgram
 from ncirl.solvers.bounding.unrevealing import unrevealing
@@ -29,7 +29,6 @@ __all__ = ["FINEST", "Search", "Visit"]
 DEEPEST = 100  # stages of a trial
 FEW = 32  # actions tried there before a program has told which matter
 CHANGED, SWEEPS = 30, 60  # nodes that must have changed before all are evaluated again, and how
-SLOW = 0.98  # a discount from which on a stage counts little
 PACE = 0.2  # of the relative gap: what a step of the defender's is to count then
 FINEST = 2e-7  # a row violated by less than the LP solver's own tolerance cannot be mended by adding it
 
@@ -113,7 +112,7 @@ class Search:
     def _live(self, number: int) -> tuple[UpperProgram, LowerProgram] | None:
         """Return the programs of a place, unless there are none or the pace has changed."""
         known = self._programs.get(number)
-        return None if known is None or getattr(known[0], "pace", None) != self.pace else known
+        return None if known is None or known[0].pace != self.pace else known
 
     @property
     def pace(self) -> float | None:
@@ -145,7 +144,7 @@ class Search:
         known = (store.alphas @ visit.belief).argmin()
         best = min(step.variants(place), key=lambda each: float(each.vector @ visit.belief))
         if best.vector @ visit.belief < store.alphas[known] @ visit.belief - self.accuracy.missed:
-            instead = int(store.nodes[known]) if (best.vector <= store.alphas[known]).all() else None
+            instead = int(store.nodes[known]) if self.slow and (best.vector <= store.alphas[known]).all() else None
             self.upper.add(place, visit.belief, best, instead_of=instead)
 
     def keep_point(self, place: int, step: LowerStep) -> None:

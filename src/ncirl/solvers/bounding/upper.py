@@ -19,6 +19,8 @@ IDLE_CUTS, CUTS_EACH = 300, 4  # beyond these (and those per observation) rows t
 class UpperProgram(StageProgram):
     """P_A(s, ·) over vectors: a column V_i per open observation, a row ``V_i ≤ α·β_i`` per vector met."""
 
+    pace: float | None = None  # what a step counts, where that is not the stage
+
     def __init__(
         self, place: Place, book: UpperBook, likely: tuple[IntArray, IntArray], accuracy: Accuracy, meter: Meter
     ) -> None:

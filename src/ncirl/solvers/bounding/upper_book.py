@@ -21,7 +21,6 @@ from ncirl.solvers.bounding.place import Place
 __all__ = ["UpperBook", "UpperNode", "UpperStep", "VectorStore"]
 
 ONESELF = -1  # as a node that follows: the one that is being made
-FEW = 16  # actions that are all kept as rows
 
 
 class VectorStore:
@@ -177,19 +176,15 @@ class UpperBook:
         self.stores[place.number].put(me, vector)
         self.changes += 1
 
-    def _node(
-        self, place: Place, belief: FloatArray | None, step: UpperStep, me: int
-    ) -> UpperNode:
+    def _node(self, place: Place, belief: FloatArray | None, step: UpperStep, me: int) -> UpperNode:
         """Return what a step becomes."""
         following, default = (np.where(each == ONESELF, me, each) for each in (step.following, step.default))
-        others = np.full(place.n_a, place.n_a > FEW)
+        others = np.full(place.n_a, not place.slow)
         others[step.actions[step.plan.sum(axis=1) > 0]] = False
         others[step.conceded.argmax(axis=0)] = False
         rows = np.flatnonzero(~others)
         discount = place.discount * step.reach
-        row, column, weight = self._entries(
-            place, rows, discount, step.observation, following, step.chance, default
-        )
+        row, column, weight = self._entries(place, rows, discount, step.observation, following, step.chance, default)
         return UpperNode(
             place.number,
             belief,
