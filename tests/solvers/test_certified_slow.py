@@ -29,7 +29,7 @@ every_game = pytest.mark.parametrize(("make", "limit"), list(LIMITS.values()), i
 
 
 @every_game
-@pytest.mark.parametrize("stage", [1e-3, 1e-4, 1e-6])
+@pytest.mark.parametrize("stage", [1e-3, 1e-4, pytest.param(EDGE, marks=pytest.mark.slow)])
 def test_bounds_are_close_and_enclose_the_limit(make: object, limit: float, stage: float) -> None:
     assert callable(make)
     solution = solve(make(discount=1.0 - stage), Certified(gap=0.0, relative_gap=TEN_PER_CENT))
@@ -55,17 +55,16 @@ def test_slower_steps_are_steps_of_the_game(game: Game) -> None:
     Trials(search, width=2).deep(0.0, lambda: False)
     assert search.pace is not None
     assert search.pace > 1.0 - game.discount
-    for visit in [search.worst_start()]:
-        place, step = search.places[visit.place], search.programs(visit)[0].solve(visit.belief)
-        again = place.conceded(step.defences, step.mix, step.reach, step.promised)
-        np.testing.assert_allclose(again.max(axis=0), step.vector, rtol=1e-9)
-        shares = np.bincount(step.observation, step.chance, minlength=len(place.seen))
-        np.testing.assert_allclose(shares[np.unique(step.observation)], 1.0)
+    visit = search.worst_start()
+    place, step = search.places[visit.place], search.programs(visit)[0].solve(visit.belief)
+    again = place.conceded(step.defences, step.mix, step.reach, step.promised)
+    np.testing.assert_allclose(again.max(axis=0), step.vector, rtol=ROUNDING)
+    shares = np.bincount(step.observation, step.chance, minlength=len(place.seen))
+    np.testing.assert_allclose(shares[np.unique(step.observation)], 1.0)
 
 
-def test_the_largest_discount_is_taken_and_a_larger_one_refused() -> None:
+def test_a_discount_above_the_largest_is_refused_but_with_a_horizon() -> None:
     with pytest.raises(InputError, match=r"0\.999999, got 0\.9999999; lower it, or give the game a horizon"):
         solve(games.patrol(discount=0.9999999), Certified())
     solved = solve(games.patrol(discount=0.9999999, horizon=3), Certified())
     assert solved.status is Status.GAP_REACHED
-    assert solve(games.aumann_maschler_2(discount=1 - EDGE), Certified()).status is Status.GAP_REACHED

@@ -35,7 +35,7 @@ from ncirl.stage import Stage
 
 __all__ = ["Options", "Tempered", "tempered"]
 
-K = 1e6  # times the largest value: a reward beyond that is a trap
+TRAP = 1e6  # K: a reward beyond so many times the largest value is a trap
 LARGEST_VALUE = 1e3  # in the units of the tempered game
 LARGEST_UNIT = 10.0  # times the largest value
 MARGIN = 1e-9  # times the largest value: what is worse by less may be rounding
@@ -80,10 +80,10 @@ def tempered(game: Game) -> Tempered:
         values = np.array([levels[s][: n_t + 1] for s in order]).reshape(-1, n_t + 1)
         largest = float(np.abs(values).max(initial=0.0))
         changed = sum(stage.drop_useless(levels, MARGIN * largest) for stage in stages.values()) > 0
-    may = {s: stage.untrapped(K * largest) for s, stage in stages.items()}
+    may = {s: stage.untrapped(TRAP * largest) for s, stage in stages.items()}
     reward = max((stages[s].largest_reward(*both) for s, both in may.items()), default=0.0)
     unit = float(np.clip(reward, largest / LARGEST_VALUE, largest * LARGEST_UNIT)) or reward or 1.0
-    most = max(K * largest, reward)
+    most = max(TRAP * largest, reward)
 
     def stage(state: State) -> Stage:
         it = game.stage(state)
