@@ -1,8 +1,8 @@
 """Many visitors at once: how long a step of a play takes when they all play without a pause.
 
-Starts a server in a process of its own, waits for its example, then lets SESSIONS visitors play attackers that move at
+Starts a server in a process of its own, waits for its examples, then lets SESSIONS visitors play attackers that move at
 random, every answer checked. Run by `python -m benchmarks.page_load`; `--seconds`, `--sessions` and `--pause` change
-the load.
+the load, `--solves` lets others solve beside them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
-__all__ = ["Load", "load", "main"]
+__all__ = ["HOST", "Load", "load", "main", "served", "solved_example", "start_solve"]
 
 HOST = "127.0.0.1"
 SECONDS, SESSIONS, PAUSE = 60.0, 50, 0.0
@@ -80,16 +82,36 @@ async def _post(
     return int(status.split()[1]), json.loads(await reader.readexactly(length))
 
 
-def _solved_example(port: int) -> str:
-    """Return the id of the first example, once it is solved."""
+@contextmanager
+def served() -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Run a server and give its process and port."""
+    command = [sys.executable, "-m", "ncirl", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield server, int(server.stdout.readline().partition(f"{HOST}:")[2].partition("/")[0])
+        finally:
+            server.terminate()
+
+
+def solved_example(port: int) -> str:
+    """Return the id of the first example, once all are solved."""
     until = time.perf_counter() + START
     while time.perf_counter() < until:
         with urlopen(f"http://{HOST}:{port}/api/contests") as answer:
-            first = json.load(answer)["contests"][0]
-        if first["solved"]:
-            return str(first["id"])
+            examples = json.load(answer)["contests"]
+        if all(example["solved"] for example in examples):
+            return str(examples[0]["id"])
         time.sleep(0.1)
-    raise TimeoutError("the example was not solved in time")
+    raise TimeoutError("the examples were not solved in time")
+
+
+def start_solve(port: int, contest: str) -> None:
+    """Start a solve that goes on for longer than anybody measures."""
+    body = json.dumps({"gap": 1e-9, "time_limit": 600}).encode()
+    headers = {"Content-Type": "application/json"}
+    with urlopen(Request(f"http://{HOST}:{port}/api/contests/{contest}/solve", body, headers)) as answer:
+        answer.read()
 
 
 def main() -> None:
@@ -98,21 +120,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS)
     parser.add_argument("--sessions", type=int, default=SESSIONS)
     parser.add_argument("--pause", type=float, default=PAUSE, help="seconds between an answer and the next step")
+    parser.add_argument("--solves", type=int, default=0, help="solves beside them: two run, others wait")
     asked = parser.parse_args()
     began = time.perf_counter()
-    command = [sys.executable, "-m", "ncirl", "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout is not None
-            port = int(server.stdout.readline().partition(f"{HOST}:")[2].partition("/")[0])
-            up = time.perf_counter() - began
-            contest = _solved_example(port)
-            solved = time.perf_counter() - began
-            found = asyncio.run(load(port, contest, asked.sessions, asked.seconds, asked.pause))
-        finally:
-            server.terminate()
-    print(f"cold start {up:.2f} s, example solved after {solved:.2f} s")
-    print(f"{asked.sessions} sessions, {asked.seconds:g} s, pause {asked.pause:g} s: {len(found.seconds)} steps")
+    with served() as (_, port):
+        up = time.perf_counter() - began
+        contest = solved_example(port)
+        solved = time.perf_counter() - began
+        for _ in range(asked.solves):
+            start_solve(port, contest)
+        found = asyncio.run(load(port, contest, asked.sessions, asked.seconds, asked.pause))
+    print(f"cold start {up:.2f} s, examples solved after {solved:.2f} s")
+    beside = f"pause {asked.pause:g} s, {asked.solves} solves beside"
+    print(f"{asked.sessions} sessions, {asked.seconds:g} s, {beside}: {len(found.seconds)} steps")
     for share in (0.5, 0.95, 0.99, 1.0):
         print(f"  {share:.0%} within {1000 * found.percentile(share):.0f} ms")
     print(f"  faults: {len(found.faults)} {found.faults[:3]}")

@@ -26,6 +26,7 @@ from ncirl.stage import TERMINAL, Branch, Outcome, Stage
 from ncirl.verify import Certificate, verify
 
 if TYPE_CHECKING:
+    from ncirl.exact import ExactCertificate, verify_exact
     from ncirl.solvers.certified import Certified
     from ncirl.solvers.history_lp import HistoryLP
     from ncirl.solvers.nc_pbvi import NCPBVI
@@ -42,6 +43,7 @@ __all__ = [
     "Certificate",
     "Certified",
     "Defender",
+    "ExactCertificate",
     "Game",
     "HistoryLP",
     "InputError",
@@ -70,23 +72,26 @@ __all__ = [
     "simulate",
     "solve",
     "verify",
+    "verify_exact",
 ]
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
-# Solvers and the version are met on first use: what only plays or verifies must not wait for a linear-programming
-# library to load, nor for the package's metadata.
-_SOLVERS = {
+# Solvers, the second verifier and the version are met on first use: what only plays or verifies must not wait for a
+# linear-programming library to load, nor for the package's metadata.
+_LATER = {
     "Certified": "ncirl.solvers.certified",
+    "ExactCertificate": "ncirl.exact",
     "HistoryLP": "ncirl.solvers.history_lp",
     "NCPBVI": "ncirl.solvers.nc_pbvi",
     "Shapley": "ncirl.solvers.shapley",
+    "verify_exact": "ncirl.exact",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SOLVERS:
-        return getattr(import_module(_SOLVERS[name]), name)
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     if name == "__version__":
         return import_module("importlib.metadata").version("ncirl")
     raise AttributeError(f"module 'ncirl' has no attribute {name!r}")

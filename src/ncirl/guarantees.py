@@ -97,20 +97,21 @@ def secured(playbook: AttackerPlaybook, horizon: int | None = None) -> Guarantee
     reward = response.reward + game.discount * worst * (playbook.chances() @ strays)
     extent = playbook.extents() + abs(game.discount * worst)
     nodes = enclosed(replace(response, reward=reward), extent, operations, playbook.claims)
-    begun = sp.csr_array(
-        (
-            np.concatenate([np.zeros(0), *(weights for _, weights in playbook.starts)]),
-            np.concatenate([np.zeros(0, dtype=np.intp), *(at for at, _ in playbook.starts)]),
-            np.cumsum([0, *(len(at) for at, _ in playbook.starts)]),
-        ),
-        shape=(len(game.starts), len(playbook)),
-    )
-    played = np.array([[not game.is_terminal(start.state)] for start in game.starts])
-    prior = np.array([start.mass for start in game.starts]) / sum(start.mass.sum() for start in game.starts) * played
-    shares, strays = _in_proportion(begun, prior, playbook.beliefs)
+    shares, strays = _in_proportion(*_begun(playbook), playbook.beliefs)
     low, high = (float((shares @ side).sum() + worst * strays.sum()) for side in (nodes.low, nodes.high))
     off = float(_off(operations, game, (shares @ np.maximum(-nodes.low, nodes.high)).sum() + abs(worst)))
     return Guarantee(low - off, high + off, nodes, np.zeros(0))
+
+
+def _begun(playbook: AttackerPlaybook) -> tuple[sp.csr_array, FloatArray]:
+    """Return the shares of the nodes to begin at, by start, and the prior [start, θ] that they should make up."""
+    game, starts = playbook.game, playbook.starts
+    given = np.concatenate([np.zeros(0), *(weights for _, weights in starts)])
+    nodes = np.concatenate([np.zeros(0, dtype=np.intp), *(at for at, _ in starts)])
+    ends = np.cumsum([0, *(len(at) for at, _ in starts)])
+    played = np.array([[not game.is_terminal(start.state)] for start in game.starts])
+    masses = np.array([start.mass for start in game.starts])
+    return sp.csr_array((given, nodes, ends), shape=(len(starts), len(playbook))), masses / masses.sum() * played
 
 
 def _in_proportion(given: sp.csr_array, masses: FloatArray, beliefs: FloatArray) -> tuple[sp.csr_array, FloatArray]:

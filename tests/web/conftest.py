@@ -7,21 +7,21 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-import uvicorn
 from starlette.testclient import TestClient
 
 from ncirl.web.app import create_app
 from ncirl.web.limits import Limits
-from ncirl.web.server import bound
-from web.samples import opened
+from ncirl.web.server import bound, server_on
+from web.samples import source
 
 ADDRESS = "http://127.0.0.1"
+PATIENCE = 2.0  # seconds that a request to the live server may be late
 
 
 @pytest.fixture(scope="package")
 def client() -> Iterator[TestClient]:
     names = ("small", "alarmed", "patrol")
-    app = create_app(Limits(contests=4), opened=[opened(name) for name in names], warm=False)
+    app = create_app(Limits(contests=4), files=[source(name) for name in names], warm=False)
     with TestClient(app, ADDRESS, raise_server_exceptions=False) as found:
         yield found
 
@@ -37,8 +37,7 @@ def contest(client: TestClient) -> Callable[[str], str]:
 @pytest.fixture(scope="package")
 def live() -> Iterator[int]:
     """Run a server on a real socket and give its port."""
-    app = create_app(Limits(workers=1, queue=2), opened=[opened("small")], warm=False)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+    server = server_on("127.0.0.1", [source("small")], Limits(workers=1, queue=2, patience=PATIENCE), warm=False)
     with bound("127.0.0.1", 0) as listening:
         running = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         running.start()

@@ -12,8 +12,10 @@ import ncirl
 from ncirl.formats.graph_source import extra_of
 from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
 from ncirl.solvers.certified import CertifiedSolution
+from ncirl.web.arena import Arena
 from ncirl.web.limits import Limits
-from ncirl.web.opening import Opened, open_file
+from ncirl.web.opening import open_source
+from ncirl.web.source import Source
 
 SETTINGS = ncirl.Certified(gap=0.0, relative_gap=0.02)
 
@@ -63,5 +65,9 @@ def policy_file(name: str) -> bytes:
     return as_bytes(solved(name), "policy.ncirl", extra=extra)
 
 
-def opened(name: str) -> Opened:
-    return open_file(f"{name}.ncirl", policy_file(name), Limits())
+def source(name: str) -> Source:
+    return Source(f"{name}.ncirl", policy_file(name))
+
+
+def arena(name: str) -> Arena:
+    return Arena(open_source(source(name), Limits()))

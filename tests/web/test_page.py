@@ -166,6 +166,33 @@ class TestLook:
         expect(page.locator("#title")).to_have_text("<b>dropped</b>")
         expect(page.locator("#value")).to_contain_text("Not solved yet")
 
+    def test_what_is_opened_is_remembered_here_and_known_nowhere_else(self, page: Page, browser: Browser) -> None:
+        open_page(page)
+        upload(page, "mine.yaml", OFFICE.replace("name: office", "name: mine"))
+        expect(page.locator("#title")).to_have_text("mine")
+        page.locator("#contest").select_option(label="patrol")
+        expect(page.locator("#title")).to_have_text("patrol")
+        page.reload()
+        page.locator("#contest").select_option(label="mine (not solved)")
+        expect(page.locator("#title")).to_have_text("mine")
+        with browser.new_context() as elsewhere:
+            other = elsewhere.new_page()
+            other.goto(page.url.partition("#")[0])
+            expect(other.locator("#title")).to_have_text("office")
+            assert "mine" not in other.locator("#contest").inner_text()
+            other.goto("about:blank")
+            other.goto(page.url)  # whoever has the address has the contest
+            expect(other.locator("#title")).to_have_text("mine")
+
+    def test_what_the_server_has_not_any_more_is_forgotten(self, page: Page) -> None:
+        open_page(page)
+        page.evaluate("localStorage.setItem('contests', JSON.stringify([{ id: 'gone', title: 'gone', solved: true }]))")
+        page.reload()
+        page.locator("#contest").select_option(label="gone")
+        expect(page.locator("#notice p")).to_contain_text("gone")
+        expect(page.locator("#title")).to_have_text("office")
+        expect(page.locator("#contest option", has_text="gone")).to_have_count(0)
+
 
 @needs_browser
 class TestSolve:
@@ -357,6 +384,7 @@ class TestEverywhere:
         expect(page.locator("#tab-solve")).to_be_focused()
         expect(page.locator("#panel-solve")).to_be_visible()
         page.keyboard.press("p")
+        expect(page.locator("#choices input").first).to_be_visible()
         page.keyboard.press("1")
         expect(page.locator("#choices input").first).to_be_checked()
         page.keyboard.press("n")

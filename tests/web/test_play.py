@@ -13,8 +13,10 @@ from starlette.testclient import TestClient
 
 import ncirl
 from ncirl.web.arena import Arena
-from ncirl.web.play import Asked, Ended, Move, Play, Plays, Role
-from web.samples import opened, solved
+from ncirl.web.play import Asked, Ended, Move, Play, Plays
+from ncirl.web.roles import Role
+from web.samples import arena as arena_of
+from web.samples import solved
 
 CLOSE = 1e-9
 NEAR = 1e-6  # two ways to compute the same number
@@ -26,7 +28,7 @@ Ids = Callable[[str], str]
 
 @pytest.fixture(scope="module")
 def arenas() -> dict[str, Arena]:
-    return {name: Arena(opened(name)) for name in ("small", "alarmed", "patrol")}
+    return {name: arena_of(name) for name in ("small", "alarmed", "patrol")}
 
 
 def asked(client: TestClient, contest: str, role: str, moves: list[Any], **others: Any) -> dict[str, Any]:
@@ -164,18 +166,18 @@ def moves_of(play: Play) -> tuple[Move, ...]:
 @given(seed=st.integers(0, 2**53 - 1), draws=st.lists(st.integers(0, 1000), max_size=12), kept=st.integers(0, 12))
 def test_a_replay_is_the_play(arenas: dict[str, Arena], seed: int, draws: list[int], kept: int) -> None:
     arena = arenas["alarmed"]
-    plays = Plays(10)
+    plays = Plays(arena, 10)
     moves: tuple[Move, ...] = ()
     for k in draws:
-        play = plays.replay(Asked(arena, Role.ATTACKER, "spy", seed, moves))
+        play = plays.replay(Asked(Role.ATTACKER, "spy", seed, moves))
         if play.ended is not None:
             break
         moves = (*moves, play.board.attacker.names[k % len(play.board.attacker.names)])
-    if len(moves) and plays.replay(Asked(arena, Role.ATTACKER, "spy", seed, moves[:-1])).ended is not None:
+    if len(moves) and plays.replay(Asked(Role.ATTACKER, "spy", seed, moves[:-1])).ended is not None:
         moves = moves[:-1]
-    going = plays.replay(Asked(arena, Role.ATTACKER, "spy", seed, moves))
-    undone = plays.replay(Asked(arena, Role.ATTACKER, "spy", seed, moves[:kept]))
-    anew = Plays(1).replay(Asked(arena, Role.ATTACKER, "spy", seed, moves))
+    going = plays.replay(Asked(Role.ATTACKER, "spy", seed, moves))
+    undone = plays.replay(Asked(Role.ATTACKER, "spy", seed, moves[:kept]))
+    anew = Plays(arena, 1).replay(Asked(Role.ATTACKER, "spy", seed, moves))
     assert moves_of(going) == moves_of(anew) == moves
     for mine, other in zip(going.stages, anew.stages, strict=True):
         assert (mine.board.name, mine.a, mine.d, mine.reward) == (other.board.name, other.a, other.d, other.reward)
@@ -185,8 +187,8 @@ def test_a_replay_is_the_play(arenas: dict[str, Arena], seed: int, draws: list[i
 
 
 def test_plays_that_are_kept_do_not_mix(arenas: dict[str, Arena]) -> None:
-    plays = Plays(2)
-    wanted = [Asked(arenas["small"], Role.WATCH, None, seed, (None,) * 3) for seed in range(6)]
+    plays = Plays(arenas["small"], 2)
+    wanted = [Asked(Role.WATCH, None, seed, (None,) * 3) for seed in range(6)]
     first = [moves_of(plays.replay(asked)) for asked in wanted]
     again = [moves_of(plays.replay(asked)) for asked in wanted]
     assert first == again

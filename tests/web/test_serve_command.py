@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.request import urlopen
+from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
 from ncirl.cli import main
-from web.samples import policy_file, small_graph
+from web.hostile import broadcast_bomb
+from web.samples import as_bytes, policy_file, small_graph
 
 DONE, BAD_INPUT = 0, 2
 PATIENCE = 60
@@ -37,6 +40,13 @@ def test_strangers_are_warned_about(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr()
     assert "no password" in printed.err
     assert "The page answers at" in printed.out
+
+
+def test_a_file_that_cannot_be_opened_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text("rubbish: 1")
+    assert main(["serve", str(path), "--check", "--port", "0"]) == BAD_INPUT
+    assert capsys.readouterr().err.startswith("ncirl: bad.yaml: ")
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "192.0.2.1"])
@@ -86,6 +96,55 @@ def test_it_ends_with_its_workers(number: signal.Signals, code: int) -> None:
             assert server.stderr.read() == ""
         finally:
             server.kill()
+
+
+def test_a_killed_server_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Not even while its children are busy: one solves, one has just been given a file to open."""
+    command = [sys.executable, "-m", "ncirl", "serve", "--port", "0"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().split(" at ")[1].split(" (")[0]
+        contest = upload(address, "g.yaml", as_bytes(small_graph(), "g.yaml"))
+        endless = json.dumps({"gap": 1e-9, "time_limit": 300}).encode()
+        job = asked(f"{address}api/contests/{contest}/solve", endless)["job"]
+        late = time.monotonic() + PATIENCE
+        while asked(f"{address}api/jobs/{job}")["latest"] is None:
+            assert time.monotonic() < late
+            time.sleep(0.05)
+        children = children_of(server.pid)
+        with socket.create_connection(("127.0.0.1", int(address.rstrip("/").rpartition(":")[2]))) as connection:
+            bomb = broadcast_bomb()
+            head = f"POST /api/contests?name=b.ncirl HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(bomb)}\r\n\r\n"
+            connection.sendall(head.encode() + bomb)
+            server.kill()
+        server.wait(PATIENCE)
+        late = time.monotonic() + PATIENCE
+        while any(runs(child) for child in children):
+            assert time.monotonic() < late, "a child outlives its server"
+            time.sleep(0.05)
+    assert list(tmp_path.iterdir()) == []
+
+
+def upload(address: str, name: str, raw: bytes) -> str:
+    found: str = asked(f"{address}api/contests?name={name}", raw)["id"]
+    return found
+
+
+def asked(address: str, body: bytes | None = None) -> dict[str, Any]:
+    headers = {"Content-Type": "application/json"}
+    with urlopen(Request(address, body, headers), timeout=PATIENCE) as answer:
+        told: dict[str, Any] = json.load(answer)
+    return told
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def children_of(pid: int) -> list[int]:

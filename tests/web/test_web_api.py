@@ -24,6 +24,13 @@ from web.samples import as_bytes, policy_file, small_graph, solved
 NEAR = 1e-6
 PATIENCE = 120.0  # seconds
 ENDED = ("done", "cancelled", "failed")
+UNGUESSABLE = 22  # characters of 6 bits: 128 bits and more
+STARTS_WORK = {
+    "/api/contests",
+    "/api/play",
+    "/api/contests/{contest_id}/solve",
+    "/api/contests/{contest_id}/compare",
+}
 ENDLESS = {"gap": 1e-9, "time_limit": 300}
 
 Ids = Callable[[str], str]
@@ -77,15 +84,16 @@ def events(text: str) -> list[tuple[str, dict[str, Any]]]:
 
 def test_the_list_shows_examples_and_files(client: TestClient) -> None:
     listed = client.get("/api/contests").json()["contests"]
-    assert {"small", "alarmed", "patrol", "office"} <= {entry["title"] for entry in listed}
-    assert all(entry["example"] for entry in listed[:5])
+    assert [entry["title"] for entry in listed] == ["small", "alarmed", "patrol", "office", "patrol"]
+    assert all(entry["example"] for entry in listed)
     assert all(set(entry) == {"id", "title", "kind", "solved", "example", "job"} for entry in listed)
 
 
 def test_a_contest_tells_its_graph_and_what_is_proved(client: TestClient, contest: Ids) -> None:
     told = client.get(f"/api/contests/{contest('small')}").json()
     assert (told["kind"], told["solved"], told["verified"]) == ("policy", True, True)
-    assert told["sizes"] == {"states": 6, "attacker_actions": 4, "defender_actions": 4, "counted": True}
+    sizes = {"states": 6, "attacker_actions": 4, "defender_actions": 4, "counted": True, "too_large": None}
+    assert told["sizes"] == sizes
     assert [c["id"] for c in told["graph"]["conditions"]] == ["outside", "mail", "files", "root"]
     assert [c["layer"] for c in told["graph"]["conditions"]] == [0, 2, 2, 4]
     escalate = told["graph"]["exploits"][2]
@@ -116,7 +124,7 @@ def test_a_file_can_be_uploaded(client: TestClient, tmp_path: Path, name: str, k
     assert (told["kind"], told["solved"], told["example"], told["bounds"]) == (kind, False, False, None)
     assert client.get(f"/api/contests/{told['id']}").json() == told
     again = client.post("/api/contests", params={"name": name}, content=path.read_bytes()).json()
-    assert again["id"] == told["id"]
+    assert again["id"] != told["id"]
 
 
 def test_a_policy_can_be_uploaded_and_downloaded_again(client: TestClient) -> None:
@@ -133,7 +141,59 @@ def test_only_so_many_uploads_are_kept(client: TestClient) -> None:
     ]
     ids = [client.post("/api/contests?name=g.yaml", content=each).json()["id"] for each in raw]
     assert [client.get(f"/api/contests/{each}").status_code for each in ids] == [404] * 2 + [200] * 4
-    assert len([e for e in client.get("/api/contests").json()["contests"] if not e["example"]]) == 4
+
+
+def test_only_so_many_bytes_are_kept_and_what_was_looked_at_last_stays() -> None:
+    raw = policy_file("small")
+    with TestClient(create_app(Limits(kept=3 * len(raw)), warm=False), ADDRESS) as client:
+        first, second = (client.post("/api/contests?name=p.ncirl", content=raw).json()["id"] for _ in range(2))
+        assert client.get(f"/api/contests/{first}").status_code == 200
+        client.post("/api/contests?name=p.ncirl", content=raw)
+        assert client.get(f"/api/contests/{second}").status_code == 404
+        assert client.get(f"/api/contests/{first}").status_code == 200
+
+
+def test_what_a_visitor_opened_or_started_is_known_to_that_visitor_only(solving: TestClient) -> None:
+    before = solving.get("/api/contests").text
+    mine = solving.post("/api/contests?name=p.ncirl", content=policy_file("small")).json()["id"]
+    job = start(solving, mine, gap=0.2, time_limit=60)
+    found = ended(solving, job)["contest"]
+    for each in (mine, job, found):
+        assert len(each) >= UNGUESSABLE
+    assert solving.get("/api/contests").text == before
+    assert solving.get("/api/jobs").status_code == 404
+
+
+def test_the_servers_own_solves_cannot_be_stopped() -> None:
+    with TestClient(create_app(), ADDRESS) as client:
+        job = example(client, "office")["job"]
+        assert client.delete(f"/api/jobs/{job}").status_code == 403
+        assert ended(client, job)["state"] == "done"
+
+
+def test_nothing_is_opened_in_the_servers_own_process(solving: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Games are made in children only, which know nothing of what is patched here."""
+    graph, policy = as_bytes(small_graph(), "g.yaml"), policy_file("small")
+
+    def made(*_: object, **__: object) -> None:
+        raise AssertionError("a game was made in the server's own process")
+
+    monkeypatch.setattr(ncirl.Game, "__init__", made)
+    contest = solving.post("/api/contests?name=g.yaml", content=graph).json()["id"]
+    assert ended(solving, start(solving, contest, gap=0.2, time_limit=60))["state"] == "done"
+    contest = solving.post("/api/contests?name=p.ncirl", content=policy).json()["id"]
+    assert solving.post("/api/play", json={"contest": contest, "role": "watch", "moves": [None]}).status_code == 200
+    job = solving.post(f"/api/contests/{contest}/compare", json={"episodes": 5}).json()["job"]
+    assert ended(solving, job)["state"] == "done"
+
+
+def test_only_a_post_starts_work(client: TestClient, contest: Ids) -> None:
+    query = {"contest": contest("small"), "episodes": 5}
+    assert client.get("/api/compare", params=query).status_code == 404
+    for route in client.get("/api/openapi.json").json()["paths"].items():
+        assert ("post" in route[1]) == (route[0] in STARTS_WORK), route[0]
+    for path in STARTS_WORK - {"/api/contests"}:
+        assert client.get(path.replace("{contest_id}", contest("small"))).status_code == 405
 
 
 def test_a_solve_ends_with_a_policy_that_holds(solving: TestClient, tmp_path: Path) -> None:
@@ -163,7 +223,7 @@ def test_a_solve_ends_with_a_policy_that_holds(solving: TestClient, tmp_path: Pa
 
 def test_a_cancelled_solve_keeps_what_it_has(solving: TestClient) -> None:
     job = start(solving, example(solving, "patrol")["id"], **ENDLESS)
-    waited(solving, job, lambda told: told["lower"] is not None)
+    waited(solving, job, lambda told: told["latest"] is not None)
     solving.delete(f"/api/jobs/{job}")
     told = ended(solving, job)
     assert told["state"] == "cancelled"
@@ -174,7 +234,7 @@ def test_a_cancelled_solve_keeps_what_it_has(solving: TestClient) -> None:
 def test_a_killed_worker_costs_its_own_job_only(solving: TestClient) -> None:
     patrol = example(solving, "patrol")["id"]
     doomed, next_one = start(solving, patrol, **ENDLESS), start(solving, patrol, gap=0.2, time_limit=60)
-    waited(solving, doomed, lambda told: told["lower"] is not None)
+    waited(solving, doomed, lambda told: told["latest"] is not None)
     os.kill(jobs_of(solving).get(doomed).pid, signal.SIGKILL)
     told = ended(solving, doomed)
     assert (told["state"], told["contest"]) == ("failed", None)
@@ -208,7 +268,7 @@ def test_stopping_the_server_ends_its_workers() -> None:
     app = create_app(Limits(workers=1), warm=False)
     with TestClient(app, ADDRESS) as client:
         job = start(client, example(client, "patrol")["id"], **ENDLESS)
-        waited(client, job, lambda told: told["lower"] is not None)
+        waited(client, job, lambda told: told["latest"] is not None)
         pid = jobs_of(client).get(job).pid
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -239,23 +299,35 @@ def test_too_large_a_graph_is_not_started(client: TestClient) -> None:
     assert "too large" in refused.json()["error"]["message"]
 
 
+def compared(client: TestClient, contest: str, **settings: Any) -> list[tuple[str, dict[str, Any]]]:
+    answer = client.post(f"/api/contests/{contest}/compare", json=settings)
+    assert answer.status_code == 202, answer.text
+    return events(client.get(f"/api/jobs/{answer.json()['job']}/events").text)
+
+
 @pytest.mark.parametrize("attacker", ["certified", "best-response"])
 def test_defenders_are_compared_on_the_same_draws(client: TestClient, contest: Ids, attacker: str) -> None:
-    query = {"contest": contest("small"), "episodes": 60, "seed": 3, "attacker": attacker}
-    text = client.get("/api/compare", params=query).text
-    *points, (name, end) = events(text)
+    settings = {"episodes": 60, "seed": 3, "attacker": attacker}
+    *points, (name, end) = compared(client, contest("small"), **settings)
     assert [kind for kind, _ in points] == ["point"] * 60
     assert [point["episode"] for _, point in points] == list(range(1, 61))
-    assert (name, end["error"], end["attacker"]) == ("end", None, attacker)
-    assert set(end["means"]) == {"n-cirl", "ma-irl", "static", "uniform"}
-    assert end["means"] == points[-1][1]["means"]
-    assert client.get("/api/compare", params=query).text == text
+    assert (name, end["kind"], end["state"], end["error"]) == ("end", "compare", "done", None)
+    assert end["latest"] == points[-1][1]
+    means, half_width = end["latest"]["means"], end["latest"]["half_width"]
+    assert set(means) == {"n-cirl", "ma-irl", "static", "uniform"}
+    assert compared(client, contest("small"), **settings)[:-1] == points
     if attacker == "best-response":
-        assert end["means"]["n-cirl"] < end["means"]["uniform"]
+        assert means["n-cirl"] < means["uniform"]
         return
     solution, defender = solved("small"), uniform_defender(solved("small").game)
     exact = ncirl.expected_payoff(solution.game, solution.attacker_strategy(), defender).value
-    assert abs(end["means"]["uniform"] - exact) < 3 * end["half_width"]["uniform"]
+    assert abs(means["uniform"] - exact) < 3 * half_width["uniform"]
+
+
+def test_an_unsolved_contest_cannot_be_compared(client: TestClient) -> None:
+    office = example(client, "office")
+    assert not office["solved"]
+    assert client.post(f"/api/contests/{office['id']}/compare", json={}).status_code == 409
 
 
 @pytest.mark.parametrize(

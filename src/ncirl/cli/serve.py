@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
     import uvicorn
 
-    from ncirl.web.opening import Opened
+    from ncirl.web.source import Source
 
 __all__ = ["serve"]
 
 NEEDED = ("fastapi", "uvicorn")
-LARGEST = 2**30  # bytes of one's own policy once it is unpacked
 PATIENCE = 60  # seconds for a sign of life
 WARNING = """ncirl: listening on {host}: everyone who can reach this machine can upload files and use its processors;
 there is no password. Leave --host out to keep it to yourself."""
@@ -54,12 +53,12 @@ def serve(
         raise InputError(f"the page needs {' and '.join(missing)}; install with `pip install 'ncirl[web]'`")
     from ncirl.web.server import bound, is_loopback, server_on
 
-    opened = [_opened(name) for name in files]
+    sources = [_source(name) for name in files]
     with bound(host, port) as listening:
         address = _address(host, listening.getsockname()[1])
         if not is_loopback(host):
             print(WARNING.format(host=host), file=sys.stderr, flush=True)
-        server = server_on(host, opened)
+        server = server_on(host, sources)
         if check:
             _check(server, listening, address, json)
             return
@@ -72,21 +71,16 @@ def serve(
             server.run(sockets=[listening])
 
 
-def _opened(name: str) -> Opened:
+def _source(name: str) -> Source:
     from ncirl.formats.resolve import PREFIX
-    from ncirl.web.limits import Limits
-    from ncirl.web.opening import open_builtin, open_file
+    from ncirl.web.source import Source
 
     if name.startswith(PREFIX):
-        return open_builtin(name)
+        return Source(name, None)
     try:
-        raw = Path(name).read_bytes()
+        return Source(name, Path(name).read_bytes())
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", name) from None
-    try:
-        return open_file(name, raw, Limits(unpacked=LARGEST))
-    except InputError as error:
-        raise InputError(error.faults, name) from None
 
 
 def _address(host: str, port: int) -> str:

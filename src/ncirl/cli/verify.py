@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from ncirl.cli.output import JsonFlag, number, print_facts, print_json, print_table
 
 if TYPE_CHECKING:
+    from ncirl.exact import ExactCertificate
     from ncirl.formats.policy_file import Policy
     from ncirl.verify import Certificate
 
@@ -21,6 +22,10 @@ def verify(
     policy: Annotated[str, Parameter(help="A policy file (.ncirl).")],
     /,
     *,
+    exact: Annotated[
+        bool,
+        Parameter(negative="", help="Verify once more, in exact arithmetic and with other code; for small policies."),
+    ] = False,
     json: JsonFlag = False,
 ) -> int:
     """Recompute what both playbooks of a policy file guarantee, without a solver; exit 1 if that is less than claimed.
@@ -28,18 +33,67 @@ def verify(
     Against the defender's playbook every attacker is tried, intent by intent, and against the attacker's playbook
     every defender; nothing in the file is believed but the game itself.
 
-    Example: `ncirl verify policy.ncirl`
+    With `--exact` a second verifier, which shares no code with the first, does it all again without any rounding.
+
+    Example: `ncirl verify policy.ncirl --exact`
     """
     from ncirl.formats.policy_file import load_policy
     from ncirl.verify import verify as certify
 
     loaded = load_policy(policy)
     certificate = certify(loaded)
+    second = _second(policy, certificate) if exact else None
     if json:
-        print_json(_data(loaded, certificate))
+        print_json(_data(loaded, certificate) | ({} if second is None else {"exact": _exact_data(certificate, second)}))
     else:
         _print(loaded, certificate)
-    return HELD if certificate.holds else FAILED
+        if second is not None:
+            _print_exact(certificate, second)
+    fine = certificate.holds and (second is None or (second.holds and _agree(certificate, second)))
+    return HELD if fine else FAILED
+
+
+def _second(path: str, found: Certificate) -> ExactCertificate:
+    from ncirl.exact import verify_exact
+
+    return verify_exact(path, lower_allowance=found.lower_allowance, upper_allowance=found.upper_allowance)
+
+
+def _agree(found: Certificate, second: ExactCertificate) -> bool:
+    from ncirl.exact.agreement import agrees
+
+    return agrees(found, second)
+
+
+def _exact_data(found: Certificate, second: ExactCertificate) -> dict[str, Any]:
+    from ncirl.exact.agreement import decimal_above, decimal_below
+
+    return {
+        "holds": second.holds,
+        "agrees": _agree(found, second),
+        "lower": None if second.lower is None else decimal_below(second.lower),
+        "upper": None if second.upper is None else decimal_above(second.upper),
+        "intents": [decimal_above(most) for most in second.per_intent],
+        "faults": list(second.faults),
+        "seconds": second.seconds,
+    }
+
+
+def _print_exact(found: Certificate, second: ExactCertificate) -> None:
+    told = _exact_data(found, second)
+    print_table(
+        "in exact arithmetic, by the second verifier",
+        ["", "exactly", "as above"],
+        [
+            ["attacker secures", told["lower"] or "nothing", repr(found.lower)],
+            ["defender concedes", told["upper"] or "anything", repr(found.upper)],
+        ],
+    )
+    holds = "holds" if second.holds else "does NOT hold"
+    agree = "agree" if told["agrees"] else "do NOT agree; please report it"
+    print(f"\nIn exact arithmetic the certificate {holds}; the two verifiers {agree} ({second.seconds:.3g} s).")
+    if second.faults:
+        print_table("faults, in exact arithmetic", ["fault"], [[fault] for fault in second.faults])
 
 
 def _data(policy: Policy, found: Certificate) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import math
 import zipfile
 import zlib
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,11 @@ from ncirl.errors import InputError
 from ncirl.formats.atomic import write_atomically
 from ncirl.formats.plain import as_map, faults_of
 
-__all__ = ["ArrayFile", "read_arrays", "write_arrays"]
+__all__ = ["ArrayFile", "pack_arrays", "read_arrays", "write_arrays"]
 
 HEADER, DIGEST = "header.npy", "sha256.npy"
 LARGEST_FILE = 512 * 2**20  # bytes
+PIECE = 2**20  # bytes read at a time: room for the largest file is not asked for before it is needed
 LARGEST_CONTENT = 2 * 2**30  # bytes, uncompressed
 MOST_ENTRIES = 100
 LARGEST_NUMBER = 1e300
@@ -63,10 +65,15 @@ def write_arrays(path: str | Path, header: Mapping[str, Any], arrays: Mapping[st
     InputError
         When the header is not plain data or the file cannot be written.
     """
+    write_atomically(path, pack_arrays(header, arrays, str(path)))
+
+
+def pack_arrays(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]], where: str = "") -> bytes:
+    """Return the bytes of the file that `write_arrays` writes."""
     try:
         text = json.dumps(header, sort_keys=True, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError) as error:
-        raise InputError(f"only plain data can be saved: {error}", str(path)) from None
+        raise InputError(f"only plain data can be saved: {error}", where) from None
     entries = {HEADER: _to_npy(np.frombuffer(text, dtype=np.uint8))}
     entries |= {f"{name}.npy": _to_npy(array) for name, array in arrays.items()}
     entries[DIGEST] = _to_npy(np.frombuffer(_digest(entries), dtype=np.uint8))
@@ -76,7 +83,7 @@ def write_arrays(path: str | Path, header: Mapping[str, Any], arrays: Mapping[st
             entry = zipfile.ZipInfo(name, EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, raw)
-    write_atomically(path, packed.getvalue())
+    return packed.getvalue()
 
 
 class ArrayFile:
@@ -149,7 +156,7 @@ def read_arrays(path: str | Path, format_name: str) -> ArrayFile:
     where = str(path)
     try:
         with Path(path).open("rb") as file:
-            raw = file.read(LARGEST_FILE + 1)
+            raw = b"".join(islice(iter(lambda: file.read(PIECE), b""), LARGEST_FILE // PIECE + 1))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where) from None
     except ValueError as error:  # a NUL in the name

@@ -17,7 +17,7 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
 from ncirl.evaluation.starts import start_laws
-from ncirl.formats.array_file import read_arrays, write_arrays
+from ncirl.formats.array_file import pack_arrays, read_arrays, write_arrays
 from ncirl.formats.policy_game import game_from_arrays, game_to_arrays
 from ncirl.formats.policy_playbooks import (
     attacker_from_arrays,
@@ -38,6 +38,7 @@ __all__ = [
     "load_policy",
     "open_policy",
     "plain_settings",
+    "policy_bytes",
     "recomputed",
     "save_policy",
     "versions_used",
@@ -158,6 +159,15 @@ def save_policy(policy: Policy, path: str | Path) -> None:
     SizeError
         When the game has too many states to be written out.
     """
+    write_arrays(path, *_content(policy))
+
+
+def policy_bytes(policy: Policy) -> bytes:
+    """Return the bytes of the file that `save_policy` writes."""
+    return pack_arrays(*_content(policy))
+
+
+def _content(policy: Policy) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     game, arrays, number = game_to_arrays(policy.game)
     timed = policy.game.horizon is not None
     header = {
@@ -173,7 +183,7 @@ def save_policy(policy: Policy, path: str | Path) -> None:
     }
     arrays |= attacker_to_arrays(policy.attacker_playbook, number, timed)
     arrays |= defender_to_arrays(policy.defender_playbook, number, timed)
-    write_arrays(path, header, arrays)
+    return header, arrays
 
 
 def load_policy(path: str | Path) -> Policy:

@@ -17,10 +17,11 @@ __all__ = ["LARGEST_FILE", "is_yaml_name", "read_source"]
 LARGEST_FILE = 64 * 2**20  # bytes
 
 
-def read_source(path: str | Path) -> Any:
+def read_source(path: str | Path, name: str | None = None) -> Any:
     """Read a JSON or YAML file as plain data.
 
-    The suffixes .json, .yaml and .yml decide; any other file is JSON when it opens with a bracket.
+    The suffixes .json, .yaml and .yml decide, of `name` where the path says nothing; any other file is JSON when it
+    opens with a bracket.
 
     Raises
     ------
@@ -28,12 +29,12 @@ def read_source(path: str | Path) -> Any:
         When the file cannot be read, does not parse, repeats a key, holds NaN or an infinity, is larger than
         `LARGEST_FILE` or nested too deeply, or has YAML aliases that unfold into far more than was written.
     """
-    path, where = Path(path), str(path)
-    text = _text(path, where)
+    where, called = str(path), Path(path if name is None else name)
+    text = _text(Path(path), where)
     first = text.lstrip()[:1]
     if not first:
         raise InputError("the file is empty", where)
-    if path.suffix.lower() == ".json" or (not is_yaml_name(path) and first in "{["):
+    if called.suffix.lower() == ".json" or (not is_yaml_name(called) and first in "{["):
         data = _json(text, where)
     else:
         from ncirl.formats.strict_yaml import parse_yaml

@@ -90,7 +90,11 @@ class CertifiedSolution(PlayableSolution):
         extra : mapping, optional
             What else the file is to carry, as plain data; see `Policy.extra`.
         """
-        policy = Policy(
+        self.policy(extra).save(path)
+
+    def policy(self, extra: Mapping[str, Any] | None = None) -> Policy:
+        """Return what a policy file holds of this solution, and whatever else it is to carry."""
+        return Policy(
             game=self.game,
             attacker_playbook=self.attacker_playbook,
             defender_playbook=self.defender_playbook,
@@ -102,7 +106,6 @@ class CertifiedSolution(PlayableSolution):
             versions=versions_used(),
             extra=extra or {},
         )
-        policy.save(path)
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,20 @@
 """The application: routes that check a request, ask the part that knows, and answer.
 
-Nothing is decided here. Whatever takes more than a moment runs in a thread or a worker process.
+Nothing is decided here, and nothing is opened: whatever takes more than a moment, or reads what strangers wrote, runs
+in a process of its own. Work starts on POST only.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterable
+import re
+from asyncio import wrap_future
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager
-from importlib.resources import files
+from importlib.resources import files as packaged
 from pathlib import Path
 from typing import Annotated, Any
 
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from fastapi import Body, FastAPI, Query, Request
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
@@ -22,31 +25,30 @@ from starlette.staticfiles import StaticFiles
 from ncirl.errors import NcirlError
 from ncirl.formats.plain import place
 from ncirl.web import models
-from ncirl.web.compare import Opponent
 from ncirl.web.desk import Desk
-from ncirl.web.events import comparison_events, event_stream, job_events
-from ncirl.web.limits import MOST_EPISODES, Limits
-from ncirl.web.opening import Opened
-from ncirl.web.play import Asked
+from ncirl.web.events import event_stream, job_events
+from ncirl.web.limits import Limits
 from ncirl.web.refusals import Refused, in_a_sentence
-from ncirl.web.security import LOOPBACK, Guard, problem, too_large
-from ncirl.web.view import contest_entry, contest_view, play_view
+from ncirl.web.security import LOOPBACK, Guard, problem
+from ncirl.web.source import Source
 
 __all__ = ["create_app"]
 
 UPLOADS = "/api/contests"
-PLAYERS = 2  # threads that play: more would only wait for each other
+SLICE = 2**16  # bytes of a download handed over at a time, so that one not taken costs no more
+NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+LONGEST_NAME = 60
 SUMMARY = "Contests with a hidden intent: look at them, solve them, play them, compare defences."
-DEFAULTS = models.SolveRequest()
+SOLVE, COMPARE = models.SolveRequest(), models.CompareRequest()
 
-ContestId = Annotated[models.Id, InPath(description="Of a contest, as listed.")]
-JobId = Annotated[models.Id, InPath(description="Of a solve.")]
+ContestId = Annotated[models.Id, InPath(description="Of a contest: as listed, or as whoever opened it was told.")]
+JobId = Annotated[models.Id, InPath(description="Of a solve or a comparison, as whoever started it was told.")]
 
 
 def create_app(
     limits: Limits | None = None,
     *,
-    opened: Iterable[Opened] = (),
+    files: Iterable[Source] = (),
     hosts: Collection[str] | None = LOOPBACK,
     warm: bool = True,
 ) -> FastAPI:
@@ -56,21 +58,22 @@ def create_app(
     ----------
     limits : Limits, optional
         What visitors may ask for.
-    opened : iterable of Opened
-        Files to show beside the examples.
+    files : iterable of Source
+        What to show beside the examples.
     hosts : collection of str, optional
         Names the server may be called by; None for any.
     warm : bool
         Whether to solve the examples when the server starts.
     """
     bounds = limits or Limits()
-    desk = Desk(bounds, opened)
+    desk = Desk(bounds, files)
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:
-        if warm:
-            desk.warm()
         try:
+            await to_thread.run_sync(desk.begin)
+            if warm:
+                desk.warm()
             yield
         finally:
             await to_thread.run_sync(desk.close)
@@ -82,10 +85,10 @@ def create_app(
         openapi_url="/api/openapi.json",
         docs_url=None,  # these pages load script from elsewhere
         redoc_url=None,
-        responses={status: {"model": models.Problem} for status in (400, 403, 413, 421, 422)},
+        responses={status: {"model": models.Problem} for status in (400, 403, 408, 413, 421, 422)},
     )
     app.state.desk = desk
-    app.add_middleware(Guard, hosts=hosts, body=bounds.body, upload=UPLOADS)
+    app.add_middleware(Guard, hosts=hosts, limits=bounds, upload=UPLOADS)
     _handle_errors(app)
     _add_contests(app, desk)
     _add_jobs(app, desk)
@@ -117,19 +120,20 @@ def _handle_errors(app: FastAPI) -> None:
 
 
 def _add_contests(app: FastAPI, desk: Desk) -> None:
-    openers = CapacityLimiter(1)
     missing: dict[int | str, dict[str, Any]] = {404: {"model": models.Problem}}
+    busy: dict[int | str, dict[str, Any]] = {429: {"model": models.Problem}}
+    uploads = 0
 
     @app.get(UPLOADS, response_model=models.ContestList, tags=["look"])
     async def contests() -> dict[str, Any]:
-        """List what can be looked at."""
-        return {"contests": [contest_entry(contest) for contest in desk.contests.all()]}
+        """List the examples; what visitors opened is known to them only."""
+        return {"contests": [contest.entry() for contest in desk.contests.examples()]}
 
     @app.post(
         UPLOADS,
         status_code=201,
         response_model=models.Contest,
-        responses={429: {"model": models.Problem}},
+        responses=busy,
         tags=["look"],
         openapi_extra={
             "requestBody": {
@@ -142,16 +146,21 @@ def _add_contests(app: FastAPI, desk: Desk) -> None:
         request: Request,
         name: Annotated[str, Query(max_length=500, description="The file's name: its ending tells the format.")] = "",
     ) -> dict[str, Any]:
-        """Open a game, an attack graph or a policy: the body is the file."""
-        raw = await _body(request, desk.limits.upload)
-        if openers.statistics().tasks_waiting >= desk.limits.queue:
+        """Open a game, an attack graph or a policy: the body is the file. Keep the id, it is told to nobody else."""
+        nonlocal uploads
+        if uploads > desk.limits.queue:  # before anything is read: each may be large
             raise Refused(429, "too many files are waiting to be opened; try again in a minute")
-        return await to_thread.run_sync(lambda: contest_view(desk.open(name, raw)), limiter=openers)
+        uploads += 1
+        try:
+            raw = await request.body()
+            return desk.keep(name, raw, await wrap_future(desk.open(name, raw))).view()
+        finally:
+            uploads -= 1
 
     @app.get(UPLOADS + "/{contest_id}", response_model=models.Contest, responses=missing, tags=["look"])
-    def contest(contest_id: ContestId) -> dict[str, Any]:
+    async def contest(contest_id: ContestId) -> dict[str, Any]:
         """Return everything about a contest."""
-        return contest_view(desk.contests.get(contest_id))
+        return desk.contests.get(contest_id).view()
 
     @app.get(
         UPLOADS + "/{contest_id}/policy",
@@ -163,85 +172,75 @@ def _add_contests(app: FastAPI, desk: Desk) -> None:
         },
         tags=["solve"],
     )
-    async def policy(contest_id: ContestId) -> Response:
+    async def policy(contest_id: ContestId) -> StreamingResponse:
         """Return the policy file of a contest that is solved."""
-        raw = desk.contests.arena(contest_id).raw
-        kept = {"Content-Disposition": f'attachment; filename="{contest_id}.ncirl"'}
-        return Response(raw, media_type="application/octet-stream", headers=kept)
+        contest, source = desk.contests.policy(contest_id)
+        raw = source.raw or b""
+        name = NOT_IN_NAMES.sub("-", contest.title)[:LONGEST_NAME]
+        kept = {"Content-Disposition": f'attachment; filename="{name}.ncirl"', "Content-Length": str(len(raw))}
+        return StreamingResponse(_slices(raw), media_type="application/octet-stream", headers=kept)
 
     @app.post(
         UPLOADS + "/{contest_id}/solve",
         status_code=202,
         response_model=models.Started,
-        responses={**missing, 429: {"model": models.Problem}},
+        responses={**missing, **busy},
         tags=["solve"],
     )
-    def solve(contest_id: ContestId, settings: Annotated[models.SolveRequest, Body()] = DEFAULTS) -> dict[str, Any]:
+    async def solve(contest_id: ContestId, asked: Annotated[models.SolveRequest, Body()] = SOLVE) -> dict[str, Any]:
         """Start to solve a contest; what comes of it is a contest of its own."""
-        return {"job": desk.solve(contest_id, settings.gap, settings.time_limit).id}
+        return {"job": desk.solve(contest_id, asked.gap, asked.time_limit).id}
+
+    @app.post(
+        UPLOADS + "/{contest_id}/compare",
+        status_code=202,
+        response_model=models.Started,
+        responses={**missing, **busy, 409: {"model": models.Problem}},
+        tags=["compare"],
+    )
+    async def compare(
+        contest_id: ContestId, asked: Annotated[models.CompareRequest, Body()] = COMPARE
+    ) -> dict[str, Any]:
+        """Start to play defenders on the same draws, on a contest that is solved."""
+        return {"job": desk.compare(contest_id, asked.attacker, asked.episodes, asked.seed).id}
 
 
 def _add_jobs(app: FastAPI, desk: Desk) -> None:
     missing: dict[int | str, dict[str, Any]] = {404: {"model": models.Problem}}
 
-    @app.get("/api/jobs/{job_id}", response_model=models.JobView, responses=missing, tags=["solve"])
+    @app.get("/api/jobs/{job_id}", response_model=models.JobView, responses=missing, tags=["jobs"])
     async def job(job_id: JobId) -> dict[str, Any]:
-        """Say how far a solve is."""
+        """Say how far a solve or a comparison is."""
         return desk.jobs.get(job_id).view()
 
-    @app.delete("/api/jobs/{job_id}", response_model=models.JobView, responses=missing, tags=["solve"])
+    @app.delete("/api/jobs/{job_id}", response_model=models.JobView, responses=missing, tags=["jobs"])
     async def cancel(job_id: JobId) -> dict[str, Any]:
-        """Ask a solve to stop; what it has found so far becomes a contest."""
+        """Ask a solve to stop, and what it has found so far becomes a contest; end a comparison."""
         return desk.jobs.cancel(job_id).view()
 
     @app.get(
         "/api/jobs/{job_id}/events",
         response_class=StreamingResponse,
-        responses={**missing, 200: _stream_of("bounds", "end")},
-        tags=["solve"],
+        responses={**missing, 200: _stream_of("bounds", "point", "end")},
+        tags=["jobs"],
     )
     async def events(job_id: JobId) -> StreamingResponse:
-        """Send `bounds` as they are found, then `end` with the solve as it ended."""
+        """Send `bounds` of a solve or a `point` of a comparison's curves as they come, then `end` with the job."""
         return event_stream(job_events(desk.jobs.get(job_id)))
 
 
 def _add_play(app: FastAPI, desk: Desk) -> None:
-    players = CapacityLimiter(PLAYERS)
     unsolved: dict[int | str, dict[str, Any]] = {404: {"model": models.Problem}, 409: {"model": models.Problem}}
 
     @app.post("/api/play", response_model=models.PlayView, responses=unsolved, tags=["play"])
-    async def play(asked: models.PlayRequest) -> JSONResponse:
+    async def play(asked: models.PlayRequest) -> Response:
         """Replay a play from its seed and moves, and say where it stands."""
-        moves = tuple(tuple(move) if isinstance(move, list) else move for move in asked.moves)
-        wanted = Asked(desk.contests.arena(asked.contest), asked.role, asked.intent, asked.seed, moves)
-
-        def answer() -> JSONResponse:
-            return JSONResponse(play_view(desk.plays.replay(wanted)))
-
-        return answer() if desk.plays.is_quick(wanted) else await to_thread.run_sync(answer, limiter=players)
-
-    @app.get(
-        "/api/compare",
-        response_class=StreamingResponse,
-        responses={
-            **unsolved,
-            200: _stream_of("point", "end"),
-            429: {"model": models.Problem},
-        },
-        tags=["compare"],
-    )
-    async def compare(
-        contest: Annotated[models.Id, Query(description="A contest that is solved.")],
-        episodes: Annotated[int, Query(ge=1, le=MOST_EPISODES)] = 500,
-        seed: Annotated[int, Query(ge=0, le=2**53 - 1)] = 0,
-        attacker: Annotated[Opponent, Query(description="Whom the defenders meet.")] = Opponent.BEST_RESPONSE,
-    ) -> StreamingResponse:
-        """Play defenders on the same draws and send a `point` of their curves from time to time, then `end`."""
-        return event_stream(comparison_events(desk, contest, attacker, episodes, seed))
+        told = await wrap_future(desk.play(asked.contest, asked.model_dump()))
+        return Response(told, media_type="application/json")
 
 
 def _add_page(app: FastAPI) -> None:
-    folder = Path(str(files("ncirl.web") / "static"))
+    folder = Path(str(packaged("ncirl.web") / "static"))
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def page() -> FileResponse:
@@ -257,12 +256,5 @@ def _stream_of(*names: str) -> dict[str, Any]:
     return {"description": "Server-sent events.", "content": {"text/event-stream": {"schema": schema}}}
 
 
-async def _body(request: Request, limit: int) -> bytes:
-    """Read a request as it comes, and no further than the limit."""
-    parts, size = [], 0
-    async for part in request.stream():
-        parts.append(part)
-        size += len(part)
-        if size > limit:
-            raise too_large(limit)
-    return b"".join(parts)
+def _slices(raw: bytes) -> Iterator[bytes]:
+    return (raw[at : at + SLICE] for at in range(0, len(raw), SLICE))

@@ -16,7 +16,6 @@ from ncirl._typing import FloatArray, State
 from ncirl.defence.choices import Choice, members, plain_choice, set_choice
 from ncirl.errors import InputError
 from ncirl.stage import Stage
-from ncirl.verify import verify
 from ncirl.web.draws import Table
 from ncirl.web.limits import MOST_STAGES
 from ncirl.web.opening import Opened
@@ -94,18 +93,14 @@ class Arena:
     Raises
     ------
     InputError
-        When its playbooks prove nothing.
+        When there is no policy in it.
     """
 
     def __init__(self, opened: Opened) -> None:
         if opened.policy is None:
             raise InputError("is no policy", opened.name)
-        self.policy, self.game, self.graph, self.raw = opened.policy, opened.game, opened.graph, opened.raw
+        self.policy, self.game, self.graph = opened.policy, opened.game, opened.graph
         self.timed = self.game.timed()
-        self.certificate = verify(self.policy)
-        if not np.isfinite([self.certificate.lower, *self.certificate.per_intent]).all():
-            why = "; ".join(self.certificate.faults[:1]) or "what can be got against it has no bound"
-            raise InputError(f"the policy proves nothing: {why}", opened.name)
         self.attacker, self.defender = self.policy.attacker_strategy(), self.policy.defender_strategy()
         self._initial = () if self.graph is None else tuple(c.id for c in self.graph.conditions if c.initial)
         self.table = Table(self.game, self.attacker, self.defender)
@@ -132,14 +127,9 @@ class Arena:
         return min(MOST_STAGES, next(n for n in count(1) if self.game.discount**n <= HARDLY))
 
     @cached_property
-    def widest(self) -> int:
-        """The most pairs of actions at a public state: how much a stage may take."""
-        return max(len(stage.attacker) * len(stage.defender) for stage in map(self.game.stage, self.game.explore()))
-
-    @cached_property
     def guarantee(self) -> dict[str, float]:
         """What an attacker of each intent can get at most, on average: what its best answer gets, as verified."""
-        return dict(zip(self.game.intents, self.certificate.per_intent.tolist(), strict=True))
+        return dict(zip(self.game.intents, self.policy.per_intent.tolist(), strict=True))
 
     def _side(self, in_graph: str, otherwise: str, names: tuple[str, ...]) -> Side:
         if self.graph is None:

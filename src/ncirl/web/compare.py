@@ -11,7 +11,6 @@ The attacker plays its certified strategy, or answers each defender as one who k
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 from statistics import NormalDist
 from typing import Any
 
@@ -27,19 +26,13 @@ from ncirl.solvers.shapley import Shapley
 from ncirl.strategy import AttackerStrategy, DefenderStrategy, StationaryDefender, uniform_defender
 from ncirl.web.arena import Arena
 from ncirl.web.draws import Luck, Table, drawn_luck
+from ncirl.web.roles import Opponent
 
-__all__ = ["Opponent", "compared"]
+__all__ = ["compared"]
 
 POINTS = 100  # of a curve
 CONFIDENCE = 0.95
 MOST_SITUATIONS = 20_000  # looked at to answer a defender
-
-
-class Opponent(StrEnum):
-    """Whom the defenders meet."""
-
-    CERTIFIED = "certified"
-    BEST_RESPONSE = "best-response"
 
 
 def compared(arena: Arena, opponent: Opponent, episodes: int, seed: int) -> Iterator[dict[str, Any]]:

@@ -1,29 +1,23 @@
 """The contests that can be looked at: examples, files given at the start, uploads and results of solves.
 
-What visitors bring is kept in memory, bounded; the one not looked at for longest goes first. The id of a file is made
-of its content, so that a link to it holds again once the same file is there.
+The server keeps bytes: the file, and what a sandbox told of it. The examples are for all to see. What a visitor brings
+is known by an id that cannot be guessed: whoever has the address has the contest, and nobody else learns of it. Bytes
+are counted; what was not looked at for longest goes first.
 """
 
 from __future__ import annotations
 
-import hashlib
+import json
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
-from ncirl.web.arena import Arena
 from ncirl.web.limits import Limits
-from ncirl.web.opening import Opened
-from ncirl.web.picture import picture_of
 from ncirl.web.refusals import Refused
-from ncirl.web.sizes import sizes_of
+from ncirl.web.source import Source
 
-__all__ = ["Contest", "Contests", "contest_of"]
-
-ID_LENGTH = 12
+__all__ = ["Contest", "Contests"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +26,18 @@ class Contest:
 
     Attributes
     ----------
-    id, title : str
-        Opaque, and for people.
-    kind : {"graph", "game", "policy"}
-        What it came as.
-    opened : Opened
+    id : str
+        What it is known by.
+    source : Source
         What it came from: what a solve starts with.
-    arena : Arena or None
-        Where it is played; None until it is solved.
+    told : bytes
+        Everything that is told of it, as JSON.
+    title, kind : str
+        Of what was told, its name and what it came as.
+    too_large : str or None
+        Why it cannot be solved here.
+    policy : Source or None
+        What is played; None until it is solved.
     example : bool
         Whether it belongs to the server rather than to a visitor, and stays.
     job : str or None
@@ -47,49 +45,52 @@ class Contest:
     """
 
     id: str
+    source: Source
+    told: bytes
     title: str
     kind: str
-    opened: Opened
-    arena: Arena | None = None
+    too_large: str | None
+    policy: Source | None
     example: bool = False
     job: str | None = None
 
-    @cached_property
-    def sizes(self) -> dict[str, Any]:
-        """How large it is."""
-        return sizes_of(self.opened.game, self.opened.graph)
+    @classmethod
+    def of(cls, contest_id: str, source: Source, told: bytes, *, example: bool = False) -> Contest:
+        """Return a file as a contest, given what a sandbox told of it."""
+        view = json.loads(told)
+        title, kind = str(view["title"]), str(view["kind"])
+        policy = source if kind == "policy" else None
+        return cls(contest_id, source, told, title, kind, view["sizes"]["too_large"], policy, example)
 
-    @cached_property
-    def picture(self) -> dict[str, Any] | None:
-        """Its attack graph, if it has one."""
-        return None if self.opened.graph is None else picture_of(self.opened.graph)
+    @property
+    def size(self) -> int:
+        """How many bytes are kept of it."""
+        return len(self.told) + len(self.source.raw or b"")
 
+    def entry(self) -> dict[str, Any]:
+        """Return what a list says of it."""
+        told = {"id": self.id, "title": self.title, "kind": self.kind, "solved": self.policy is not None}
+        return {**told, "example": self.example, "job": self.job}
 
-def contest_of(opened: Opened, *, example: bool = False) -> Contest:
-    """Return what a file holds as a contest; a policy is verified on the way."""
-    return Contest(
-        id=hashlib.sha256(opened.raw or opened.name.encode()).hexdigest()[:ID_LENGTH],
-        title=opened.game.name or opened.name,
-        kind="policy" if opened.policy else "graph" if opened.graph else "game",
-        opened=opened,
-        arena=Arena(opened) if opened.policy else None,
-        example=example,
-    )
+    def view(self) -> dict[str, Any]:
+        """Return everything that is told of it."""
+        return {**json.loads(self.told), **self.entry()}
 
 
 class Contests:
     """The contests by id; safe to use from several threads."""
 
-    def __init__(self, limits: Limits, examples: Iterable[Contest] = ()) -> None:
-        self._most = limits.contests
-        self._examples = {contest.id: contest for contest in examples}
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._examples: dict[str, Contest] = {}
         self._kept: OrderedDict[str, Contest] = OrderedDict()
+        self._bytes = 0
         self._lock = threading.Lock()
 
-    def all(self) -> list[Contest]:
-        """List the examples, then what was looked at last."""
+    def examples(self) -> list[Contest]:
+        """List what is for all to see."""
         with self._lock:
-            return [*self._examples.values(), *reversed(self._kept.values())]
+            return list(self._examples.values())
 
     def get(self, contest_id: str) -> Contest:
         """Return a contest and remember that it was looked at.
@@ -107,8 +108,8 @@ class Contests:
             self._kept.move_to_end(contest_id)
             return self._kept[contest_id]
 
-    def arena(self, contest_id: str) -> Arena:
-        """Return where a contest is played.
+    def policy(self, contest_id: str) -> tuple[Contest, Source]:
+        """Return a contest and what is played of it.
 
         Raises
         ------
@@ -116,19 +117,21 @@ class Contests:
             When there is none of this id, or it is not solved.
         """
         contest = self.get(contest_id)
-        if contest.arena is None:
-            raise Refused(409, f"'{contest.title}' has no strategies yet; solve it first, or wait if that is under way")
-        return contest.arena
+        if contest.policy is None:
+            said = f"'{contest.title:.80}' has no strategies yet; solve it first, or wait if that is under way"
+            raise Refused(409, said)
+        return contest, contest.policy
 
     def add(self, contest: Contest) -> Contest:
-        """Keep a contest, in place of the one not looked at for longest if there are too many."""
+        """Keep a contest, in place of those not looked at for longest if there are too many."""
         with self._lock:
-            if contest.id in self._examples:
-                return self._examples[contest.id]
+            if contest.example:
+                self._examples[contest.id] = contest
+                return contest
             self._kept[contest.id] = contest
-            self._kept.move_to_end(contest.id)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._bytes += contest.size
+            while len(self._kept) > self._limits.contests or self._bytes > self._limits.kept:
+                self._bytes -= self._kept.popitem(last=False)[1].size
             return contest
 
     def change_example(self, contest_id: str, **changes: Any) -> None:

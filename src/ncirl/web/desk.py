@@ -1,27 +1,29 @@
-"""What the server can be asked, apart from how it is asked: contests, solves, plays and comparisons together."""
+"""What the server can be asked, apart from how it is asked: contests, solves, plays and comparisons together.
+
+Nothing is opened here. What visitors bring goes to one sandbox, what the server was given to another, so that neither
+waits for the other nor pays for it.
+"""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from concurrent.futures import Future
 from typing import Any
 
-from ncirl.web.arena import Arena
-from ncirl.web.compare import Opponent, compared
-from ncirl.web.contests import Contest, Contests, contest_of
-from ncirl.web.gate import Gate
-from ncirl.web.jobs import Job, Jobs, Keep
+from ncirl.web.contests import Contest, Contests
+from ncirl.web.jobs import Job, Jobs, Keep, new_id
 from ncirl.web.limits import Limits
-from ncirl.web.opening import Opened, open_builtin, open_file
-from ncirl.web.play import Plays
 from ncirl.web.refusals import Refused
-from ncirl.web.sizes import check_size
+from ncirl.web.roles import Opponent
+from ncirl.web.room import Room
+from ncirl.web.source import Source
+from ncirl.web.worker import POLICY, Compare, Solve
 
 __all__ = ["Desk"]
 
 EXAMPLES = ("builtin:office", "builtin:patrol")
 EXAMPLE_GAP, EXAMPLE_SECONDS = 0.05, 60.0
+ID_LENGTH = 12  # of what is for all to see: a link to it holds again once the same file is there
 
 
 class Desk:
@@ -31,64 +33,77 @@ class Desk:
     ----------
     limits : Limits
         What visitors may ask for.
-    files : iterable of Opened
+    files : iterable of Source
         What to show beside the examples; unlike uploads these stay.
     """
 
-    def __init__(self, limits: Limits, files: Iterable[Opened] = ()) -> None:
-        self.limits = limits
-        given = [contest_of(opened, example=True) for opened in (*files, *map(open_builtin, EXAMPLES))]
-        self.contests = Contests(limits, given)
+    def __init__(self, limits: Limits, files: Iterable[Source] = ()) -> None:
+        self.limits, self._own_limits = limits, limits.for_own_files()
+        self.contests = Contests(limits)
         self.jobs = Jobs(limits)
-        self._gate = Gate(limits)
-        self.plays = Plays(limits.plays)
-        self._comparing = threading.BoundedSemaphore(limits.comparisons)
+        self.visitors, self.own = Room(limits), Room(self._own_limits)
+        self._given = [*files, *(Source(name, None) for name in EXAMPLES)]
 
-    def warm(self) -> None:
-        """Solve the built-in examples, so that they can be played soon."""
-        for contest in self.contests.all():
-            if contest.opened.name in EXAMPLES and contest.arena is None:
-                job = self.jobs.start(contest.opened, EXAMPLE_GAP, EXAMPLE_SECONDS, self._fulfils(contest))
-                self.contests.change_example(contest.id, job=job.id)
-
-    def open(self, name: str, raw: bytes) -> Contest:
-        """Open an upload, once the gate has."""
-        self._gate.check(name, raw)
-        return self.contests.add(contest_of(open_file(name, raw, self.limits)))
-
-    def solve(self, contest_id: str, relative_gap: float, time_limit: float) -> Job:
-        """Start to solve a contest; what comes of it is a contest of its own."""
-        opened = self.contests.get(contest_id).opened
-        check_size(opened.game, opened.graph)
-        return self.jobs.start(opened, relative_gap, time_limit, lambda done: self.contests.add(contest_of(done)).id)
-
-    @contextmanager
-    def comparing(
-        self, contest_id: str, opponent: Opponent, episodes: int, seed: int
-    ) -> Iterator[Iterator[dict[str, Any]]]:
-        """Compare defenders on a contest; the points come as they are asked for.
+    def begin(self) -> None:
+        """Open the examples and the files that were given, once.
 
         Raises
         ------
         Refused
-            When too many are at it already.
+            Which says what is wrong with the first that cannot be opened.
         """
-        arena = self.contests.arena(contest_id)
-        if not self._comparing.acquire(blocking=False):
-            raise Refused(429, "other comparisons are under way; try again in a minute")
-        try:
-            yield compared(arena, opponent, episodes, seed)
-        finally:
-            self._comparing.release()
+        while self._given:
+            source = self._given[0]
+            told = self.own.view(source).result()
+            self.contests.add(Contest.of(source.key[:ID_LENGTH], source, told, example=True))
+            del self._given[0]
+
+    def warm(self) -> None:
+        """Solve the built-in examples, so that they can be played soon."""
+        for contest in self.contests.examples():
+            if contest.source.name in EXAMPLES and contest.policy is None:
+                task = Solve(contest.source, EXAMPLE_GAP, EXAMPLE_SECONDS, self._own_limits)
+                job = self.jobs.start(task, self._fulfils(contest), own=True)
+                self.contests.change_example(contest.id, job=job.id)
+
+    def open(self, name: str, raw: bytes) -> Future[bytes]:
+        """Ask what is to be told of an upload."""
+        return self.visitors.view(Source(name, raw))
+
+    def keep(self, name: str, raw: bytes, told: bytes) -> Contest:
+        """Make a file a contest of whoever is told its id."""
+        return self.contests.add(Contest.of(new_id(), Source(name, raw), told))
+
+    def play(self, contest_id: str, asked: dict[str, Any]) -> Future[bytes]:
+        """Ask for a play."""
+        contest, policy = self.contests.policy(contest_id)
+        return (self.own if contest.example else self.visitors).play(policy, asked)
+
+    def solve(self, contest_id: str, relative_gap: float, time_limit: float) -> Job:
+        """Start to solve a contest; what comes of it is a contest of its own."""
+        contest = self.contests.get(contest_id)
+        if contest.too_large is not None:
+            raise Refused(422, contest.too_large)
+        task = Solve(contest.source, relative_gap, time_limit, self._limits_of(contest))
+        return self.jobs.start(task, lambda told, raw: self.keep(POLICY, raw, told).id)
+
+    def compare(self, contest_id: str, opponent: Opponent, episodes: int, seed: int) -> Job:
+        """Start to compare defenders on a contest."""
+        contest, policy = self.contests.policy(contest_id)
+        return self.jobs.start(Compare(policy, opponent, episodes, seed, self._limits_of(contest)))
 
     def close(self) -> None:
         """End all work."""
         self.jobs.close()
-        self._gate.close()
+        self.visitors.close()
+        self.own.close()
+
+    def _limits_of(self, contest: Contest) -> Limits:
+        return self._own_limits if contest.example else self.limits
 
     def _fulfils(self, contest: Contest) -> Keep:
-        def keep(done: Opened) -> str:
-            self.contests.change_example(contest.id, job=None, arena=Arena(done))
+        def keep(told: bytes, raw: bytes) -> str:
+            self.contests.change_example(contest.id, job=None, policy=Source(POLICY, raw), told=told)
             return contest.id
 
         return keep

@@ -1,18 +1,18 @@
-"""Solves in worker processes: a few at once, some waiting, no more.
+"""Solves and comparisons in worker processes: a few of each at once, some waiting, no more.
 
-Each worker is watched by a thread of its own. What can happen to it:
+A job is known by an id that cannot be guessed: whoever has it may follow the job and end it, nobody else. Each worker
+is watched by a thread of its own. What can happen to it:
 
-    it ends               its policy is opened, verified and becomes a contest
-    it is cancelled       it is asked to stop and keeps what it has; if it does not within a grace period, it is ended
+    it ends               what came of it is kept: a solve's policy becomes a contest
+    it is cancelled       a solve is asked to stop and keeps what it has, within a grace period; a comparison is ended
     it does not end       it is ended some time after its time limit
     it dies               its own job has failed, with the reason; no other job notices
 """
 
 from __future__ import annotations
 
-import multiprocessing
+import json
 import secrets
-import signal
 import threading
 import time
 from collections import OrderedDict
@@ -21,22 +21,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from multiprocessing.connection import Connection
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from ncirl.web.children import Child
 from ncirl.web.limits import Limits
-from ncirl.web.opening import Opened, open_file
 from ncirl.web.refusals import Refused
-from ncirl.web.worker import Task, work
+from ncirl.web.worker import Compare, Solve, Task, work
 
-__all__ = ["Job", "JobState", "Jobs", "Keep"]
+__all__ = ["Job", "JobState", "Jobs", "Keep", "new_id"]
 
 POLL = 0.05  # seconds
 
 
 class JobState(StrEnum):
-    """How far a solve is."""
+    """How far a job is."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -46,20 +44,28 @@ class JobState(StrEnum):
 
 
 ENDED = (JobState.DONE, JobState.CANCELLED, JobState.FAILED)
+Keep = Callable[[bytes, bytes], str]  # makes a contest of what is told of a policy and the policy, and returns its id
+
+
+def new_id() -> str:
+    """Return an id that cannot be guessed: to know it is to be allowed."""
+    return secrets.token_urlsafe(16)
 
 
 @dataclass(eq=False)
 class Job:
-    """One solve.
+    """One solve or comparison.
 
     Attributes
     ----------
-    id : str
-        Opaque.
+    id, kind : str
+        What it is known by, and whether it is a "solve" or a "compare".
+    own : bool
+        Whether it is the server's own: all may follow it, none may end it.
     contest : str or None
         The contest that came of it.
-    bounds : list of (seconds, lower, upper)
-        In the order they were reported.
+    events : list of (str, dict)
+        What it told, in order.
     error : str or None
         Why it failed.
     pid : int or None
@@ -67,9 +73,11 @@ class Job:
     """
 
     id: str
+    kind: str
+    own: bool = False
     state: JobState = JobState.QUEUED
     contest: str | None = None
-    bounds: list[tuple[float, float, float]] = field(default_factory=list)
+    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     error: str | None = None
     pid: int | None = None
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -81,16 +89,13 @@ class Job:
 
     def view(self) -> dict[str, Any]:
         """Return it as plain data."""
-        seconds, lower, upper = self.bounds[-1] if self.bounds else (0.0, None, None)
-        told = {"id": self.id, "state": str(self.state), "lower": lower, "upper": upper, "seconds": seconds}
+        latest = self.events[-1][1] if self.events else None
+        told = {"id": self.id, "kind": self.kind, "state": str(self.state), "latest": latest}
         return {**told, "contest": self.contest, "error": self.error}
 
 
-Keep = Callable[[Opened], str]  # makes what came of a solve a contest and returns its id
-
-
 class Jobs:
-    """Starts solves, watches and ends them.
+    """Starts solves and comparisons, watches and ends them.
 
     Parameters
     ----------
@@ -103,25 +108,27 @@ class Jobs:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._watchers = ThreadPoolExecutor(limits.workers, thread_name_prefix="solve")
+        self._most = {"solve": limits.workers, "compare": limits.comparisons}
+        self._watchers = {kind: ThreadPoolExecutor(most, thread_name_prefix=kind) for kind, most in self._most.items()}
 
-    def start(self, opened: Opened, relative_gap: float, time_limit: float, keep: Keep) -> Job:
-        """Start a solve, or let it wait for its turn.
+    def start(self, task: Task, keep: Keep | None = None, *, own: bool = False) -> Job:
+        """Start a job, or let it wait for its turn.
 
         Raises
         ------
         Refused
             When too many are waiting.
         """
-        job = Job(secrets.token_hex(6))
+        job = Job(new_id(), "solve" if isinstance(task, Solve) else "compare", own)
         with self._lock:
-            waiting = sum(not other.ended for other in self._jobs.values()) - self._limits.workers
+            busy = sum(not other.ended for other in self._jobs.values() if other.kind == job.kind)
+            waiting = busy - self._most[job.kind]
             if waiting >= self._limits.queue:
-                raise Refused(429, f"{waiting} solves are waiting already; try again in a minute, or cancel one")
+                raise Refused(429, f"{waiting} others are waiting already; try again in a minute")
             self._jobs[job.id] = job
             for old in [j for j in self._jobs.values() if j.ended][: max(0, len(self._jobs) - self._limits.jobs)]:
                 del self._jobs[old.id]
-        self._watchers.submit(self._watch, job, opened, relative_gap, time_limit, keep)
+        self._watchers[job.kind].submit(self._watch, job, task, keep)
         return job
 
     def get(self, job_id: str) -> Job:
@@ -134,12 +141,20 @@ class Jobs:
         """
         with self._lock:
             if job_id not in self._jobs:
-                raise Refused(404, f"there is no solve '{job_id:.40}' here, or not any more")
+                raise Refused(404, f"there is no job '{job_id:.40}' here, or not any more")
             return self._jobs[job_id]
 
     def cancel(self, job_id: str) -> Job:
-        """Ask a job to stop with what it has; one that waits never starts."""
+        """Ask a job to stop with what it has; one that waits never starts.
+
+        Raises
+        ------
+        Refused
+            When there is none of this id, or it is the server's own.
+        """
         job = self.get(job_id)
+        if job.own:
+            raise Refused(403, "the server solves its examples for everybody; that cannot be stopped from here")
         job.cancelled.set()
         with self._lock:
             if job.state is JobState.QUEUED:
@@ -149,66 +164,55 @@ class Jobs:
     def close(self) -> None:
         """End every worker; nothing is kept."""
         self._closing.set()
-        self._watchers.shutdown(cancel_futures=True)
+        for watchers in self._watchers.values():
+            watchers.shutdown(cancel_futures=True)
 
-    def _watch(self, job: Job, opened: Opened, relative_gap: float, time_limit: float, keep: Keep) -> None:
+    def _watch(self, job: Job, task: Task, keep: Keep | None) -> None:
         with self._lock:
             if job.state is not JobState.QUEUED or self._closing.is_set():
                 return
             job.state = JobState.RUNNING
-        with TemporaryDirectory(prefix="ncirl-", ignore_cleanup_errors=True) as folder:
-            path = Path(folder) / "policy.ncirl"
-            task = Task(opened.name, opened.raw, relative_gap, time_limit, str(path), self._limits.memory)
-            try:
-                reason = self._run(job, task)
-                if reason is None:
-                    job.contest = keep(open_file(path.name, path.read_bytes(), self._limits))
-            except Exception as error:  # a job that nobody watches any more would run for ever
-                reason = str(error) or type(error).__name__
+        try:
+            reason = self._run(job, task, keep)
+        except Exception as error:  # a job that nobody watches any more would run for ever
+            reason = str(error) or type(error).__name__
         job.error = reason
         otherwise = JobState.DONE if reason is None else JobState.FAILED
         job.state = JobState.CANCELLED if job.cancelled.is_set() else otherwise
 
-    def _run(self, job: Job, task: Task) -> str | None:
-        """Run a worker to its end; return why there is no policy, None where there is."""
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=work, args=(task, theirs), daemon=True)
-        process.start()
-        theirs.close()
-        job.pid = process.pid
+    def _run(self, job: Job, task: Task, keep: Keep | None) -> str | None:
+        """Run a worker to its end; return why nothing came of it, None where something did."""
+        child = Child(work, task)
+        job.pid = child.pid
         try:
-            return self._followed(job, ours, task.time_limit)
+            return self._followed(job, child.line, task, keep)
         except (EOFError, OSError):  # it hung up
-            process.join(self._limits.grace)
-            return _fate(process.exitcode)
+            return child.fate(self._limits.grace)
         finally:
             job.pid = None
-            process.kill()
-            process.join()
-            ours.close()
+            child.end()
 
-    def _followed(self, job: Job, worker: Connection, time_limit: float) -> str | None:
-        late = time.monotonic() + time_limit + self._limits.grace
+    def _followed(self, job: Job, worker: Connection, task: Task, keep: Keep | None) -> str | None:
+        seconds = self._limits.comparing if isinstance(task, Compare) else task.time_limit + self._limits.grace
+        late = time.monotonic() + seconds
         asked = False
         while True:
             if worker.poll(POLL):
-                kind, *told = worker.recv()
-                if kind == "bounds":
-                    job.bounds.append((told[0], told[1], told[2]))
-                else:
-                    return None if kind == "done" else str(told[0])
+                kind, told = json.loads(worker.recv_bytes(self._limits.policy))
+                if kind == "failed":
+                    return str(told)
+                if kind == "done":
+                    if keep is not None:
+                        job.contest = keep(*(worker.recv_bytes(self._limits.policy) for _ in range(2)))
+                    return None
+                job.events.append((kind, told))
             if self._closing.is_set():
                 return "the server was stopped"
             if job.cancelled.is_set() and not asked:
+                if isinstance(task, Compare):  # there is nothing to wind up
+                    return None
                 asked = True
                 late = time.monotonic() + self._limits.grace
                 worker.send("stop")
             if time.monotonic() > late:
-                return f"did not end within {self._limits.grace:g} s after its time was up"
-
-
-def _fate(code: int | None) -> str:
-    if code is not None and code < 0:
-        return f"the worker was ended by signal {signal.Signals(-code).name}"
-    return f"the worker ended unexpectedly with exit code {code}"
+                return f"did not end within {seconds:g} s, all its time"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-__all__ = ["MOST_EPISODES", "MOST_SECONDS", "MOST_STAGES", "Limits", "bound_memory"]
+__all__ = ["MOST_EPISODES", "MOST_SECONDS", "MOST_STAGES", "Limits"]
 
 MOST_STAGES = 200  # of one play
 MOST_EPISODES = 2000  # of one comparison
@@ -17,55 +17,68 @@ class Limits:
 
     Attributes
     ----------
-    upload : int
-        Bytes of a file.
+    upload, body : int
+        Bytes of a file, and of any other request.
+    patience, rate : float
+        Seconds that a request may be late, and bytes per second that it must come at: so many bytes must be there
+        within ``patience + bytes / rate`` seconds. Answers must be taken as fast.
+    connections : int
+        At once.
+    contests, kept : int
+        Uploads and results kept, and their bytes; the one not looked at for longest goes first.
     unpacked : int
         Bytes of a policy file once it is unpacked.
-    body : int
-        Bytes of any other request.
-    contests : int
-        Uploads and results kept; the one not looked at for longest goes first.
-    workers, queue : int
-        Solves at once, and waiting for their turn.
-    jobs : int
-        Finished solves remembered.
-    comparisons : int
-        Comparisons at once.
-    plays : int
-        Plays kept ready to be continued; any other is replayed from its seed.
     conditions, exploits : int
         Of an attack graph that is to be drawn.
     texts : int
         Names in one list of a file.
+    answer, policy : int
+        Bytes of what is told of a contest or a play, and of the policy that comes of a solve.
     opening : float
-        Seconds it may take to open a file.
+        Seconds it may take to open a file, or to play it.
+    room : int
+        Bytes of address space that the process which opens and plays what visitors bring may add to those it starts
+        with.
+    opened, plays : int
+        Contests kept open in such a process, and plays of each kept ready to be continued; any other is opened again,
+        and replayed from its seed.
+    workers, comparisons, queue : int
+        Solves and comparisons at once, and of either, and of uploads, waiting for their turn.
+    jobs : int
+        Finished solves and comparisons remembered.
+    comparing : float
+        Seconds of a comparison.
     grace : float
         Seconds a solve may take to wind up after it was told to stop.
     memory : int
-        Bytes of address space of each process that works for visitors.
+        Bytes of address space of a solve or a comparison.
     """
 
     upload: int = 4 * 2**20
-    unpacked: int = 64 * 2**20
     body: int = 64 * 2**10
-    contests: int = 32
-    workers: int = 2
-    queue: int = 8
-    jobs: int = 200
-    comparisons: int = 2
-    plays: int = 500
+    patience: float = 5.0
+    rate: float = 64 * 2**10
+    connections: int = 256
+    contests: int = 1000
+    kept: int = 64 * 2**20
+    unpacked: int = 64 * 2**20
     conditions: int = 300
     exploits: int = 600
     texts: int = 5000
-    opening: float = 10.0
+    answer: int = 2**20
+    policy: int = 32 * 2**20
+    opening: float = 5.0
+    room: int = 160 * 2**20
+    opened: int = 8
+    plays: int = 200
+    workers: int = 2
+    comparisons: int = 2
+    queue: int = 8
+    jobs: int = 200
+    comparing: float = 60.0
     grace: float = 20.0
     memory: int = 6 * 2**30
 
-
-def bound_memory(limit: int) -> None:
-    """Let this process have no more than so many bytes of address space, where the system can do that."""
-    try:
-        import resource
-    except ImportError:
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    def for_own_files(self) -> Limits:
+        """Return the bounds of what whoever starts the server gives it: large files are welcome."""
+        return replace(self, unpacked=2**30, answer=16 * self.answer, opening=600.0, room=self.memory)

@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-from ncirl.web.limits import MOST_SECONDS, MOST_STAGES
-from ncirl.web.play import Role
+from ncirl.web.limits import MOST_EPISODES, MOST_SECONDS, MOST_STAGES
+from ncirl.web.roles import Opponent, Role
 
 __all__ = [
+    "CompareRequest",
     "Contest",
     "ContestEntry",
     "ContestList",
@@ -40,6 +41,14 @@ class SolveRequest(Request):
 
     gap: float = Field(default=0.01, gt=0, le=1, allow_inf_nan=False, description="Relative distance of the bounds.")
     time_limit: float = Field(default=30.0, ge=0.1, le=MOST_SECONDS, allow_inf_nan=False, description="Seconds.")
+
+
+class CompareRequest(Request):
+    """How many plays, on which draws, and whom the defenders meet."""
+
+    episodes: StrictInt = Field(default=500, ge=1, le=MOST_EPISODES)
+    seed: Seed = 0
+    attacker: Opponent = Opponent.BEST_RESPONSE
 
 
 class PlayRequest(Request):
@@ -84,18 +93,19 @@ class ContestEntry(BaseModel):
 
 
 class ContestList(BaseModel):
-    """Examples first, then what was looked at last."""
+    """The examples: all that is for everybody to see."""
 
     contests: list[ContestEntry]
 
 
 class Sizes(BaseModel):
-    """`counted` is false where there are more states, or their number is estimated."""
+    """`counted` is false where there are more states, or their number is estimated; `too_large` says so, and why."""
 
     states: int
     attacker_actions: int
     defender_actions: int
     counted: bool
+    too_large: str | None
 
 
 class ConditionView(BaseModel):
@@ -159,19 +169,34 @@ class Contest(ContestEntry):
 
 
 class Started(BaseModel):
-    """The id of a solve."""
+    """The id of a solve or a comparison; whoever has it may follow and end that."""
 
     job: str
 
 
+class BoundsTold(BaseModel):
+    """Bounds on the value, after so many seconds."""
+
+    seconds: float
+    lower: float
+    upper: float
+
+
+class PointTold(BaseModel):
+    """What the attacker got on average after so many plays, by defender, with the half-width of a 95% interval."""
+
+    episode: int
+    means: dict[str, float]
+    half_width: dict[str, float | None]
+
+
 class JobView(BaseModel):
-    """A solve; `contest` is what came of it."""
+    """A solve or a comparison; `latest` is what it told last, `contest` what came of it."""
 
     id: str
+    kind: Literal["solve", "compare"]
     state: Literal["queued", "running", "done", "cancelled", "failed"]
-    lower: float | None
-    upper: float | None
-    seconds: float
+    latest: BoundsTold | PointTold | None
     contest: str | None
     error: str | None
 

@@ -1,14 +1,13 @@
 """A play is its contest, role, intent, seed and moves; this module replays it.
 
-Nothing is kept for a visitor. `Plays` only remembers the latest plays so that the next move need not start over; what
-it has forgotten is replayed, with the same result.
+Runs in a sandbox only. Nothing is kept for a visitor. `Plays` only remembers the latest plays so that the next move
+need not start over; what it has forgotten is replayed, with the same result.
 """
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -21,19 +20,11 @@ from ncirl.spectator import number_of
 from ncirl.stage import Outcome
 from ncirl.web.arena import Arena, Board
 from ncirl.web.draws import drawn_luck
+from ncirl.web.roles import Role
 
-__all__ = ["Asked", "Ended", "Move", "Play", "Plays", "Role", "StagePlayed"]
+__all__ = ["Asked", "Ended", "Move", "Play", "Plays", "StagePlayed"]
 
-QUICK = 4096  # pairs of actions over all stages to be played
 Move = str | tuple[str, ...] | None  # an action, its exploits, or whatever the certified strategy draws
-
-
-class Role(StrEnum):
-    """Who the player is."""
-
-    ATTACKER = "attacker"
-    DEFENDER = "defender"
-    WATCH = "watch"
 
 
 class Ended(StrEnum):
@@ -185,28 +176,30 @@ class Play:
         return None, board.defender.find(move)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Asked:
-    """A play as it is asked for."""
+    """A play of a contest as it is asked for: what tells it from any other."""
 
-    arena: Arena
     role: Role
     intent: str | None
     seed: int
     moves: tuple[Move, ...]
 
-    def key(self, moves: tuple[Move, ...]) -> tuple[object, ...]:
-        """Tell this play after so many of its moves from any other."""
-        return id(self.arena), self.role, self.intent, self.seed, moves
-
 
 class Plays:
-    """Replays plays; the latest are kept at hand."""
+    """Replays plays of a contest; the latest are kept at hand.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[tuple[object, ...], Play] = OrderedDict()
-        self._lock = threading.Lock()
+    Parameters
+    ----------
+    arena : Arena
+        Where.
+    most : int
+        Plays to keep.
+    """
+
+    def __init__(self, arena: Arena, most: int) -> None:
+        self._arena, self._most = arena, most
+        self._kept: OrderedDict[Asked, Play] = OrderedDict()
 
     def replay(self, asked: Asked) -> Play:
         """Return the play after its moves.
@@ -216,26 +209,14 @@ class Plays:
         InputError
             Which names the first move that cannot be made.
         """
-        begun = self._taken(asked, asked.moves) or self._taken(asked, asked.moves[:-1])
-        play = begun or Play(asked.arena, asked.role, asked.intent, asked.seed)
+        begun = self._kept.pop(asked, None) or self._kept.pop(replace(asked, moves=asked.moves[:-1]), None)
+        play = begun or Play(self._arena, asked.role, asked.intent, asked.seed)
         for k in range(len(play.stages), len(asked.moves)):
             try:
                 play.step(asked.moves[k])
             except InputError as error:
                 raise InputError(f"moves[{k}]: {error}") from None
-        with self._lock:
-            self._kept[asked.key(asked.moves)] = play
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+        self._kept[asked] = play
+        while len(self._kept) > self._most:
+            self._kept.popitem(last=False)
         return play
-
-    def is_quick(self, asked: Asked) -> bool:
-        """Tell whether a replay takes no longer than asking a thread for it does."""
-        with self._lock:
-            at_hand = any(asked.key(moves) in self._kept for moves in (asked.moves, asked.moves[:-1]))
-        return (1 if at_hand else 1 + len(asked.moves)) * asked.arena.widest <= QUICK
-
-    def _taken(self, asked: Asked, moves: tuple[Move, ...]) -> Play | None:
-        """Take a play out, so that nobody else moves it on."""
-        with self._lock:
-            return self._kept.pop(asked.key(moves), None)

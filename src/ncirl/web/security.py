@@ -2,12 +2,14 @@
 
 another site's page that has its name point here   the Host header must be one of ours
 another site's page that sends a request here      an Origin header must be our own
-a request without end                              bytes are counted as they come
+a request without end, or that never ends           bytes are counted and timed as they come
 script in a name or a file                         the page runs only script of its own files; nothing is framed
 """
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Collection
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,8 +19,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "LOOPBACK", "Guard", "problem", "too_large"]
+from ncirl.web.limits import Limits
+from ncirl.web.punctual import connection_of
 
+__all__ = ["HEADERS", "LOOPBACK", "Guard", "problem"]
+
+CLOSE = {"Connection": "close"}
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 HEADERS = {
     "Content-Security-Policy": (
@@ -40,14 +46,19 @@ def problem(status: int, message: str, field: str | None = None) -> JSONResponse
     return JSONResponse({"error": fault}, status)
 
 
-def too_large(limit: int) -> HTTPException:
-    """Return the refusal of a request with too many bytes."""
+def _too_large(limit: int) -> HTTPException:
+    """Return the refusal of a request with too many bytes; the rest of it is not waited for."""
     size = f"{limit / 2**20:g} MiB" if limit >= 2**20 else f"{limit / 2**10:g} KiB"
-    return HTTPException(413, f"the request is larger than {size}, the most taken here")
+    return HTTPException(413, f"the request is larger than {size}, the most taken here", CLOSE)
+
+
+def _too_slow() -> HTTPException:
+    """Return the refusal of a request that does not come."""
+    return HTTPException(408, "the request did not come in time", CLOSE)
 
 
 class Guard:
-    """Wraps an application: refuses foreign requests, bounds the size of all, and sets headers on every answer.
+    """Wraps an application: refuses foreign requests, bounds size and time of all, and sets headers on every answer.
 
     Parameters
     ----------
@@ -55,27 +66,37 @@ class Guard:
         What is protected.
     hosts : collection of str, optional
         Names this server may be called by; None for any, where it listens to the network.
-    body : int
-        Most bytes of a request, uploads excepted: they are counted where they are read.
+    limits : Limits
+        How large a request may be, and how slow.
     upload : str
         The path that takes uploads.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str] | None, body: int, upload: str) -> None:
-        self._app, self._hosts, self._body, self._upload = app, hosts, body, upload
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str] | None, limits: Limits, upload: str) -> None:
+        self._app, self._hosts, self._limits, self._upload = app, hosts, limits, upload
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        guarded = _with_headers(send)
+        connection = connection_of(scope)
+        if connection is None:
+            await self._handled(scope, receive, _with_headers(send))
+            return
+        connection.begin()
+        try:
+            await self._handled(scope, receive, _with_headers(send))
+        finally:
+            connection.rest()
+
+    async def _handled(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(Headers(scope=scope))
         if refusal is not None:
-            await refusal(scope, receive, guarded)
+            await refusal(scope, receive, send)
             return
-        bounded = receive if scope["path"] == self._upload else _bounded(receive, self._body)
-        await self._app(scope, bounded, guarded)
+        most = self._limits.upload if scope["path"] == self._upload else self._limits.body
+        await self._app(scope, _bounded(receive, most, self._limits), send)
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
         host = headers.get("host", "")
@@ -102,15 +123,24 @@ def _authority(origin: str) -> str | None:
         return None
 
 
-def _bounded(receive: Receive, limit: int) -> Receive:
-    taken = 0
+def _bounded(receive: Receive, most: int, limits: Limits) -> Receive:
+    """Count the bytes of a request, and wait only for as long as they come fast enough."""
+    taken, began, whole = 0, time.monotonic(), False
 
     async def counted() -> Message:
-        nonlocal taken
-        message = await receive()
+        nonlocal taken, whole
+        if whole:  # what follows is the end of the connection, at whatever time
+            return await receive()
+        late = began + limits.patience + taken / limits.rate
+        try:
+            async with asyncio.timeout(late - time.monotonic()):
+                message = await receive()
+        except TimeoutError:
+            raise _too_slow() from None
         taken += len(message.get("body", b""))
-        if taken > limit:
-            raise too_large(limit)
+        whole = not message.get("more_body", False)
+        if taken > most:
+            raise _too_large(most)
         return message
 
     return counted

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import socket
-import sys
 from collections.abc import Iterable
 
 import uvicorn
 
 from ncirl.errors import InputError
 from ncirl.web.app import create_app
-from ncirl.web.opening import Opened
+from ncirl.web.limits import Limits
+from ncirl.web.punctual import punctual
+from ncirl.web.refusals import Refused
 from ncirl.web.security import LOOPBACK
+from ncirl.web.source import Source
 
 __all__ = ["bound", "is_loopback", "server_on"]
 
-SWITCH = 0.001  # seconds; the event loop must not wait long for threads that compute
 PATIENCE = 1  # seconds that open streams may take to end when the server is stopped
 
 
@@ -50,16 +52,33 @@ def bound(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def server_on(host: str, opened: Iterable[Opened] = ()) -> uvicorn.Server:
-    """Return a server, ready to run on a socket; on loopback it answers to its own names only."""
-    sys.setswitchinterval(SWITCH)
-    app = create_app(opened=opened, hosts={*LOOPBACK, host} if is_loopback(host) else None)
+def server_on(
+    host: str, files: Iterable[Source] = (), limits: Limits | None = None, *, warm: bool = True
+) -> uvicorn.Server:
+    """Return a server, ready to run on a socket; on loopback it answers to its own names only.
+
+    Raises
+    ------
+    InputError
+        When one of the files cannot be opened.
+    """
+    bounds = limits or Limits()
+    app = create_app(bounds, files=files, hosts={*LOOPBACK, host} if is_loopback(host) else None, warm=warm)
+    try:
+        app.state.desk.begin()
+    except Refused as refusal:
+        app.state.desk.close()
+        raise InputError(str(refusal)) from None
     config = uvicorn.Config(
         app,
+        http=punctual(bounds),
+        ws="none",
         log_config=None,  # whoever runs this process has set up its logging
         log_level="warning",
         access_log=False,
         server_header=False,
+        limit_concurrency=bounds.connections,
+        timeout_keep_alive=math.ceil(bounds.patience),
         timeout_graceful_shutdown=PATIENCE,
     )
     return uvicorn.Server(config)

@@ -9,17 +9,25 @@ from ncirl.game import Game
 from ncirl.games.attack_graph import AttackGraph
 from ncirl.reductions import estimate_size
 from ncirl.reductions.size import MANY_STATES
-from ncirl.web.refusals import Refused
 
-__all__ = ["check_size", "sizes_of"]
+__all__ = ["sizes_of"]
 
 
 def sizes_of(game: Game, graph: AttackGraph | None) -> dict[str, Any]:
-    """Count public states and actions; `counted` tells whether there may be more."""
+    """Count public states and actions.
+
+    `counted` tells whether there may be more, `too_large` why a solve would take all its time and memory before it has
+    a first bound, None where it would not.
+    """
     if graph is not None:
         size = estimate_size(graph, MANY_STATES)
-        actions = {"attacker_actions": size.attacker_actions, "defender_actions": size.defender_actions}
-        return {"states": int(size.states), **actions, "counted": size.kind == "counted"}
+        return {
+            "states": int(size.states),
+            "attacker_actions": size.attacker_actions,
+            "defender_actions": size.defender_actions,
+            "counted": size.kind == "counted",
+            "too_large": _said(game, f"{size}; `ncirl reduce` makes it smaller") if size.too_large else None,
+        }
     try:
         states, counted = game.explore(MANY_STATES), True
     except SizeError:
@@ -30,14 +38,9 @@ def sizes_of(game: Game, graph: AttackGraph | None) -> dict[str, Any]:
         "attacker_actions": max(a for a, _ in shapes),
         "defender_actions": max(d for _, d in shapes),
         "counted": counted,
+        "too_large": None if counted else _said(game, f"more than {MANY_STATES} public states"),
     }
 
 
-def check_size(game: Game, graph: AttackGraph | None) -> None:
-    """Refuse to start on what would take a worker all its time and memory before it has a first bound."""
-    if graph is not None:
-        size = estimate_size(graph, MANY_STATES)
-        if size.too_large:
-            raise Refused(422, f"'{game.name}' is too large to be solved here: {size}; `ncirl reduce` makes it smaller")
-    elif not sizes_of(game, graph)["counted"]:
-        raise Refused(422, f"'{game.name}' is too large to be solved here: more than {MANY_STATES} public states")
+def _said(game: Game, why: str) -> str:
+    return f"'{game.name:.80}' is too large to be solved here: {why}"

@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from ncirl._typing import FloatArray
 from ncirl.evaluation.starts import prior_of
 from ncirl.game import Observes
-from ncirl.web.arena import Side
-from ncirl.web.contests import Contest
-from ncirl.web.play import Play, Role, StagePlayed
+from ncirl.web.arena import Arena, Side
+from ncirl.web.opening import Opened
+from ncirl.web.picture import picture_of
+from ncirl.web.play import Play, StagePlayed
+from ncirl.web.roles import Role
+from ncirl.web.sizes import sizes_of
 
-__all__ = ["contest_entry", "contest_view", "play_view"]
+__all__ = ["as_json", "contest_view", "play_view"]
 
 MOST_CHOICES = 64  # listed; others are told by their exploits
 MOST_NAMED = 8  # actions of a mixed one
 BELIEF_MEANS = "if the attacker plays its certified strategy; the guarantee does not depend on it"
 
 
-def contest_entry(contest: Contest) -> dict[str, Any]:
-    """Return what a list says of a contest."""
-    return {
-        "id": contest.id,
-        "title": contest.title,
-        "kind": contest.kind,
-        "solved": contest.arena is not None,
-        "example": contest.example,
-        "job": contest.job,
-    }
+def as_json(told: object) -> bytes:
+    """Return plain data as bytes; lone surrogates, which are no text, as question marks."""
+    return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def contest_view(contest: Contest) -> dict[str, Any]:
-    """Return everything that is told of a contest."""
-    arena = contest.arena
-    game = contest.opened.game
-    certificate = None if arena is None else arena.certificate
+def contest_view(opened: Opened, arena: Arena | None) -> dict[str, Any]:
+    """Return everything that is told of a contest; `arena` is where it is played, None where it is not solved."""
+    game, graph = opened.game, opened.graph
+    policy = None if arena is None else arena.policy  # opened, so what it claims was recomputed
     return {
-        **contest_entry(contest),
+        "title": game.name or opened.name,
+        "kind": "policy" if opened.policy else "graph" if graph else "game",
         "observes": str(game.observes),
         "discount": game.discount,
         "horizon": game.horizon,
-        "sizes": contest.sizes,
-        "graph": contest.picture,
+        "sizes": sizes_of(game, graph),
+        "graph": None if graph is None else picture_of(graph),
         "intents": [{"id": name, "prior": p} for name, p in zip(game.intents, prior_of(game).tolist(), strict=True)],
-        "bounds": None if certificate is None else {"lower": certificate.lower, "upper": certificate.upper},
+        "bounds": None if policy is None else {"lower": policy.lower, "upper": policy.upper},
         "guarantee": None if arena is None else arena.guarantee,
-        "verified": None if certificate is None else certificate.holds,
+        "verified": None if policy is None else True,
     }
 
 

@@ -30,6 +30,7 @@ export const contests = async () => (await json("/contests")).contests;
 export const contest = (id) => json(`/contests/${key(id)}`);
 export const upload = (file) => json(`/contests?name=${key(file.name)}`, { method: "POST", body: file, headers: { "content-type": "application/octet-stream" } });
 export const solve = (id, settings) => json(`/contests/${key(id)}/solve`, sent(settings));
+export const compare = (id, settings) => json(`/contests/${key(id)}/compare`, sent(settings));
 export const job = (id) => json(`/jobs/${key(id)}`);
 export const cancel = (id) => call(`/jobs/${key(id)}`, { method: "DELETE" });
 export const policyAddress = (id) => `/api/contests/${key(id)}/policy`;
@@ -58,4 +59,3 @@ export async function* events(path, signal) {
 }
 
 export const jobEvents = (id, signal) => events(`/jobs/${key(id)}/events`, signal);
-export const compareEvents = (settings, signal) => events(`/compare?${new URLSearchParams(settings)}`, signal);

@@ -1,5 +1,5 @@
 // Compare: four defenders on the same draws, curves that fill in as the plays come.
-import { compareEvents } from "./api.js";
+import * as api from "./api.js";
 import { lineChart } from "./charts.js";
 import { by, intentColour, make, payoff } from "./dom.js";
 import { on, state } from "./state.js";
@@ -56,10 +56,14 @@ async function begin(event) {
   running = new AbortController();
   const { signal } = running;
   const episodes = by("episodes").valueAsNumber;
-  const settings = { contest: state.contest.id, episodes, seed: by("compare-seed").value, attacker: by("opponent").value };
+  const settings = { episodes, seed: by("compare-seed").valueAsNumber, attacker: by("opponent").value };
   show(true, "Preparing the defenders…");
   try {
-    for await (const { event: kind, data } of compareEvents(settings, signal)) {
+    const { job } = await api.compare(state.contest.id, settings);
+    const stop = () => api.cancel(job).catch(() => {}); // it may have ended by itself
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop);
+    for await (const { event: kind, data } of api.jobEvents(job, signal)) {
       if (kind === "point") {
         points.push(data);
         redraw(episodes);

@@ -52,7 +52,14 @@ function startFiles() {
     if (by("file").files.length) openFile(by("file").files[0]);
     by("file").value = "";
   });
-  by("contest").addEventListener("change", () => attempt(() => openContest(by("contest").value)));
+  by("contest").addEventListener("change", () => attempt(async () => {
+    try {
+      await openContest(by("contest").value);
+    } catch (error) {
+      if (error.status === 404) await openContest(state.contest.id); // the choice shows again what there is
+      throw error;
+    }
+  }));
   const dropping = (isOn) => { by("drop").hidden = !isOn; };
   addEventListener("dragover", (event) => {
     event.preventDefault();
@@ -107,7 +114,7 @@ const restore = () => attempt(async () => {
       return await openContest(wanted.contest, wanted);
     } catch (error) {
       if (error.status !== 404) throw error;
-      notify(`The link is about a contest that this server does not have; open its file, then the link again. ${error.message}`);
+      notify(`The link is about a contest that this server does not have, or not any more; open its file. ${error.message}`);
     }
   }
   const [first] = await api.contests();

@@ -79,7 +79,7 @@ async function watch(id) {
       by("job").textContent = WORDS.running;
       addPoint(data);
     } else if (event === "end") {
-      if (data.upper !== null && data.lower !== null) addPoint(data);
+      if (data.latest) showNumbers(data.latest);
       showJob(data);
       return;
     }

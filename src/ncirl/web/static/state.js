@@ -2,6 +2,7 @@
 import * as api from "./api.js";
 import * as link from "./link.js";
 import { by, hush, make, notify } from "./dom.js";
+import { forget, own, remember } from "./own.js";
 
 export const state = {
   tab: "look",
@@ -60,20 +61,31 @@ export async function playTo(changes) {
   tell("play");
 }
 
+/** Ask for a contest; one that the server has not any more is forgotten here too. */
+async function known(id) {
+  try {
+    return await api.contest(id);
+  } catch (error) {
+    if (error.status === 404) forget(id);
+    throw error;
+  }
+}
+
 let opened = 0; // contests so far: the one asked for last is the one shown
 
 /** Make a contest the one that is shown, with a play of it: from the start, unless `play` says otherwise. */
 export async function openContest(id, play = {}) {
   const turn = (opened += 1);
-  const [contest, known] = await Promise.all([api.contest(id), api.contests()]);
+  const [contest, examples] = await Promise.all([known(id), api.contests()]);
   if (turn !== opened) return;
   state.contest = contest;
+  remember(contest);
   const intents = contest.intents.map((intent) => intent.id);
   const wanted = intents.includes(play.intent) ? play.intent : null;
   const role = play.role ?? state.role;
   state.play = null;
   Object.assign(state, { moves: [], role, intent: wanted ?? (role === "attacker" ? intents[0] : null) });
-  fillChoice(contest, known);
+  fillChoice(contest, examples);
   tell("contest");
   try {
     await playTo({ seed: play.seed ?? state.seed, moves: play.moves ?? [] });
@@ -84,10 +96,9 @@ export async function openContest(id, play = {}) {
   }
 }
 
-function fillChoice(contest, known) {
+function fillChoice(contest, examples) {
   const option = (c) => make("option", { value: c.id, selected: c.id === contest.id }, c.solved ? c.title : `${c.title} (not solved)`);
   const group = (label, members) => make("optgroup", { label }, ...members.map(option));
-  const examples = known.filter((c) => c.example);
-  const own = known.filter((c) => !c.example);
-  by("contest").replaceChildren(group("Examples", examples), ...(own.length ? [group("Opened here", own)] : []));
+  const mine = own();
+  by("contest").replaceChildren(group("Examples", examples), ...(mine.length ? [group("Opened here", mine)] : []));
 }

@@ -1,0 +1,39 @@
+"""A contest as the server knows it: a name and bytes, which it never looks into."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+__all__ = ["Source", "shown"]
+
+LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or a built-in game.
+
+    Attributes
+    ----------
+    name : str
+        What it was called where it came from; ``builtin:NAME`` for a built-in game.
+    raw : bytes or None
+        The file; None for a built-in game.
+    """
+
+    name: str
+    raw: bytes | None
+
+    @cached_property
+    def key(self) -> str:
+        """Tell it from anything else."""
+        return hashlib.sha256(self.name.encode("utf-8", "replace") + b"\0" + (self.raw or b"")).hexdigest()
+
+
+def shown(name: str) -> str:
+    """Return a file's name for messages: without folders and control characters, and not too long."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    plain = "".join(c for c in last if c.isprintable())[-LONGEST_NAME:]
+    return plain or "upload"
