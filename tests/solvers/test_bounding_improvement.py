@@ -74,14 +74,14 @@ def test_a_vector_improved_in_place_is_nowhere_worse(game: Game) -> None:
 def test_a_ceiling_costs_something_and_no_more_than_it_must(game: Game) -> None:
     search = begun(game)
     start = search.worst_start()
-    place, above = search.places[start.place], search.programs(start)[0]
+    above = search.programs(start)[0]
     for belief in beliefs_of(search, 5):
-        free = above.solve(belief).vectors(place)[0]
-        below = above.solve_below(belief, free + 1.0).vectors(place)[0]
+        free = above.solve(belief).vector
+        below = above.solve_below(belief, free + 1.0).vector
         assert free @ belief == pytest.approx(below @ belief, abs=CLOSE)  # a ceiling out of reach changes nothing
-        held = above.solve_below(belief, free + 2 * CLOSE).vectors(place)[0]
+        held = above.solve_below(belief, free + 2 * CLOSE).vector
         assert (held <= free + 2 * CLOSE).all()
-        assert free @ belief == pytest.approx(above.solve(belief).vectors(place)[0] @ belief, abs=CLOSE)  # and is gone
+        assert free @ belief == pytest.approx(above.solve(belief).vector @ belief, abs=CLOSE)  # and is gone
 
 
 @every_game

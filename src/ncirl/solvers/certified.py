@@ -10,7 +10,8 @@ secure when each is played against every opponent (`Response`), not what any lin
 any time, whatever the accuracy of the programs was.
 
 Before the search, exactly: a horizon becomes part of the state, equivalent states are merged (`quotient`), intents with
-equal rewards are merged, rewards are put in units of the largest.
+equal rewards are merged, rewards that nobody meets are left aside (`tempered`) and those that remain are put in units
+of the largest.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from ncirl.solvers.bounding.intents import merge_intents
 from ncirl.solvers.bounding.schedule import Schedule
 from ncirl.solvers.bounding.search import Search
 from ncirl.solvers.initial import initial_bounds
+from ncirl.solvers.tempered import tempered
 from ncirl.strategy import AttackerStrategy, DefenderStrategy
 from ncirl.verify import verify
 
@@ -46,6 +48,7 @@ __all__ = ["Certified", "CertifiedSolution"]
 
 PATIENCE = 50  # trials without progress before giving up
 REPORT_EVERY = 0.5  # seconds
+LARGEST_DISCOUNT = 0.999999  # beyond it a stage counts for less than the accuracy of a linear program
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,14 +139,13 @@ class Certified:
     def run(self, game: Game, *, progress: ProgressCallback | None = None, rng: int = 0) -> CertifiedSolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
         began = time.perf_counter()
-        self._check()
+        self._check(game)
         timed = game.timed()
         merged = quotient(timed)
         intents = merge_intents(timed if merged.is_trivial else merged.game)
-        scale = _largest_reward(intents.game)
-        meter = Meter()
-        small = intents.game.scaled(1 / scale)
-        search = Search(small, initial_bounds(small), meter)
+        small, meter = tempered(intents.game), Meter()
+        scale = small.unit
+        search = Search(small.game, initial_bounds(small.game, small.options), meter)
 
         status = self._grow(search, scale, began, progress)
         attacker, defender = attacker_playbook(search, intents, scale), defender_playbook(search, intents, scale)
@@ -168,7 +170,12 @@ class Certified:
             seed=rng,
         )
 
-    def _check(self) -> None:
+    def _check(self, game: Game) -> None:
+        if game.horizon is None and game.discount > LARGEST_DISCOUNT:
+            raise InputError(
+                f"game '{game.name}', discount: the largest that can be solved is {LARGEST_DISCOUNT:g}, "
+                f"got {game.discount!r}; lower it, or give the game a horizon"
+            )
         if not self.gap >= 0 or not self.relative_gap >= 0:
             raise InputError("gap and relative_gap must not be negative")
         if self.time_limit is not None and not self.time_limit > 0:
@@ -223,8 +230,3 @@ class _Unclaimed:
     defender_playbook: DefenderPlaybook
     lower: float = -np.inf
     upper: float = np.inf
-
-
-def _largest_reward(game: Game) -> float:
-    stages = [game.stage(state) for state in game.explore()]
-    return max((float(np.abs(stage.reward).max(initial=0.0)) for stage in stages), default=0.0) or 1.0

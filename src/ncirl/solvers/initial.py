@@ -19,10 +19,13 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.game import Game
 from ncirl.graph_order import components, is_cyclic
-from ncirl.solvers.shapley import Shapley
+from ncirl.solvers.shapley import backward
 from ncirl.solvers.stationary import Cycle, Loop
+from ncirl.solvers.tempered import Options
 
 __all__ = ["InitialBounds", "StationaryDefence", "concedes", "initial_bounds"]
+
+TOLERANCE = 1e-9  # of the complete-information values, relative to the largest payoff to go
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,18 +43,22 @@ class InitialBounds:
     corners: Mapping[State, FloatArray]
     attacker: Mapping[State, FloatArray]  # [a, θ] per state
     defences: tuple[StationaryDefence, ...]
+    options: Options | None = None  # what both were confined to
 
 
-def initial_bounds(game: Game) -> InitialBounds:
-    """Compute the initial bounds of a game without a horizon (`Game.timed` first, if it has one)."""
-    public = Shapley().run(game, progress=None, rng=0)
+def initial_bounds(game: Game, options: Options | None = None) -> InitialBounds:
+    """Compute the initial bounds of a game without a horizon (`Game.timed` first, if it has one).
+
+    With `options`, neither side's strategies play anything else.
+    """
     prior = np.sum([start.mass for start in game.starts], axis=0)
-    mean = Shapley(weights=tuple(prior)).run(game, progress=None, rng=0)
+    public = backward(game, np.eye(len(game.intents)), TOLERANCE, options)
+    mean = backward(game, prior[:, None], TOLERANCE, options)
     mixes = [{s: d[:, k] for s, d in public.defender.items()} for k in range(len(game.intents))]
     mixes.append({s: d[:, 0] for s, d in mean.defender.items()})
     order = components(game)
     defences = tuple(StationaryDefence(each, concedes(game, each, order)) for each in mixes)
-    return InitialBounds(public.values, public.attacker, defences)
+    return InitialBounds(public.lower, public.attacker, defences, options)
 
 
 def concedes(

@@ -10,6 +10,9 @@ whose optima, divided by their sums, are y and x. They are found by the simplex 
 of (m + 1) × (n + 1) numbers: a pivot is one rank-one update, and x̂ stands in the last row when ŷ does in the last
 column. The entering column has the most negative cost; a tie of the ratio test goes to the largest pivot.
 
+Where payoffs lie far apart, rows that are everywhere below what one row secures are left out first, and columns
+likewise, until none is left: a penalty of 1e9 would cost the other payoffs their digits.
+
 No number is read off the tableau. The strategies are clipped and normalised first, and ``value = min_j (x'M)_j``,
 ``gap = max_i (My)_i − value`` follow from them. Should the pivots run out (a cycle through ties) or the gap exceed
 `GAP_TOLERANCE` of the payoffs' spread, HiGHS solves the program instead, and the better pair is kept.
@@ -27,13 +30,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg.blas import dger
 
-from ncirl._typing import FloatArray
+from ncirl._typing import BoolArray, FloatArray
 from ncirl.errors import InputError
 
 __all__ = ["GAP_TOLERANCE", "MatrixGame", "matrix_game"]
 
 GAP_TOLERANCE = 1e-9  # of the spread of the payoffs
 SADDLE_ROUNDING = 4 * np.finfo(np.float64).eps  # of the largest payoff
+FAR = 1e3  # times what pure strategies leave open: payoffs so far apart can hardly all be of use
 COST_TOLERANCE = 1e-12  # a cost above minus this does not enter
 RATIO_FLOOR = 1e-12  # right-hand sides below this tie at zero
 PIVOTS_PER_ACTION = 20  # random games take about one
@@ -96,6 +100,10 @@ def matrix_game(payoff: ArrayLike) -> MatrixGame:
         x, y = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
         x[i] = y[j] = 1.0
         return MatrixGame(float(row_minima[i]), x, y, saddle)
+    if spread > FAR * saddle:
+        rows, columns = _of_use(matrix)
+        if not (rows.all() and columns.all()):
+            return _within(matrix, rows, columns)
     unit = (matrix - low) / spread
     x, y = _tableau(unit, entering=j)
     lower, upper = _guarantees(unit, x, y)
@@ -108,6 +116,27 @@ def matrix_game(payoff: ArrayLike) -> MatrixGame:
         if other_upper < upper:
             y, upper = other_y, other_upper
     return MatrixGame(low + spread * lower, x, y, spread * max(upper - lower, 0.0), by_lp)
+
+
+def _of_use(matrix: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Tell which rows and columns may be of use: the others are worse than a safe one whatever is played."""
+    rows, columns = np.ones(matrix.shape[0], dtype=np.bool_), np.ones(matrix.shape[1], dtype=np.bool_)
+    left = -1
+    while left != (left := int(rows.sum() + columns.sum())):
+        part = matrix[np.ix_(rows, columns)]
+        secured, conceded = part.min(axis=1).max(), part.max(axis=0).min()
+        rows[rows] = part.max(axis=1) >= secured
+        columns[columns] = part.min(axis=0) <= conceded
+    return rows, columns
+
+
+def _within(matrix: FloatArray, rows: BoolArray, columns: BoolArray) -> MatrixGame:
+    """Solve with some rows and columns only, and work out what that is worth against all."""
+    solved = matrix_game(matrix[np.ix_(rows, columns)])
+    x, y = np.zeros(len(rows)), np.zeros(len(columns))
+    x[rows], y[columns] = solved.row_strategy, solved.column_strategy
+    lower, upper = _guarantees(matrix, x, y)
+    return MatrixGame(lower, x, y, max(upper - lower, 0.0), solved.by_lp)
 
 
 def _guarantees(unit: FloatArray, x: FloatArray, y: FloatArray) -> tuple[float, float]:

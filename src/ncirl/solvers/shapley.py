@@ -36,8 +36,9 @@ from ncirl.graph_order import components, is_cyclic
 from ncirl.solution import Progress, ProgressCallback, Solution, Stats, Status
 from ncirl.solvers.matrix_game import MatrixGame, matrix_game
 from ncirl.solvers.stationary import ROUNDING, Cycle, Loop
+from ncirl.solvers.tempered import Options
 
-__all__ = ["Shapley", "ShapleySolution"]
+__all__ = ["Backward", "Shapley", "ShapleySolution", "backward"]
 
 ENOUGH = 0.5  # a round that leaves more of the gap than this has not paid
 
@@ -67,7 +68,7 @@ class Shapley:
     Parameters
     ----------
     tolerance : float
-        How close the bounds must come, relative to the largest payoff to go.
+        How close the bounds must come, relative to the largest payoff to go that is met.
     weights : sequence of float, optional
         w(θ): solve the single game whose reward is Σ_θ w(θ) r(·, θ) instead.
 
@@ -86,12 +87,7 @@ class Shapley:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
         started = perf_counter()
         timed = game.timed()
-        work = _Backward(timed, self._mixture(len(game.intents)), self.tolerance)
-        for component in components(timed):
-            if is_cyclic(timed, component):
-                work.solve_cycle(component)
-            else:
-                work.solve_state(component[0])
+        work = backward(timed, self._mixture(len(game.intents)), self.tolerance)
         priors = [(s.state, s.mass if self.weights is None else np.array([s.probability])) for s in timed.starts]
         lower = sum(float(prior @ work.lower[s]) for s, prior in priors)
         upper = sum(float(prior @ work.upper[s]) for s, prior in priors)
@@ -125,11 +121,22 @@ class Shapley:
         return column
 
 
-class _Backward:
+def backward(game: Game, mixture: FloatArray, tolerance: float, options: Options | None = None) -> Backward:
+    """Solve the games whose rewards are ``r @ mixture``, [θ, k], side by side, within what each side may play."""
+    work = Backward(game, mixture, tolerance, options)
+    for component in components(game):
+        if is_cyclic(game, component):
+            work.solve_cycle(component)
+        else:
+            work.solve_state(component[0])
+    return work
+
+
+class Backward:
     """Backward induction over components; k numbers the games solved side by side."""
 
-    def __init__(self, game: Game, mixture: FloatArray, tolerance: float) -> None:
-        self.game, self.mixture, self.tolerance = game, mixture, tolerance
+    def __init__(self, game: Game, mixture: FloatArray, tolerance: float, options: Options | None) -> None:
+        self.game, self.mixture, self.tolerance, self.options = game, mixture, tolerance, options
         self.lower: dict[State, FloatArray] = {}  # indexed [k]
         self.upper: dict[State, FloatArray] = {}  # indexed [k]
         self.attacker: dict[State, FloatArray] = {}  # indexed [a, k]
@@ -138,19 +145,21 @@ class _Backward:
         self.stalled = False
 
     def solve_state(self, state: State) -> None:
+        """Solve a state to which play never comes back."""
         self._open([state])
         if self.game.is_terminal(state):
             return
         low, high = self._payoffs(state, self.lower), self._payoffs(state, self.upper)
         for k in range(low.shape[2]):
-            solved = self._matrix_game(low[:, :, k])
+            solved = self._matrix_game(state, k, low[:, :, k])
             concedes = float((high[:, :, k] @ solved.column_strategy).max())
             self.lower[state][k], self.upper[state][k] = solved.value, max(concedes, solved.value)
             self.attacker[state][:, k], self.defender[state][:, k] = solved.row_strategy, solved.column_strategy
-            scale = float(np.abs(high[:, :, k]).max())
+            scale = _met(high[:, :, k], solved)
             self.stalled |= bool(self.upper[state][k] - solved.value > self.tolerance * scale)
 
     def solve_cycle(self, component: list[State]) -> None:
+        """Solve states to which play may come back."""
         self._open(component)
         # while the component's own bounds are 0, payoffs hold the rewards and what lies beyond it
         low = [self._payoffs(state, self.lower) for state in component]
@@ -177,10 +186,10 @@ class _Backward:
         newton = False
         while True:
             payoffs = [beyond + within for beyond, within in zip(low, inner.payoffs(value), strict=True)]
-            solved = [self._matrix_game(payoff) for payoff in payoffs]
+            solved = [self._matrix_game(state, k, each) for state, each in zip(component, payoffs, strict=True)]
             rows, columns = [g.row_strategy for g in solved], [g.column_strategy for g in solved]
             guaranteed, conceded = inner.guaranteed(rows, low), inner.conceded(columns, high)
-            scale = max(float(np.abs(payoff).max()) for payoff in payoffs)
+            scale = max(_met(payoff, game) for payoff, game in zip(payoffs, solved, strict=True))
             rises = bool(guaranteed.sum() > lower.sum() + ROUNDING * scale)
             if guaranteed.sum() > lower.sum():
                 lower = guaranteed
@@ -216,7 +225,33 @@ class _Backward:
         payoffs: FloatArray = stage.reward @ self.mixture + self.game.discount * after.reshape(*stage.shape, -1)
         return payoffs
 
-    def _matrix_game(self, payoff: FloatArray) -> MatrixGame:
-        solved = matrix_game(payoff)
+    def _matrix_game(self, state: State, k: int, payoff: FloatArray) -> MatrixGame:
+        """Solve a stage game; where a side may not play everything, its opponent is ready for everything still."""
+        solved = matrix_game(payoff) if self.options is None else self._restricted(self.options, state, k, payoff)
         self.lp_solves += solved.by_lp
         return solved
+
+    def _restricted(self, options: Options, state: State, k: int, payoff: FloatArray) -> MatrixGame:
+        rows = (options.attacker[state] | (self.mixture[:, k] == 0)).all(axis=1)
+        columns = options.defender[state]
+        if rows.all() and columns.all():
+            return matrix_game(payoff)
+        if not rows.any():  # of a mixture: no action suits every intent
+            rows = np.ones_like(rows)
+        x, y = np.zeros(len(rows)), np.zeros(len(columns))
+        both = matrix_game(payoff[np.ix_(rows, columns)])
+        x[rows], y[columns] = both.row_strategy, both.column_strategy
+        value, gap = float((x @ payoff).min()), float((payoff @ y).max() - (x @ payoff).min())
+        if gap <= both.gap + ROUNDING * (1.0 + abs(value)):
+            return MatrixGame(value, x, y, gap, both.by_lp)
+        below, above = (
+            matrix_game(payoff[rows]),
+            matrix_game(payoff[:, columns]),
+        )  # what is left aside is a threat still
+        x[rows], y[columns] = below.row_strategy, above.column_strategy
+        return MatrixGame(below.value, x, y, above.value + above.gap - below.value, below.by_lp or above.by_lp)
+
+
+def _met(payoff: FloatArray, solved: MatrixGame) -> float:
+    """Return the largest |payoff| that the strategies of a stage game meet."""
+    return float(np.abs(payoff[np.ix_(solved.row_strategy > 0, solved.column_strategy > 0)]).max())

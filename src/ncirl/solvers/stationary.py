@@ -115,7 +115,7 @@ def best_response(gains: FloatArray, moves: sp.csr_array, first: IntArray, disco
     while True:
         value = evaluate(gains[policy], moves[policy])
         action_values = gains + moves @ value
-        scale = float(np.abs(action_values).max())
+        scale = float(max(np.abs(value).max(), np.abs(gains[policy]).max()))  # of what is met
         if not value.sum() > best + ROUNDING * scale:
             break
         best = value.sum()

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.controller import Response
@@ -18,6 +19,9 @@ from ncirl.controller import Response
 __all__ = ["Controller", "Evaluated"]
 
 FOLLOWED = 100  # stages for which visits are counted
+LEFT = 0.3  # of a value that is still to come after some stages: then equations are solved instead of sweeping
+ROUNDS = 20  # improvements of the opponent's policy, at most
+ROUNDING = 1e-12  # relative; improvements below this are noise
 
 
 class Evaluated(Protocol):
@@ -78,8 +82,44 @@ class Controller:
         self._floor = np.array([node.floor for node in used])
 
     def improved(self, values: FloatArray, sweeps: int) -> FloatArray:
-        """Return what is known of the nodes `alive` after some sweeps."""
-        return self._response.tightened(values, sweeps, self._floor)
+        """Return what is known of the nodes `alive` after some sweeps, or after all where some do not get far."""
+        swept = self._response.tightened(values, sweeps, self._floor)
+        if not self._goes_on(sweeps):
+            return swept
+        better = np.minimum if self._response.maximise else np.maximum
+        return np.asarray(better(swept, self._settled(swept)))
+
+    def _settled(self, values: FloatArray) -> FloatArray:
+        """Approach the fixed point by policy iteration, and turn what was found into a bound by its residual."""
+        response, shape = self._response, values.shape
+        sign = 1.0 if response.maximise else -1.0
+        reward, floor = (each.reshape(len(each), -1) for each in (response.reward, self._floor))
+        before, found = -np.inf, values
+        for _ in range(ROUNDS):
+            rows = response.answers(found).reshape(floor.shape)
+            on = sign * (response.backup(found).reshape(floor.shape) - floor) >= 0  # else a choice that is no row
+            policies = [(rows[:, k], on[:, k], reward[rows[:, k], k], floor[:, k]) for k in range(rows.shape[1])]
+            columns = [
+                self._solved(response.moves[row] * goes[:, None], np.where(goes, now, least))
+                for row, goes, now, least in policies
+            ]
+            found = np.stack(columns, axis=-1).reshape(shape)
+            total = sign * float(found.sum())
+            if not total > before + ROUNDING * abs(total):
+                break
+            before = total
+        excess = sign * (response.backup(found).reshape(floor.shape) - found.reshape(floor.shape))
+        excess = np.maximum(excess, sign * (floor - found.reshape(floor.shape))).max(axis=0).clip(0.0)
+        return np.asarray(found + sign * (excess / (1.0 - response.discount)).reshape(shape[1:]))
+
+    def _goes_on(self, stages: int) -> bool:
+        """Tell whether much of what is to come comes later than after so many stages, though not for ever."""
+        return stages > 0 and LEFT < self._response.discount**stages < 1
+
+    def _solved(self, moves: sp.csr_array, side: FloatArray) -> FloatArray:
+        """Solve x = side + moves x."""
+        answer: FloatArray = spsolve(sp.csc_array(sp.eye_array(len(side)) - moves), side)
+        return answer
 
     def visits(self, values: FloatArray, root: int, mass: FloatArray) -> FloatArray:
         """Return how often the best answer meets each node, discounted, when `mass` begins at a root; [node, θ].
@@ -92,6 +132,9 @@ class Controller:
             moves = self._response.moves[rows].T.tocsr()
             flow = np.zeros(len(self.alive))
             flow[self._at[root]] = mass[k]
+            if self._goes_on(FOLLOWED):
+                met[:, k] = self._solved(moves, flow)
+                continue
             for _ in range(FOLLOWED):
                 met[:, k] += flow
                 flow = moves @ flow

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
-from ncirl.belief import policy_of
 from ncirl.lp.session import INF, LPSolution, Meter
 from ncirl.solvers.bounding.lower_book import LowerBook, LowerStep
 from ncirl.solvers.bounding.place import Place
@@ -25,6 +24,8 @@ class LowerProgram(StageProgram):
         corners = np.array([book.stores[t].corners for t in place.successors]).reshape(-1, place.n_t)
         self.corners: FloatArray = corners[place.toward]  # c_i(θ)
         super().__init__(place, _certain(place, self.corners), accuracy, meter)
+        self.columns = place.attacker
+        self._first = NONE if place.attacker.all() else np.unique(place.attacker.argmax(axis=0))  # some for each intent
         self._fresh = True
 
     def clear(self) -> None:
@@ -102,11 +103,11 @@ class LowerProgram(StageProgram):
 
     def follow(self, belief: FloatArray, hint: UpperStep) -> LowerStep:
         """Solve at a belief, starting with what the optimistic plan would do there, adding what is missed."""
-        used = hint.plan.sum(axis=1) > ACTIVE
+        used = (hint.plan.sum(axis=1) > ACTIVE) & self.columns[hint.actions].any(axis=1)
         actions, defences = hint.actions[used], hint.defences
         if self._fresh or len(self.share_columns) > MOST_SHARES:
             self._fresh = False
-            self.start(actions, defences)
+            self._begin(actions, defences)
         else:
             for d in sorted(set(defences.tolist()).difference(self.defences.tolist())):
                 self.add_defence(d)
@@ -115,6 +116,10 @@ class LowerProgram(StageProgram):
         self._seed(actions, hint.plan[used])
         self.at(belief)
         return self._solved(belief)
+
+    def _begin(self, actions: IntArray, defences: IntArray) -> None:
+        """Build the program anew with these actions, and something for every intent to do."""
+        self.start(np.concatenate([actions, np.setdiff1d(self._first, actions)]), defences)
 
     def solve(self, belief: FloatArray) -> LowerStep:
         """Solve at a belief with what is there from before, adding what is missed."""
@@ -136,7 +141,7 @@ class LowerProgram(StageProgram):
     def _shrink(self) -> None:
         """Build the program anew with the actions used last when it has become large."""
         if len(self.share_columns) > MOST_SHARES:
-            self.start(*self._used)
+            self._begin(*self._used)
 
     def _solved(self, belief: FloatArray | None) -> LowerStep:
         """Add what is missed until nothing is; without a belief it is the mass that was bought."""
@@ -152,7 +157,7 @@ class LowerProgram(StageProgram):
                 continue
             mix = self.mix(solution)
             gained = mix @ self.gain[:, self.defences]
-            excess = (gained - solution.duals[: self.place.n_t]).max(axis=1)
+            excess = (gained - solution.duals[: self.place.n_t]).max(axis=1, where=self.columns, initial=-np.inf)
             if late or not self.add_missed(excess, self.actions, defences=False):
                 if belief is None:
                     belief = cleaned_beliefs(solution.columns[self.mass_columns][None])[0]
@@ -223,7 +228,7 @@ class LowerProgram(StageProgram):
         self, belief: FloatArray, plan: FloatArray, share: FloatArray, mix: FloatArray, prices: FloatArray
     ) -> LowerStep:
         """Make plan and shares exactly feasible, and work out what they get with the gains of now."""
-        plan = policy_of(plan) * belief
+        plan = self.place.policy(self.actions, plan) * belief
         used = np.flatnonzero(share > ACTIVE)
         observation, beliefs = self.share_observation[used], self.share_belief[used]
         bought = np.zeros((len(self.place.seen), self.place.n_t))

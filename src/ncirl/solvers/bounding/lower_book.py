@@ -180,7 +180,7 @@ class LowerBook:
         """Store a plan for a belief; whatever refers to the point there was at this belief now follows the new plan."""
         me = self.number_of(place, belief)
         payoff, value = plan.payoff, plan.value
-        rows = np.flatnonzero(payoff <= value + NEAR * (1 + abs(value)))
+        rows = np.flatnonzero((payoff <= value + NEAR * (1 + abs(value))) | place.slow)
         others = np.ones(place.n_d, dtype=bool)
         others[rows] = False
         weights = place.discount * place.weight_of(plan.observation)[:, rows] * plan.share[:, None]  # [entry, row]

@@ -12,9 +12,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from ncirl._typing import BoolArray, FloatArray, IntArray, State
+from ncirl.belief import policy_of
 from ncirl.game import Game
+from ncirl.solvers.tempered import Options
 
-__all__ = ["Place"]
+__all__ = ["SLOW", "Place"]
+
+SLOW = 0.98  # a discount from which on one stage counts little
 
 
 class Place:
@@ -22,8 +26,12 @@ class Place:
 
     Attributes
     ----------
+    slow : bool
+        Whether values creep from one stage to the next: then nodes keep all they need to be evaluated to the end.
     reward : ndarray of shape (A, D, Θ)
         r.
+    attacker, defender : ndarray of bool, of shapes (A, Θ) and (D,)
+        What each side may play; the other is ready for everything.
     seen : ndarray of shape (I,)
         Numbers of the kept observations in the game's own list.
     owner : ndarray of shape (I,)
@@ -40,12 +48,15 @@ class Place:
         Which observations lead back here.
     """
 
-    def __init__(self, game: Game, state: State, number: dict[State, int]) -> None:
+    def __init__(self, game: Game, state: State, number: dict[State, int], options: Options | None = None) -> None:
         stage, observations = game.stage(state), game.observations(state)
         self.number = number[state]
         self.discount = game.discount
+        self.slow = SLOW < game.discount < 1
         self.reward = stage.reward
         self.n_a, self.n_d, self.n_t = (int(n) for n in stage.reward.shape)
+        self.attacker: BoolArray = _all(self.n_a, self.n_t) if options is None else options.attacker[state]
+        self.defender: BoolArray = _all(self.n_d) if options is None else options.defender[state]
         self.by_action = observations.by_action
         on = [i for i, s in enumerate(observations.successors) if not game.is_terminal(s)]
         unit, table = observations.mass, observations.weight
@@ -142,3 +153,15 @@ class Place:
         """Return the observations that come into play with an attacker's action, or with a defender's."""
         owner = action if self.by_action else defence
         return np.zeros(0, dtype=np.intp) if owner is None else self._of_owner[owner]
+
+    def policy(self, actions: IntArray, plan: FloatArray) -> FloatArray:
+        """Return π[a, θ] of a plan over some actions, without what an intent may not play; they must leave it some."""
+        may = self.attacker[actions]
+        policy = np.where(may, policy_of(plan), 0.0)
+        lost = ~(policy.sum(axis=0) > 0)
+        policy[may.argmax(axis=0)[lost], lost] = 1.0
+        return np.asarray(policy / policy.sum(axis=0))
+
+
+def _all(*shape: int) -> BoolArray:
+    return np.ones(shape, dtype=np.bool_)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ncirl._typing import FloatArray, IntArray
+from ncirl._typing import BoolArray, FloatArray, IntArray
 from ncirl.lp.session import INF, LPSolution, Meter, Session
 from ncirl.solvers.bounding.place import Place
 
@@ -50,6 +50,7 @@ class StageProgram(ABC):
 
     def __init__(self, place: Place, gain: FloatArray, accuracy: Accuracy, meter: Meter) -> None:
         self.place, self.gain, self.accuracy, self.meter = place, gain, accuracy, meter
+        self.columns: BoolArray = np.ones((place.n_a, place.n_t), dtype=np.bool_)  # what A(a, θ) may be more than 0
         self.actions: IntArray = NONE
         self.defences: IntArray = NONE
 
@@ -100,7 +101,7 @@ class StageProgram(ABC):
         rows, extra = self.entering(action)
         block = np.hstack([np.eye(n_t), -self.gain[action][self.defences].T, extra])
         places = np.concatenate([np.arange(n_t), self.defence_rows, rows])
-        self.session.add_columns(places, block, np.zeros(n_t), np.zeros(n_t), np.full(n_t, INF))
+        self.session.add_columns(places, block, np.zeros(n_t), np.zeros(n_t), np.where(self.columns[action], INF, 0.0))
         self.plan_columns = np.concatenate([self.plan_columns, self.n_columns + np.arange(n_t)])
         self.n_columns += n_t
         self.actions = np.append(self.actions, action)

@@ -23,6 +23,7 @@ __all__ = ["Schedule"]
 Late = Callable[[], bool]
 
 MISSED = 1e-3  # of the gap: what programs may leave out
+OF_A_STAGE = 0.03  # and of what a stage counts, where that is little
 MEMORY = 0.7  # how much a run counts when the next one is over
 FAVOUR = 6.0  # how many times its share an activity may get, or be refused
 WIDE, DEEP, SWEEP, PRICES, VECTORS, POINTS = 0.15, 0.25, 0.1, 0.1, 0.4, 0.1  # shares
@@ -50,6 +51,8 @@ class Schedule:
 
     def __init__(self, search: Search, width: int) -> None:
         self.search = search
+        stage = 1.0 - search.game.discount  # what a stage counts, and so about what a backup may gain
+        self._missed = min(MISSED, OF_A_STAGE * stage) if search.slow else MISSED
         trials = Trials(search, width)
         self.activities = [
             Activity(trials.wide, WIDE),
@@ -64,7 +67,7 @@ class Schedule:
         """Let the activity run whose turn it is, and carry what it found through both controllers."""
         search = self.search
         before = search.gap_at_start()
-        search.accuracy.missed = max(FINEST, MISSED * before)
+        search.accuracy.missed = max(FINEST, self._missed * before)
         activity = min(self.activities, key=lambda each: each.due)
         work, changes = search.meter.work, search.changes
         activity.run(target, late)

@@ -16,8 +16,9 @@ from ncirl.game import Game
 from ncirl.lp.session import Meter
 from ncirl.solvers.bounding.lower import LowerProgram
 from ncirl.solvers.bounding.lower_book import LowerBook, LowerStep
-from ncirl.solvers.bounding.place import Place
+from ncirl.solvers.bounding.place import SLOW, Place
 from ncirl.solvers.bounding.program import ACTIVE, NONE, Accuracy, cleaned_beliefs
+from ncirl.solvers.bounding.slowed import SlowedProgram
 from ncirl.solvers.bounding.unrevealing import unrevealing
 from ncirl.solvers.bounding.upper import UpperProgram
 from ncirl.solvers.bounding.upper_book import UpperBook, UpperStep
@@ -28,6 +29,7 @@ __all__ = ["FINEST", "Search", "Visit"]
 DEEPEST = 100  # stages of a trial
 FEW = 32  # actions tried there before a program has told which matter
 CHANGED, SWEEPS = 30, 60  # nodes that must have changed before all are evaluated again, and how
+PACE = 0.2  # of the relative gap: what a step of the defender's is to count then
 FINEST = 2e-7  # a row violated by less than the LP solver's own tolerance cannot be mended by adding it
 
 
@@ -47,7 +49,7 @@ class Search:
         states = [s for s in game.explore() if not game.is_terminal(s)]
         self.number: dict[State, int] = {state: k for k, state in enumerate(states)}
         self.states = states
-        self.places = [Place(game, state, self.number) for state in states]
+        self.places = [Place(game, state, self.number, initial.options) for state in states]
         self.upper = UpperBook(self.places)
         self.lower = LowerBook(self.places, {k: initial.corners[s] for k, s in enumerate(states)})
         self.meter = meter
@@ -58,6 +60,7 @@ class Search:
             for start in game.starts
             if start.state in self.number
         ]
+        self.slow = SLOW < game.discount < 1
         self.depth = (
             DEEPEST if game.discount >= 1 else min(DEEPEST, 1 + int(np.log(1e-2) / np.log(max(game.discount, 1e-2))))
         )
@@ -93,15 +96,32 @@ class Search:
 
     def programs(self, visit: Visit) -> tuple[UpperProgram, LowerProgram]:
         """Return the live programs of a place; both have been solved at least once."""
-        if visit.place not in self._programs:
+        if self._live(visit.place) is None:
             self.back_up(visit)
         return self._programs[visit.place]
 
     def _first_programs(self, number: int) -> tuple[UpperProgram, LowerProgram]:
         place = self.places[number]
         likely = self._likely(self.states[number])
-        above = UpperProgram(place, self.upper, likely, self.accuracy, self.meter)
-        return above, LowerProgram(place, self.lower, self.accuracy, self.meter)
+        known = self._programs.get(number)
+        below = LowerProgram(place, self.lower, self.accuracy, self.meter) if known is None else known[1]
+        if self.pace is None:
+            return UpperProgram(place, self.upper, likely, self.accuracy, self.meter), below
+        return SlowedProgram(place, self.upper, likely, self.accuracy, self.meter, self.pace), below
+
+    def _live(self, number: int) -> tuple[UpperProgram, LowerProgram] | None:
+        """Return the programs of a place, unless there are none or the pace has changed."""
+        known = self._programs.get(number)
+        return None if known is None or known[0].pace != self.pace else known
+
+    @property
+    def pace(self) -> float | None:
+        """What a step of the defender's counts, by powers of two; None where stages do not go on for long."""
+        if not self.slow:
+            return None
+        low, high = self.bounds()
+        wanted = PACE * (high - low) / (max(abs(low), abs(high)) or 1.0)
+        return max(1.0 - self.game.discount, float(2.0 ** np.floor(np.log2(wanted)))) if wanted > 0 else 1.0
 
     @property
     def met(self) -> set[int]:
@@ -110,7 +130,7 @@ class Search:
 
     def back_up(self, visit: Visit) -> tuple[UpperStep, LowerStep]:
         """Improve both bounds at a belief."""
-        above, below = self._programs.get(visit.place) or self._first_programs(visit.place)
+        above, below = self._live(visit.place) or self._first_programs(visit.place)
         step = above.solve(visit.belief)
         self._keep_vector(visit, step)
         plan = below.follow(visit.belief, step)
@@ -120,10 +140,12 @@ class Search:
 
     def _keep_vector(self, visit: Visit, step: UpperStep) -> None:
         """Store the vector of a step where it is lower than what is known."""
-        place = self.places[visit.place]
-        values = [float(vector @ visit.belief) for vector in step.vectors(place)]
-        if min(values) < self.value(visit)[1] - self.accuracy.missed:
-            self.upper.add(place, visit.belief, step, until_exit=min(values) < values[0])
+        place, store = self.places[visit.place], self.upper.stores[visit.place]
+        known = (store.alphas @ visit.belief).argmin()
+        best = min(step.variants(place), key=lambda each: float(each.vector @ visit.belief))
+        if best.vector @ visit.belief < store.alphas[known] @ visit.belief - self.accuracy.missed:
+            instead = int(store.nodes[known]) if self.slow and (best.vector <= store.alphas[known]).all() else None
+            self.upper.add(place, visit.belief, best, instead_of=instead)
 
     def keep_point(self, place: int, step: LowerStep) -> None:
         """Store the plan of a step, or one that reveals nothing, where it secures more than is known."""
@@ -149,15 +171,11 @@ class Search:
         visit = Visit(self.upper.nodes[n].place, belief)
         place, ceiling = self.places[visit.place], self.upper.vectors[n].copy()
         step = self.programs(visit)[0].solve_below(belief, ceiling)
-        fitting = [
-            (float(vector @ belief), bool(k))
-            for k, vector in enumerate(step.vectors(place))
-            if (vector <= ceiling).all()
-        ]
+        fitting = [each for each in step.variants(place) if (each.vector <= ceiling).all()]
         if fitting:
-            value, until_exit = min(fitting)
-            if value < float(ceiling @ belief) - FINEST:
-                self.upper.add(place, belief, step, until_exit=until_exit, instead_of=n)
+            best = min(fitting, key=lambda each: float(each.vector @ belief))
+            if best.vector @ belief < ceiling @ belief - FINEST:
+                self.upper.add(place, belief, best, instead_of=n)
 
     def _likely(self, state: State) -> tuple[IntArray, IntArray]:
         """Return the actions and defences that the equilibria with public intents use at a state."""
@@ -221,5 +239,5 @@ class Search:
     def evaluate(self) -> None:
         """Carry improvements through both controllers, once enough has changed."""
         for book in (self.upper, self.lower):
-            if book.changes > CHANGED + 0.1 * book.size:
+            if book.changes > (0 if self.slow else CHANGED) + 0.1 * book.size:
                 book.evaluate(SWEEPS)

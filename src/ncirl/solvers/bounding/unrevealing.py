@@ -24,6 +24,9 @@ def unrevealing(
     place: Place, book: LowerBook, belief: FloatArray, actions: IntArray, known: float, enough: float
 ) -> Plan | None:
     """Find such a plan over `actions` that secures `enough` more than `known`."""
+    actions = actions[place.attacker[actions][:, belief > 0].all(axis=1)]
+    if not len(actions):
+        return None
     me = book.number_of(place, belief)
     n = len(place.successors)
     secured, node, share = np.zeros(n), np.full(n, me), np.zeros(n)  # per successor: its value, and the point behind it

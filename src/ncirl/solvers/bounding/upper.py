@@ -19,6 +19,8 @@ IDLE_CUTS, CUTS_EACH = 300, 4  # beyond these (and those per observation) rows t
 class UpperProgram(StageProgram):
     """P_A(s, ·) over vectors: a column V_i per open observation, a row ``V_i ≤ α·β_i`` per vector met."""
 
+    pace: float | None = None  # what a step counts, where that is not the stage
+
     def __init__(
         self, place: Place, book: UpperBook, likely: tuple[IntArray, IntArray], accuracy: Accuracy, meter: Meter
     ) -> None:
@@ -162,7 +164,7 @@ class UpperProgram(StageProgram):
         payoff = self.against(plan) + self.place.discount * (columns[self.value_columns] @ self.weights)
         if not self.place.by_action:
             payoff = payoff + self._unopened(plan)
-        return self.add_missed(columns[0] - payoff, self.defences, defences=True)
+        return self.add_missed(np.where(self.place.defender, columns[0] - payoff, 0.0), self.defences, defences=True)
 
     def _unopened(self, plan: FloatArray) -> FloatArray:
         """Return what the continuation of the defences not in use is worth, [d]."""

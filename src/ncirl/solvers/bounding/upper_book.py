@@ -10,7 +10,7 @@ are remembered by what they got when the node was made, which stays an upper bou
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from ncirl.solvers.bounding.book import Controller
 from ncirl.solvers.bounding.place import Place
 
 __all__ = ["UpperBook", "UpperNode", "UpperStep", "VectorStore"]
+
+ONESELF = -1  # as a node that follows: the one that is being made
 
 
 class VectorStore:
@@ -67,7 +69,8 @@ class UpperStep:
     observation, following, chance : ndarray
         Entries (i, node j, p_ij) of the continuation.
     default : ndarray
-        Per successor of the place, the node for observations without entries.
+        Per successor of the place, the node for observations without entries; here and there `ONESELF` is the node
+        that this step becomes.
     promised : ndarray of shape (I, Θ)
         The vector that follows each observation.
     conceded : ndarray of shape (A, Θ)
@@ -88,18 +91,28 @@ class UpperStep:
     conceded: FloatArray
     reach: FloatArray
 
-    def until_exit(self, place: Place) -> FloatArray:
-        """Return what each action gets when the same mixed action is kept until the place is left, [a, θ]."""
-        away = np.where(place.loop, 0.0, self.reach)
-        leave = place.conceded(self.defences, self.mix, away, self.promised)
-        stay = place.discount * place.gather(self.reach - away)
-        kept: FloatArray = leave / (1.0 - stay)[:, None]
-        return kept
+    @property
+    def vector(self) -> FloatArray:
+        """The vector that comes of it, [θ]."""
+        vector: FloatArray = self.conceded.max(axis=0)
+        return vector
 
-    def vectors(self, place: Place) -> list[FloatArray]:
-        """Return the vector that comes of it, and where one can stay, that of keeping at it until the place is left."""
-        tables = [self.conceded, self.until_exit(place)] if place.loops else [self.conceded]
-        return [table.max(axis=0) for table in tables]
+    def variants(self, place: Place) -> list[UpperStep]:
+        """Return the step and, where one can stay, that of keeping at it until the place is left."""
+        if not place.loops:
+            return [self]
+        away = ~place.loop[self.observation]
+        leave = place.conceded(self.defences, self.mix, np.where(place.loop, 0.0, self.reach), self.promised)
+        stay = place.discount * place.gather(np.where(place.loop, self.reach, 0.0))
+        kept = replace(
+            self,
+            observation=self.observation[away],
+            following=self.following[away],
+            chance=self.chance[away],
+            default=np.where(np.array(place.successors) == place.number, ONESELF, self.default),
+            conceded=leave / (1.0 - stay)[:, None],
+        )
+        return [self, kept]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,48 +157,15 @@ class UpperBook:
         belief: FloatArray | None,
         step: UpperStep,
         *,
-        until_exit: bool = False,
         vector: FloatArray | None = None,
         instead_of: int | None = None,
     ) -> None:
-        """Store the vector of a step; with `until_exit` the same node goes on while play stays here.
+        """Store the vector of a step.
 
         A vector that is nowhere larger may stand `instead_of` another: whatever refers to that node profits at once.
         """
         me = len(self.nodes) if instead_of is None else instead_of
-        discount = place.discount * step.reach
-        observation, following, chance, default = step.observation, step.following, step.chance, step.default
-        conceded = step.conceded
-        if until_exit:
-            stays = place.loop[observation]
-            observation, following, chance = observation[~stays], following[~stays], chance[~stays]
-            default = np.where(np.array(place.successors) == place.number, me, default)
-            conceded = step.until_exit(place)
-        if vector is None:
-            vector = conceded.max(axis=0)
-        others = np.ones(place.n_a, dtype=bool)
-        others[step.actions[step.plan.sum(axis=1) > 0]] = False
-        others[conceded.argmax(axis=0)] = False
-        rows = np.flatnonzero(~others)
-        floor = conceded[others].max(axis=0, initial=-np.inf)
-        row, column, weight = self._entries(place, rows, discount, observation, following, chance, default)
-        gains = step.mix @ place.reward[np.ix_(rows, step.defences)]
-        node = UpperNode(
-            place.number,
-            belief,
-            step.defences,
-            step.mix,
-            observation,
-            following,
-            chance,
-            default,
-            gains,
-            row,
-            column,
-            weight,
-            floor,
-            sorted(set(column.tolist())),
-        )
+        node, vector = self._node(place, belief, step, me), step.vector if vector is None else vector
         if me >= len(self._vectors):
             self._vectors = np.vstack([self._vectors, np.zeros_like(self._vectors)])
         if instead_of is None:
@@ -195,6 +175,32 @@ class UpperBook:
             self.nodes[me], self._vectors[me] = node, vector
         self.stores[place.number].put(me, vector)
         self.changes += 1
+
+    def _node(self, place: Place, belief: FloatArray | None, step: UpperStep, me: int) -> UpperNode:
+        """Return what a step becomes."""
+        following, default = (np.where(each == ONESELF, me, each) for each in (step.following, step.default))
+        others = np.full(place.n_a, not place.slow)
+        others[step.actions[step.plan.sum(axis=1) > 0]] = False
+        others[step.conceded.argmax(axis=0)] = False
+        rows = np.flatnonzero(~others)
+        discount = place.discount * step.reach
+        row, column, weight = self._entries(place, rows, discount, step.observation, following, step.chance, default)
+        return UpperNode(
+            place.number,
+            belief,
+            step.defences,
+            step.mix,
+            step.observation,
+            following,
+            step.chance,
+            default,
+            step.mix @ place.reward[np.ix_(rows, step.defences)],
+            row,
+            column,
+            weight,
+            step.conceded[others].max(axis=0, initial=-np.inf),
+            sorted(set(column.tolist())),
+        )
 
     def _entries(
         self,
