@@ -12,7 +12,9 @@ bound that is proved, rounding included, in `ncirl.enclosure`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +27,7 @@ SETTLED = 1e-9  # tightening ends when nothing moves by more
 ROUNDS = 200  # improvements of the opponent's policy, at most
 REFINEMENTS, DIGITS = 5, 1e-8  # of the evaluation of one policy, and how much each leaves of the last
 SWEEPS = 1000  # in the evaluation of one policy, at most
+SMALL = 3000  # nodes whose equations are factored
 
 
 def spans(begin: IntArray, end: IntArray) -> IntArray:
@@ -118,14 +121,19 @@ class Response:
         cuts = np.flatnonzero(np.diff(level[part][order])) + 1
         return [nodes for nodes in np.split(order, cuts) if len(nodes)]
 
+    @cached_property
+    def _ends(self) -> IntArray:
+        """Where the rows of each node end."""
+        return np.append(self.first[1:], len(self.reward)).astype(np.intp)
+
     def rows_of(self, nodes: IntArray) -> IntArray:
         """List the rows of some nodes."""
-        return spans(self.first[nodes], np.append(self.first[1:], len(self.reward)).astype(np.intp)[nodes])
+        return spans(self.first[nodes], self._ends[nodes])
 
     def among(self, nodes: IntArray, reward: FloatArray) -> Response:
         """Return the process among some nodes, all else being in the `reward` of their rows."""
         rows = self.rows_of(nodes)
-        widths = np.append(self.first[1:], len(self.reward)).astype(np.intp)[nodes] - self.first[nodes]
+        widths = self._ends[nodes] - self.first[nodes]
         return Response(reward, sp.csr_array(self.moves[rows][:, nodes]), np.cumsum(widths) - widths, self.maximise)
 
     def best(self, row_values: FloatArray) -> FloatArray:
@@ -168,26 +176,35 @@ class Response:
         return chosen
 
     def _evaluated(self, rows: IntArray, k: int, value: FloatArray, enough: FloatArray) -> FloatArray:
-        """Approach v = reward + moves v for the rows chosen: a Krylov method, refined, and sweeps for what it leaves.
+        """Approach v = reward + moves v for the rows chosen, by corrections, and by sweeps for what these leave.
 
         A correction is solved for rather than the value: so nodes worth little are met as closely as those worth much.
         """
-        from scipy.sparse.linalg import bicgstab  # slow to load, and play does without it
-
         moves, reward = self.moves[rows], self.reward[rows, k]
         matrix = sp.eye_array(len(rows), format="csr") - moves
+        solve = _solver(matrix)
         residual = reward - matrix @ value
         for _ in range(REFINEMENTS):
             if (np.abs(residual) <= enough).all():
                 return value
-            with np.errstate(all="ignore"):  # it may break down: then its answer is not taken
-                correction, _ = bicgstab(matrix, residual, rtol=DIGITS, atol=0.0, maxiter=SWEEPS)
-                left = reward - matrix @ (value + correction)
+            with np.errstate(all="ignore"):  # a method may break down: then its answer is not taken
+                better = value + solve(residual)
+                left = reward - matrix @ better
             if not np.abs(left).max() < np.abs(residual).max():
                 break
-            value, residual = value + correction, left
+            value, residual = better, left
         for _ in range(SWEEPS):
             before, value = value, reward + moves @ value
             if (np.abs(value - before) <= enough).all():
                 break
         return value
+
+
+def _solver(matrix: sp.csr_array) -> Callable[[FloatArray], FloatArray]:
+    """Return a function that solves with a matrix: by factors, or by a Krylov method where these might fill memory."""
+    from scipy.sparse.linalg import bicgstab, splu  # slow to load, and play does without them
+
+    if matrix.shape[0] <= SMALL:
+        factors = splu(sp.csc_array(matrix))
+        return lambda right: np.asarray(factors.solve(right))
+    return lambda right: np.asarray(bicgstab(matrix, right, rtol=DIGITS, atol=0.0, maxiter=SWEEPS)[0])

@@ -65,7 +65,7 @@ def enclosed(response: Response, extent: FloatArray, operations: int, hint: Floa
     process = Response(sign * response.reward.reshape(len(response.reward), -1), response.moves, response.first, True)
     extent = extent.reshape(process.reward.shape)
     levels = process.levels()
-    most = _not_exceeded(process, extent, unit, levels, sign * np.nan_to_num(hint).reshape(n, process.reward.shape[1]))
+    most = _not_exceeded(process, extent, unit, levels, _plausible(sign * hint.reshape(n, -1), process, extent))
     if not np.isfinite(most).all():
         return Enclosure(np.full(shape, -np.inf), np.full(shape, np.inf))
     kept, its_extent = _following(process, extent, process.answers(most))
@@ -73,6 +73,13 @@ def enclosed(response: Response, extent: FloatArray, operations: int, hint: Floa
     least = -_not_exceeded(kept, its_extent, unit, copies, -most.T.reshape(-1, 1)).reshape(most.shape[::-1]).T
     low, high = (least, most) if response.maximise else (-most, -least)
     return Enclosure(low.reshape(shape), high.reshape(shape))
+
+
+def _plausible(hint: FloatArray, process: Response, extent: FloatArray) -> FloatArray:
+    """Return a hint without what cannot be: no value is larger than the largest reward for ever."""
+    longest = 1.0 / (1.0 - process.discount) if process.discount < 1 else 0.0  # without a discount none is needed
+    largest = longest * extent.max(axis=0)
+    return np.clip(np.nan_to_num(hint), -largest, largest)
 
 
 def _is_proved(process: Response, extent: FloatArray, unit: float, values: FloatArray) -> bool:
@@ -91,12 +98,14 @@ def _not_exceeded(
     unproved = np.full(hint.shape, np.inf)
     if process.discount + unit >= 1 and not _ends(process, levels):
         return unproved
-    values = np.zeros(hint.shape)
+    values, sizes = np.zeros(hint.shape), np.zeros(hint.shape)
     for nodes in levels:  # successors come first
-        rows, moves = process.rows_of(nodes), process.moves[process.rows_of(nodes)]
-        size = extent[rows] + moves @ np.abs(values)  # of what lies beyond: this level's own values are still 0
+        rows = process.rows_of(nodes)
+        moves = process.moves[rows]
+        size = extent[rows] + moves @ sizes  # of what lies beyond: this level's own values are still 0
         level = process.among(nodes, process.reward[rows] + moves @ values)
         values[nodes] = _candidate(level, size, unit, hint[nodes])
+        sizes[nodes] = np.abs(values[nodes])
     return values if np.isfinite(values).all() and _is_proved(process, extent, unit, values) else unproved
 
 
@@ -120,7 +129,12 @@ def _candidate(level: Response, size: FloatArray, unit: float, hint: FloatArray)
 
     if not level.moves.nnz:
         return level.best(level.reward + 2.0 * error(hint))
-    values, more = level.approached(hint, ROOM * error(hint)), 2.0
+    values, more = hint, 2.0
+    for _ in range(ATTEMPTS):  # a hint that is far off leaves too much room
+        room = error(values)
+        values = level.approached(values, ROOM * room)
+        if (error(values).max(axis=0) >= 0.5 * room.max(axis=0)).all():
+            break
     for _ in range(ATTEMPTS):
         room = error(values)
         values = replace(level, reward=level.reward + more * room).approached(values, ROOM * room)

@@ -56,7 +56,8 @@ class Observations:
 def actions_seen(law: sp.csr_array, n_a: int, n_d: int, states: Sequence[State]) -> Observations:
     """Group a law q[a * D + d, o] by (a, s'); `states` names each outcome's successor."""
     distinct = list(dict.fromkeys(states))
-    to_state = np.array([distinct.index(state) for state in states], dtype=np.intp)
+    number = {state: k for k, state in enumerate(distinct)}
+    to_state = np.array([number[state] for state in states], dtype=np.intp)
     a, d, o, q = _entries(law, n_d)
     action, state, i, table = _group(a, to_state[o], n_a, len(distinct))
     return Observations(

@@ -78,12 +78,14 @@ def attacker_faults(playbook: AttackerPlaybook) -> list[str]:
         if (playbook.policies[n][~(playbook.policies[n] @ playbook.beliefs[n] > 0)] > 0).any()
     ]
     faults = _named(np.array(lonely, dtype=np.intp), "lets an intent that it rules out do what no other does")
-    rows, gaps = share_gaps(playbook)
+    played = as_played(playbook)
+    rows, gaps = share_gaps(played)
     empty = ~(np.asarray(playbook.moves.weights.sum(axis=1)).ravel()[rows] > 0)
     wrong = rows[empty | ~(gaps <= TOLERANCE)]
     faults += _named(_owner(playbook.moves, wrong), "moves on with shares that do not make up the posterior")
+    total = sum(start.mass.sum() for start in playbook.game.starts)
     for k, (start, (nodes, shares)) in enumerate(zip(playbook.game.starts, playbook.starts, strict=True)):
-        gap = np.abs(start.mass - shares @ playbook.beliefs[nodes]).sum()
+        gap = np.abs(start.mass / total - shares @ played.beliefs[nodes]).sum()
         if len(nodes) and not (gap <= TOLERANCE and shares.sum() > 0):
             faults.append(f"start {k} ('{playbook.game.describe(start.state)}'): the shares do not make up the prior")
     return faults

@@ -68,7 +68,7 @@ class PlaybookDefender:
     def _following(self, state: State, memory: Memory, i: int) -> list[tuple[Memory, float]]:
         if isinstance(memory, int):
             nodes, weights = self.playbook.moves.after(memory, i)
-            if len(nodes):
+            if weights.sum() > 0:
                 return list(zip(nodes.tolist(), (weights / weights.sum()).tolist(), strict=True))
         return [(self._refuge.get(self.playbook.game.observations(state).successors[i]), 1.0)]
 
@@ -116,7 +116,7 @@ class PlaybookAttacker:
     def _following(self, state: State, memory: Memory, i: int) -> list[tuple[Memory, FloatArray]]:
         if isinstance(memory, int):
             nodes, shares = self.playbook.moves.after(memory, i)
-            if len(nodes):
+            if shares.sum() > 0:
                 return self._drawn(nodes, shares)
         return self._lost(self.playbook.game.observations(state).successors[i])
 

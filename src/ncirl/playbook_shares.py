@@ -5,7 +5,8 @@ Where shares exceed, Σ_k φ_k b_k(θ) > β(θ), each is scaled by
     min { β(θ) / Σ_k φ_k b_k(θ) : b_j(θ) > 0 } ∪ {1},
 
 after which nothing exceeds; what is then missing, β − Σ_j φ_j b_j ≥ 0, goes to the corner nodes, whose belief is e_θ.
-Gaps below `DUST` times the posterior's mass are left: `verify` counts them.
+Shares below `DUST` times the posterior's mass are dropped. Gaps below `LEFT` times it, or `DUST` times it where there is
+no corner to go to, are left: `verify` counts them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from ncirl.playbook import AttackerPlaybook
 
 __all__ = ["DUST", "feasible"]
 
-DUST = 1e-13  # probabilities, and parts of a posterior, below this are errors of rounding
+DUST = 1e-13  # probabilities below this are errors of linear programs
+LEFT = 1e-15  # parts of a posterior below this are errors of rounding
 
 CornerTable = Mapping[tuple[State, int], int]
 
@@ -83,7 +85,9 @@ def _made_up(
     kept = share > dust[row]
     row, node, share = row[kept], node[kept], share[kept]
     missing = masses - sp.csr_array((share, (row, node)), shape=given.shape) @ beliefs
-    short, theta = np.nonzero(missing > dust[:, None])
+    known = np.array([[(state, t) in corner_of for t in range(beliefs.shape[1])] for state in states])
+    least = np.where(known.reshape(masses.shape), LEFT / DUST, 1.0) * dust[:, None]  # without a corner, dust stays
+    short, theta = np.nonzero(missing > least)
     corners = [_corner(playbook, corner_of, states[k], int(t)) for k, t in zip(short.tolist(), theta, strict=True)]
     return (
         np.concatenate([row, short]),

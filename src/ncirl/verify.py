@@ -28,6 +28,7 @@ from ncirl.playbook_faults import as_played, attacker_faults, defender_faults, p
 
 __all__ = ["Certificate", "Claimed", "verify"]
 
+NOTHING = 1e-200
 UNPROVED = "nothing can be proved in floating-point arithmetic: the discount is too near to one"
 
 
@@ -148,13 +149,13 @@ def verify(policy: Claimed) -> Certificate:
     if not attacking.bound <= defending.bound:
         faults.append("the bounds found contradict each other; this is an error of the verifier: please report it")
     return Certificate(
-        lower=attacking.bound,
-        upper=defending.bound,
+        lower=float(_told(attacking.bound)),
+        upper=float(_told(defending.bound)),
         lower_allowance=attacking.allowance,
         upper_allowance=defending.allowance,
-        per_intent=defending.per_intent,
-        attacker_values=attacking.values,
-        defender_values=defending.values,
+        per_intent=_told(defending.per_intent),
+        attacker_values=_told(attacking.values),
+        defender_values=_told(defending.values),
         holds=not faults,
         claimed_lower=policy.lower,
         claimed_upper=policy.upper,
@@ -199,6 +200,11 @@ def _defending(playbook: DefenderPlaybook, claim: float, playable: bool) -> _Sid
     if not claim >= found.low:
         faults.append(f"concedes {found.high:.9g}, not the {claim:.9g} claimed")
     return _Side(faults, found.high, found.high - found.low, found.nodes.high, found.per_intent)
+
+
+def _told(numbers: FloatArray | float) -> FloatArray:
+    """Return numbers as they are told: what is too small for anybody to care is 0."""
+    return np.where(np.abs(numbers) < NOTHING, 0.0, numbers)
 
 
 def _claim_faults(failing: str, which: BoolArray) -> list[str]:

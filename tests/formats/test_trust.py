@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import ncirl
 from forging import Forged, write_entries
 from ncirl.cli import main
-from ncirl.errors import InputError
+from ncirl.errors import InputError, SizeError
 from ncirl.formats.graph_source import extra_of, graph_of
 from ncirl.formats.policy_file import Policy, load_policy, open_policy
 from ncirl.game import Game, Start
@@ -331,8 +331,8 @@ def test_move_that_is_never_made_changes_nothing(patrol_file: Path, tmp_path: Pa
     forged = Forged(patrol_file)
     rows = forged.arrays["attacker_move_row"]
     places = forged.arrays["attacker_state"]
-    empty = int(np.setdiff1d(np.arange(rows.max() + 1), rows)[0])  # an observation that is not needed
-    for part, value in (("row", empty), ("node", len(places) - 1), ("weight", 0.0)):
+    other = np.setdiff1d(np.arange(len(places)), forged.arrays["attacker_move_node"][rows == rows[0]])[0]
+    for part, value in (("row", rows[0]), ("node", other), ("weight", 0.0)):
         array = forged.arrays[f"attacker_move_{part}"]
         forged.arrays[f"attacker_move_{part}"] = np.append(array, value).astype(array.dtype)
     found, honest = verify(load_policy(forged.write(tmp_path / "forged.ncirl"))), verify(load_policy(patrol_file))
@@ -369,3 +369,66 @@ def test_bound_is_enclosed_where_strays_may_lose_what_cancels() -> None:
     assert found.holds
     assert found.lower_allowance >= 0
     assert not verify(replace(solution, lower=found.lower + 1.1 * found.lower_allowance + 1e-15)).holds
+
+
+def test_signal_listed_twice_is_refused(tmp_path: Path) -> None:
+    game = random_game(2, observes="outcomes", signals=True, horizon=2)
+    ncirl.solve(game, Certified()).save(tmp_path / "honest.ncirl")
+    forged = Forged(tmp_path / "honest.ncirl")
+    forged.header["game"]["signals"] += forged.header["game"]["signals"][:1]
+    with pytest.raises(InputError, match="a signal appears twice"):
+        load_policy(forged.write(tmp_path / "forged.ncirl"))
+
+
+@pytest.mark.parametrize("claim", [1e30, 1e100, 1e300])
+@pytest.mark.parametrize("name", ["patrol", "big-match"])
+def test_modest_claims_widen_nothing(patrol: CertifiedSolution, name: str, claim: float) -> None:
+    """Node claims are where the search for values begins; however far off, they leave no room for false ones."""
+    solution = patrol if name == "patrol" else ncirl.solve(ncirl.games.big_match(), Certified(gap=0.01))
+    attacker, defender = solution.attacker_playbook, solution.defender_playbook
+    modest = replace(
+        solution,
+        attacker_playbook=replace(attacker, claims=np.full_like(attacker.claims, -claim)),
+        defender_playbook=replace(defender, claims=np.full_like(defender.claims, claim)),
+    )
+    found, honest = verify(modest), verify(solution)
+    assert found.holds
+    assert (found.lower, found.upper) == pytest.approx((honest.lower, honest.upper), abs=1e-10)
+    assert found.lower_allowance <= 10 * honest.lower_allowance
+    assert not verify(replace(modest, lower=100.0, upper=100.0)).holds
+
+
+HEADERS = ["{'descr': (), }", "{'descr': ('<f8',), }", "{[]: 1}", "-" * 9000, "{'descr': '<f8'", "(", "\\"]
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=range(len(HEADERS)))
+@pytest.mark.parametrize("entry", ["law.npy", "header.npy"])
+def test_headers_of_arrays_are_not_evaluated(patrol_file: Path, tmp_path: Path, header: str, entry: str) -> None:
+    entries = Forged(patrol_file).entries()
+    text = header.encode() + b"\n"
+    entries[entry] = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+    with pytest.raises(InputError):
+        load_policy(write_entries(tmp_path / "forged.ncirl", entries))
+
+
+def test_stage_that_unfolds_into_too_much_is_refused(tmp_path: Path) -> None:
+    stage = Stage.from_moves(["a"], ["d"], {("a", "d"): [Branch("s")]}, 1)
+    game = Game(lambda _: stage, intents=["t"], initial={"s": [1.0]}, discount=0.5)
+    ncirl.solve(game, Certified()).save(tmp_path / "honest.ncirl")
+    forged, many = Forged(tmp_path / "honest.ncirl"), 40_000
+    forged.header["game"]["intents"] = [str(k) for k in range(many)]
+    forged.header["game"]["attacker"] = [str(k) for k in range(many)]
+    forged.arrays["start_mass"] = np.full((1, many), 1 / many)
+    forged.arrays["stages"][0] = (many, 1, 1, many, 1, 1, 1, 0, 0)
+    forged.arrays["pair"], forged.arrays["by_branch"] = np.zeros(1), np.zeros(0)
+    for name, value in (("law", 1.0), ("law_outcome", 0), ("law_row", 1)):
+        forged.arrays[name] = np.full(many, value)
+    with pytest.raises(SizeError, match="combinations of actions"):
+        load_policy(forged.write(tmp_path / "forged.ncirl"))
+
+
+def test_numbers_per_intent_are_those_that_were_proved(office_file: Path, tmp_path: Path) -> None:
+    forged = Forged(office_file)
+    forged.arrays["defender_start_weights"] *= 1 - 9.9e-10
+    opened = open_policy(forged.write(tmp_path / "forged.ncirl"))
+    assert np.array_equal(opened.per_intent, verify(opened).per_intent)

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import math
+import re
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -34,6 +35,12 @@ MOST_ENTRIES = 100
 LARGEST_NUMBER = 1e300
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content gives the same file
 KINDS = {"f": "<f8", "i": "<i8", "u": "|u1"}
+MAGIC = b"\x93NUMPY\x01\x00"  # version 1.0; its header is matched, never evaluated
+NPY = re.compile(
+    re.escape(MAGIC)
+    + rb"..\{'descr': '(<f8|<i8|\|u1)', 'fortran_order': False, 'shape': \(((?:\d{1,15},? ?)*)\), \} *\n",
+    re.DOTALL,
+)
 FOREIGN = "is not a file of this package, or it is damaged"
 MALFORMED = (  # what readers of zip, npy and JSON say about bytes that are none
     zipfile.BadZipFile,
@@ -219,12 +226,10 @@ def _to_npy(array: np.ndarray[Any, Any]) -> bytes:
 
 def _from_npy(raw: bytes) -> np.ndarray[Any, Any]:
     """Read an array whose header fits its bytes; a ValueError says that it does not."""
-    stream = io.BytesIO(raw)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("another version of the npy format")
-    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream)
-    rest = len(raw) - stream.tell()
-    lengths = all(type(length) is int and 0 <= length <= LARGEST_CONTENT for length in shape)
-    if not lengths or by_columns or dtype.str not in KINDS.values() or math.prod(shape) * dtype.itemsize != rest:
+    found = NPY.match(raw)
+    if found is None or len(found[0]) != len(MAGIC) + 2 + int.from_bytes(raw[len(MAGIC) : len(MAGIC) + 2], "little"):
         raise ValueError("not an array as this package writes it")
-    return np.frombuffer(raw, dtype=dtype, offset=stream.tell()).reshape(shape)
+    dtype, shape = np.dtype(found[1].decode()), tuple(int(length) for length in found[2].split(b",") if length.strip())
+    if max(shape, default=0) > LARGEST_CONTENT or math.prod(shape) * dtype.itemsize != len(raw) - found.end():
+        raise ValueError("an array whose shape does not fit its bytes")
+    return np.frombuffer(raw, dtype=dtype, offset=found.end()).reshape(shape)

@@ -6,7 +6,10 @@ pictures and labels only, never for numbers, and only where it is the game's own
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +57,10 @@ def extra_of(graph: AttackGraph) -> dict[str, Any]:
 
 
 def graph_of(policy: Policy) -> AttackGraph | None:
-    """Return the attack graph that a policy was made from; None where it carries none that fits its game."""
+    """Return the attack graph that a policy was made from; None where it carries none that fits its game.
+
+    Rewards that no play can bring, which the game does not know, are left out of it.
+    """
     data = policy.extra.get(EXTRA_KEY)
     if data is None:
         return None
@@ -62,7 +68,17 @@ def graph_of(policy: Policy) -> AttackGraph | None:
         graph = attack_graph_from_data(data)
     except InputError:
         return None
-    return graph if draws(graph, policy.game) else None
+    return _as_played(graph) if draws(graph, policy.game) else None
+
+
+def _as_played(graph: AttackGraph) -> AttackGraph:
+    """Return a graph without the rewards of conditions that hold from the start or can never be reached."""
+    own = graph.game()
+    states = [state for state in own.explore() if isinstance(state, int)]  # bits of the conditions that hold
+    ever, always = functools.reduce(operator.or_, states), functools.reduce(operator.and_, states)
+    kept = {condition.id for k, condition in enumerate(graph.conditions) if (ever & ~always) >> k & 1}
+    intents = (replace(i, rewards={c: r for c, r in i.rewards.items() if c in kept}) for i in graph.intents)
+    return replace(graph, intents=tuple(intents))
 
 
 def draws(graph: AttackGraph, game: Game) -> bool:

@@ -69,6 +69,8 @@ class Policy:
         Of what made it, by name.
     extra : mapping
         Anything else, as plain data: an attack graph's source, say.
+    proved_per_intent : ndarray of shape (Θ,), optional
+        What the certificate found for `per_intent`, where it was asked (`open_policy`).
 
     Examples
     --------
@@ -95,6 +97,7 @@ class Policy:
     seed: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    proved_per_intent: FloatArray | None = None
 
     @property
     def gap(self) -> float:
@@ -103,7 +106,9 @@ class Policy:
 
     @property
     def per_intent(self) -> FloatArray:
-        """What the attacker of each intent is said to get at most, on average over the starts."""
+        """What the attacker of each intent is said to get at most, on average over the starts, or proved to."""
+        if self.proved_per_intent is not None:
+            return self.proved_per_intent
         playbook, laws = self.defender_playbook, dict(start_laws(self.game.timed()))
         most: FloatArray = np.zeros(len(self.game.intents))
         for start, (nodes, weights) in zip(playbook.game.starts, playbook.starts, strict=True):
@@ -244,4 +249,5 @@ def recomputed(policy: Policy, found: Certificate) -> Policy:
         upper=found.upper,
         attacker_playbook=replace(policy.attacker_playbook, claims=found.attacker_values),
         defender_playbook=replace(policy.defender_playbook, claims=found.defender_values),
+        proved_per_intent=found.per_intent,
     )

@@ -13,21 +13,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray, State
-from ncirl.errors import InputError
+from ncirl.errors import InputError, SizeError
 from ncirl.formats.array_file import ArrayFile, repeats
 from ncirl.game import Game
 from ncirl.playbook_faults import TOLERANCE
-from ncirl.stage import TERMINAL, Outcome, Stage
+from ncirl.stage import LARGEST_REWARD, TERMINAL, Outcome, Stage
 
 __all__ = ["game_from_arrays", "game_to_arrays"]
 
 MOST_STATES = 100_000
+MOST_NUMBERS = 2**26  # in any one array of a stage: 512 MiB of floats
 MOST = 2**40  # beyond any number of things that fit into a file
 
 
@@ -136,6 +138,8 @@ class _Stages:
         if (sizes[:, :4] < 0).any() or ((self.pair_shape < 0).any(axis=1) != (self.pair_shape < 0).all(axis=1)).any():
             raise file.fault("array 'stages': a size is negative")
         self.signals = file.texts("game.signals")
+        if len(set(self.signals)) != len(self.signals):
+            raise file.fault("header: a signal appears twice in 'game.signals'")
         self.attacker, self.defender = file.texts("game.attacker"), file.texts("game.defender")
         self.outcome_state = file.indices("outcome_state", -1, below=len(names))
         self.outcome_signal = file.indices("outcome_signal", -1, below=len(self.signals), least=-1)
@@ -146,6 +150,8 @@ class _Stages:
         self.branch = file.floats("by_branch", -1)
         self.cuts = self._cut(file)
         self._check_shapes(file)
+        self._check_sizes(file)
+        self._check_names(file)
         self._check_laws(file)
 
     def _cut(self, file: ArrayFile) -> Mapping[str, IntArray]:
@@ -176,6 +182,23 @@ class _Stages:
         fits = (self.pair_shape == 1) | (self.pair_shape == whole)
         if not (fits | ~given[:, None]).all() or (given & (self.n_a == 0)).any():
             raise file.fault("array 'stages': pair rewards of a shape that fits no game")
+
+    def _check_sizes(self, file: ArrayFile) -> None:
+        """No stage unfolds into far more numbers than a solver could have had."""
+        actions = np.maximum(self.n_a, self.n_d).astype(np.float64)
+        if (np.maximum(1.0 * self.n_a * self.n_d * self.n_intents, actions * self.n_o) > MOST_NUMBERS).any():
+            raise SizeError(
+                f"{file.where}: a stage has more than {MOST_NUMBERS} combinations of actions, too many here"
+            )
+
+    def _check_names(self, file: ArrayFile) -> None:
+        """Every action of a state has a name of its own, and every reward is a number that can be added up."""
+        for side, names in (("attacker", self.attacker), ("defender", self.defender)):
+            cuts = self.cuts[side].tolist()
+            if any(len(set(names[a:b])) < b - a for a, b in pairwise(cuts)):
+                raise file.fault(f"header: an action appears twice at a state in 'game.{side}'")
+        if not all((np.abs(part) <= LARGEST_REWARD).all() for part in (self.pair, self.outcome, self.branch)):
+            raise file.fault(f"a reward is not finite or beyond {LARGEST_REWARD:g}")
 
     def _check_laws(self, file: ArrayFile) -> None:
         """Every outcome of a state is another one, every move leads to each at most once, with what sums to one."""

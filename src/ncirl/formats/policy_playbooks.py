@@ -132,7 +132,9 @@ class _Frame:
         weights = self._file.floats(f"{self._side}_move_weight", len(rows))
         if repeats(rows, nodes):
             raise self._file.fault(f"array '{self._side}_move_row': a move is listed twice")
-        return Moves(first, sp.csr_array((weights, (rows, nodes)), shape=(int(first[-1]), len(self.state))))
+        made = weights != 0  # a move that is never made is none
+        entries = (weights[made], (rows[made], nodes[made]))
+        return Moves(first, sp.csr_array(entries, shape=(int(first[-1]), len(self.state))))
 
     def starts(self) -> tuple[tuple[IntArray, FloatArray], ...]:
         """Return the nodes to begin at."""
@@ -144,4 +146,5 @@ class _Frame:
         if repeats(np.repeat(np.arange(len(counts)), counts), nodes):
             raise self._file.fault(f"array '{self._side}_start_nodes': a node is listed twice for one start")
         cuts = np.cumsum(counts)[:-1]
-        return tuple(zip(np.split(nodes, cuts), np.split(weights, cuts), strict=True))
+        parts = zip(np.split(nodes, cuts), np.split(weights, cuts), strict=True)
+        return tuple((begun[given != 0], given[given != 0]) for begun, given in parts)
