@@ -260,6 +260,21 @@ def test_opening_writes_no_file() -> None:
 
 
 @pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Source("a", b"b\0c"), Source("a\0b", b"c")),
+        (Source("a", None), Source("a", b"")),
+        (Source("a", None), Source("a", b"\0")),
+        (Source("", b"\0"), Source("\0", b"")),
+        (Source("?", b""), Source("\ud800", b"")),
+        (Source("\ud83d\ude00", b""), Source("\U0001f600", b"")),
+    ],
+)
+def test_two_sources_have_two_keys(one: Source, other: Source) -> None:
+    assert one.key != other.key
+
+
+@pytest.mark.parametrize(
     ("host", "loopback"),
     [
         ("127.0.0.1", True),
