@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -18,6 +20,7 @@ from starlette.testclient import TestClient
 
 import ncirl
 from ncirl.errors import InputError
+from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.web.app import create_app
 from ncirl.web.arena import Arena
 from ncirl.web.limits import Limits
@@ -26,9 +29,30 @@ from ncirl.web.server import is_loopback
 from ncirl.web.source import Source
 from web.conftest import ADDRESS
 from web.hostile import ATTACKS, zipped
-from web.samples import policy_file
+from web.samples import policy_file, small_graph
 
 LIMITS = Limits()
+WATCHED = """
+import os, sys
+from ncirl.errors import InputError
+from ncirl.web.limits import Limits
+from ncirl.web.opening import open_source
+from ncirl.web.source import Source
+
+written = []
+
+def watch(event, args):
+    if event == "open" and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+        written.append(args[0])
+
+source = Source(sys.argv[1], sys.stdin.buffer.read())
+sys.addaudithook(watch)
+try:
+    opened = open_source(source, Limits()) is not None
+except InputError:
+    opened = False
+print(opened, len(written), "files written")
+"""  # in a process of its own: such a hook stays
 GRAPH = {"format": "ncirl-attack-graph/1", "discount": 0.9}
 
 
@@ -226,6 +250,28 @@ def test_a_damaged_policy_is_refused_or_sound(at: int, change: bytes, name: str)
 def test_rubbish_is_refused(raw: bytes, name: str) -> None:
     with pytest.raises(InputError):
         open_source(Source(name, raw), LIMITS)
+
+
+def test_opening_writes_no_file() -> None:
+    graph = json.dumps(attack_graph_to_data(small_graph())).encode()
+    for name, raw in (("p.ncirl", policy_file("small")), ("g.json", graph), ("g.yaml", graph), ("none", b"rubbish")):
+        done = subprocess.run([sys.executable, "-B", "-c", WATCHED, name], input=raw, capture_output=True, check=True)
+        assert done.stdout.decode().split() == [str(name != "none"), "0", "files", "written"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Source("a", b"b\0c"), Source("a\0b", b"c")),
+        (Source("a", None), Source("a", b"")),
+        (Source("a", None), Source("a", b"\0")),
+        (Source("", b"\0"), Source("\0", b"")),
+        (Source("?", b""), Source("\ud800", b"")),
+        (Source("\ud83d\ude00", b""), Source("\U0001f600", b"")),
+    ],
+)
+def test_two_sources_have_two_keys(one: Source, other: Source) -> None:
+    assert one.key != other.key
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import re
 import zipfile
 import zlib
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +22,13 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray
 from ncirl.errors import InputError
 from ncirl.formats.atomic import write_atomically
+from ncirl.formats.given import bytes_of, name_of
 from ncirl.formats.plain import as_map, faults_of
 
 __all__ = ["ArrayFile", "pack_arrays", "read_arrays", "repeats", "write_arrays"]
 
 HEADER, DIGEST = "header.npy", "sha256.npy"
 LARGEST_FILE = 512 * 2**20  # bytes
-PIECE = 2**20  # bytes read at a time: room for the largest file is not asked for before it is needed
 LARGEST_CONTENT = 2 * 2**30  # bytes, uncompressed
 MOST_ENTRIES = 100
 LARGEST_NUMBER = 1e300
@@ -159,26 +158,27 @@ def repeats(*columns: IntArray) -> bool:
     return bool(np.logical_and.reduce(same).any())
 
 
-def read_arrays(path: str | Path, format_name: str) -> ArrayFile:
+def read_arrays(source: str | Path | bytes, format_name: str, name: str = "") -> ArrayFile:
     """Read a file and check its format and its hash.
+
+    Parameters
+    ----------
+    source : str, Path or bytes
+        The path of a file, or its content.
+    format_name : str
+        What it must be.
+    name : str
+        What messages call it; a path is its own name.
 
     Raises
     ------
     InputError
         When it cannot be read, is damaged, too large, of another format, or its hash does not match.
     """
-    where = str(path)
-    try:
-        with Path(path).open("rb") as file:
-            raw = b"".join(islice(iter(lambda: file.read(PIECE), b""), LARGEST_FILE // PIECE + 1))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where) from None
-    except ValueError as error:  # a NUL in the name
-        raise InputError(f"cannot be read: {error}", repr(where)) from None
+    where = name_of(source, name)
+    raw = bytes_of(source, where, LARGEST_FILE)
     if not raw:
         raise InputError("the file is empty", where)
-    if len(raw) > LARGEST_FILE:
-        raise InputError(f"is larger than {LARGEST_FILE // 2**20} MiB", where)
     try:
         entries = _entries(raw)
         header = json.loads(_from_npy(entries[HEADER]).tobytes(), object_pairs_hook=as_map)

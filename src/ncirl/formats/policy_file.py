@@ -18,6 +18,7 @@ from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
 from ncirl.evaluation.starts import start_laws
 from ncirl.formats.array_file import pack_arrays, read_arrays, write_arrays
+from ncirl.formats.given import name_of
 from ncirl.formats.policy_game import game_from_arrays, game_to_arrays
 from ncirl.formats.policy_playbooks import (
     attacker_from_arrays,
@@ -191,8 +192,15 @@ def _content(policy: Policy) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, 
     return header, arrays
 
 
-def load_policy(path: str | Path) -> Policy:
+def load_policy(source: str | Path | bytes, name: str = "") -> Policy:
     """Read a policy file.
+
+    Parameters
+    ----------
+    source : str, Path or bytes
+        The path of a file, or its content.
+    name : str
+        What messages call it; a path is its own name.
 
     Raises
     ------
@@ -205,7 +213,7 @@ def load_policy(path: str | Path) -> Policy:
     Traceback (most recent call last):
     ncirl.errors.InputError: missing.ncirl: cannot be read: No such file or directory
     """
-    file = read_arrays(path, POLICY_FORMAT)
+    file = read_arrays(source, POLICY_FORMAT, name)
     game = game_from_arrays(file)
     timed, names = game.timed(), file.texts("game.states")
     statuses = {status.label: status for status in Status}
@@ -226,18 +234,19 @@ def load_policy(path: str | Path) -> Policy:
     )
 
 
-def open_policy(path: str | Path) -> Policy:
-    """Read a policy file, verify it, and return it with recomputed numbers.
+def open_policy(source: str | Path | bytes, name: str = "") -> Policy:
+    """Read a policy file, verify it, and return it with recomputed numbers; as for `load_policy`.
 
     Raises
     ------
     InputError
         When the file cannot be read, or its certificate does not hold.
     """
-    policy = load_policy(path)
+    policy = load_policy(source, name)
     found = verify(policy)
     if not found.holds:
-        raise InputError(f"its certificate does not hold: {found.faults[0]}; `ncirl verify` tells more", str(path))
+        said = f"its certificate does not hold: {found.faults[0]}; `ncirl verify` tells more"
+        raise InputError(said, name_of(source, name))
     return recomputed(policy, found)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ncirl.errors import InputError
+from ncirl.formats.given import bytes_of, name_of
 from ncirl.formats.plain import DEEPEST, as_map, faults_of
 
 __all__ = ["LARGEST_FILE", "is_yaml_name", "read_source"]
@@ -17,11 +18,17 @@ __all__ = ["LARGEST_FILE", "is_yaml_name", "read_source"]
 LARGEST_FILE = 64 * 2**20  # bytes
 
 
-def read_source(path: str | Path, name: str | None = None) -> Any:
+def read_source(source: str | Path | bytes, name: str = "") -> Any:
     """Read a JSON or YAML file as plain data.
 
-    The suffixes .json, .yaml and .yml decide, of `name` where the path says nothing; any other file is JSON when it
-    opens with a bracket.
+    Its name decides when it ends in .json, .yaml or .yml; any other file is JSON when it opens with a bracket.
+
+    Parameters
+    ----------
+    source : str, Path or bytes
+        The path of a file, or its content.
+    name : str
+        The file's name, which messages begin with; a path is its own.
 
     Raises
     ------
@@ -29,8 +36,8 @@ def read_source(path: str | Path, name: str | None = None) -> Any:
         When the file cannot be read, does not parse, repeats a key, holds NaN or an infinity, is larger than
         `LARGEST_FILE` or nested too deeply, or has YAML aliases that unfold into far more than was written.
     """
-    where, called = str(path), Path(path if name is None else name)
-    text = _text(Path(path), where)
+    where = name_of(source, name)
+    text, called = _text(bytes_of(source, where, LARGEST_FILE), where), Path(where)
     first = text.lstrip()[:1]
     if not first:
         raise InputError("the file is empty", where)
@@ -51,16 +58,7 @@ def is_yaml_name(path: Path) -> bool:
     return path.suffix.lower() in (".yaml", ".yml")
 
 
-def _text(path: Path, where: str) -> str:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where) from None
-    except ValueError as error:  # a NUL in the name
-        raise InputError(f"cannot be read: {error}", repr(where)) from None
-    if len(raw) > LARGEST_FILE:
-        raise InputError(f"is larger than {LARGEST_FILE // 2**20} MiB", where)
+def _text(raw: bytes, where: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

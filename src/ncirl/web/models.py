@@ -155,7 +155,7 @@ class Bounds(BaseModel):
 
 
 class Contest(ContestEntry):
-    """Everything about a contest; `verified` tells whether a policy proves what it claims."""
+    """Everything about a contest; `bounds` and `guarantee` are proved, null until it is solved."""
 
     observes: Literal["actions", "outcomes"]
     discount: float
@@ -165,7 +165,6 @@ class Contest(ContestEntry):
     intents: list[IntentView]
     bounds: Bounds | None
     guarantee: ByIntent | None
-    verified: bool | None
 
 
 class Started(BaseModel):

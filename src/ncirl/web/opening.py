@@ -1,17 +1,13 @@
 """Files from strangers: what is opened, within limits, and the one sentence for what is not.
 
-Runs in a sandbox only. A file is a policy when it is a zip archive, and JSON or YAML with a `format` otherwise. Readers
-want a path, so the bytes lie in a file that has no name any more and is gone when this process is.
+Runs in a sandbox only. A file is a policy when it is a zip archive, and JSON or YAML with a `format` otherwise.
 """
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from tempfile import TemporaryFile
 from typing import Any
 
 from ncirl.errors import InputError
@@ -65,25 +61,15 @@ def open_source(source: Source, limits: Limits) -> Opened:
         graph = attack_graph_at(source.name) if source.name.startswith(PREFIX) else None
         return Opened(source.name, resolve_game(source.name) if graph is None else graph.game(), graph)
     called = shown(source.name)
-    with _as_path(source.raw) as path:
-        try:
-            return (_policy if source.raw.startswith(ZIP) else _game)(called, source.raw, path, limits)
-        except InputError as error:
-            raise InputError([fault.replace(f"{path}: ", "") for fault in error.faults], called) from None
+    try:
+        return (_policy if source.raw.startswith(ZIP) else _game)(called, source.raw, limits)
+    except InputError as error:  # a game that does not hold together names itself, not its file
+        raise InputError(error.faults, called) from None
 
 
-@contextmanager
-def _as_path(raw: bytes) -> Iterator[str]:
-    """Give bytes a path for as long as they are read."""
-    with TemporaryFile() as file:
-        file.write(raw)
-        file.seek(0)
-        yield f"/dev/fd/{file.fileno()}"
-
-
-def _policy(name: str, raw: bytes, path: str, limits: Limits) -> Opened:
+def _policy(name: str, raw: bytes, limits: Limits) -> Opened:
     _check_unpacked(raw, limits.unpacked)
-    policy = open_policy(path)  # the one place where the page reads a policy file
+    policy = open_policy(raw, name)  # the one place where the page reads a policy file
     return Opened(name, policy.game, graph_of(policy), policy)
 
 
@@ -97,8 +83,8 @@ def _check_unpacked(raw: bytes, limit: int) -> None:
         raise InputError(f"unpacks into {size / 2**20:.0f} MiB, more than the {limit // 2**20} MiB taken here")
 
 
-def _game(name: str, raw: bytes, path: str, limits: Limits) -> Opened:
-    data = read_source(path, name)
+def _game(name: str, raw: bytes, limits: Limits) -> Opened:
+    data = read_source(raw, name)
     kind = format_of(data, GAME_READERS, name)
     _check_lengths(data, limits)
     if kind == ATTACK_GRAPH_FORMAT:

@@ -28,8 +28,12 @@ class Source:
 
     @cached_property
     def key(self) -> str:
-        """Tell it from anything else."""
-        return hashlib.sha256(self.name.encode("utf-8", "replace") + b"\0" + (self.raw or b"")).hexdigest()
+        """Tell it from anything else: SHA-256( |name| name 0 ), or SHA-256( |name| name 1 file )."""
+        name = self.name.encode("utf-8", "surrogatepass")
+        running = hashlib.sha256(len(name).to_bytes(8, "little") + name)
+        running.update(b"\0" if self.raw is None else b"\1")
+        running.update(self.raw or b"")
+        return running.hexdigest()
 
 
 def shown(name: str) -> str:

@@ -42,7 +42,6 @@ def contest_view(opened: Opened, arena: Arena | None) -> dict[str, Any]:
         "intents": [{"id": name, "prior": p} for name, p in zip(game.intents, prior_of(game).tolist(), strict=True)],
         "bounds": None if policy is None else {"lower": policy.lower, "upper": policy.upper},
         "guarantee": None if arena is None else arena.guarantee,
-        "verified": None if policy is None else True,
     }
 
 
