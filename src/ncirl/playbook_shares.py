@@ -5,8 +5,8 @@ Where shares exceed, Σ_k φ_k b_k(θ) > β(θ), each is scaled by
     min { β(θ) / Σ_k φ_k b_k(θ) : b_j(θ) > 0 } ∪ {1},
 
 after which nothing exceeds; what is then missing, β − Σ_j φ_j b_j ≥ 0, goes to the corner nodes, whose belief is e_θ.
-Shares below `DUST` times the posterior's mass are dropped. Gaps below `LEFT` times it, or `DUST` times where there is no
-corner to go to, are left: `verify` counts them.
+Shares below `DUST` times the posterior's mass are dropped. Gaps below `LEFT` times it, or `DUST` times where there is
+no corner to go to, are left: `verify` counts them.
 """
 
 from __future__ import annotations
