@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from ncirl import NCPBVI, Game, HistoryLP, best_response_to_attacker, best_response_to_defender, games, solve
-from ncirl.games.random_graphs import random_attack_graph
+from ncirl.attack_graphs.random_graphs import random_attack_graph
 
 __all__ = ["draw", "run"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ncirl.games.random_graphs import PAPER_SIZES, random_attack_graph
+from ncirl.attack_graphs.random_graphs import PAPER_SIZES, random_attack_graph
 
 __all__ = ["run"]
 

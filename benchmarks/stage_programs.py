@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.bounds import Hull, Vectors
 from ncirl.lp.attacker import HullLP, VectorLP
+from ncirl.lp.bounds import Hull, Vectors
 from ncirl.lp.defender import DefenderLP
-from ncirl.stage import Branch, Stage
+from ncirl.model.stage import Branch, Stage
 
 REPEATS = 25
 DISCOUNT = 0.95

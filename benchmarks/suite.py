@@ -28,8 +28,8 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 def solve_here(path: str, relative_gap: float, time_limit: float) -> dict[str, Any]:
     """Solve in this process; called in a fresh one."""
     import ncirl
-    from ncirl.games.attack_graph import AttackGraph
-    from ncirl.solvers.certified import Certified
+    from ncirl.attack_graphs.graph import AttackGraph
+    from ncirl.solvers.certified.certified import Certified
 
     game = AttackGraph.load(path).game()
     solver = Certified(gap=0.0, relative_gap=relative_gap, time_limit=time_limit)
@@ -103,7 +103,7 @@ def after_fixed_time(paths: list[str], reference: str | None, seconds: float) ->
 
 
 def scaling(time_limit: float = 60.0) -> None:
-    from ncirl.games.random_graphs import random_attack_graph
+    from ncirl.attack_graphs.random_graphs import random_attack_graph
 
     print("random graphs, balanced costs, to 1 % or 60 s; medians are not taken: one graph a row, seed 0")
     print(

@@ -15,7 +15,7 @@ import numpy as np
 
 import ncirl
 from ncirl.adapters.gymnasium import AttackEnv
-from ncirl.strategy import StationaryAttacker, uniform_attacker
+from ncirl.strategies.strategy import StationaryAttacker, uniform_attacker
 
 EPISODES, STAGES = 4000, 25
 EXPLORES, LEARNS = 0.2, 0.05  # how often it tries something else, how fast it forgets

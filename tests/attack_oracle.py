@@ -8,7 +8,7 @@ from itertools import chain, combinations, product
 
 from hypothesis import strategies as st
 
-from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
 
 Names = frozenset[str]
 End = tuple[Names, str | None]  # enabled conditions, signal

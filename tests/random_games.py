@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ncirl.game import Game, Observes
-from ncirl.stage import TERMINAL, Branch, Stage
+from ncirl.model.game import Game, Observes
+from ncirl.model.stage import TERMINAL, Branch, Stage
 
 __all__ = ["random_game"]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.game import Game
-from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.model.game import Game
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["KINDS", "RandomAttacker", "RandomDefender", "random_attacker", "random_defender"]
 

@@ -25,8 +25,8 @@ PACKAGES = (
     "ncirl.formats",
     "ncirl.games",
     "ncirl.importers",
-    "ncirl.pictures",
-    "ncirl.reductions",
+    "ncirl.reports.pictures",
+    "ncirl.attack_graphs.reductions",
     "ncirl.reports",
 )
 ARRAY = re.compile(r"\b(?:\w*Array|ndarray|NDArray)\b(?!Like)")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from ncirl import Game, HistoryLP, solve
 from ncirl._typing import FloatArray
-from ncirl.backup import attacker_backup, defender_backup
-from ncirl.bounds import Hull, Vectors
 from ncirl.lp.assembly import Mixture
 from ncirl.lp.attacker import HullLP, VectorLP
+from ncirl.lp.backup import attacker_backup, defender_backup
+from ncirl.lp.bounds import Hull, Vectors
 from ncirl.lp.defender import DefenderLP
 from random_games import random_game
 

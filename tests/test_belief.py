@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncirl import Branch, Stage, games
-from ncirl.belief import plan_of, policy_of, posterior, posterior_masses
+from ncirl.model.belief import plan_of, policy_of, posterior, posterior_masses
 
 weights = st.lists(st.integers(0, 5), min_size=3, max_size=3).filter(any)
 

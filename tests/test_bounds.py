@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncirl.bounds import Hull, Vectors, sawtooth
+from ncirl.lp.bounds import Hull, Vectors, sawtooth
 
 ROUNDING = 1e-9
 seeds = st.integers(0, 10**6)

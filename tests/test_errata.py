@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ncirl import HistoryLP, Shapley, games, solve
-from ncirl.bounds import Hull, Vectors, sawtooth
 from ncirl.games.patrol_story import patrol_story
 from ncirl.lp.attacker import HullLP, VectorLP
+from ncirl.lp.bounds import Hull, Vectors, sawtooth
 from ncirl.lp.defender import DefenderLP
 from ncirl.lp.printed import PrintedDefenderLP, PromisePoints, printed_attacker_lp, sawtooth_d
 

@@ -24,10 +24,10 @@ from forging import Forged
 from ncirl.errors import InputError, SizeError
 from ncirl.exact import verify_exact
 from ncirl.formats.policy_file import load_policy
-from ncirl.game import Game
-from ncirl.solvers.certified import Certified
-from ncirl.solvers.history_lp import HistoryLP
-from ncirl.verify import Certificate, verify
+from ncirl.model.game import Game
+from ncirl.playbook.verify import Certificate, verify
+from ncirl.solvers.certified.certified import Certified
+from ncirl.solvers.history_lp.history_lp import HistoryLP
 from random_games import random_game
 
 LP = 1e-6  # times the largest reward: how far the history program may be off

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncirl import TERMINAL, Branch, Game, Stage, games
-from ncirl.canonical import canonical_order
-from ncirl.quotient import quotient
+from ncirl.model.canonical import canonical_order
+from ncirl.model.quotient import quotient
 
 
 @given(

@@ -12,9 +12,8 @@ from importlib import import_module
 from typing import Any
 
 import ncirl
-from ncirl.game import Game
-from ncirl.playable import PlayableSolution
-from ncirl.solution import Solver
+from ncirl.model.game import Game
+from ncirl.solution import PlayableSolution, Solver
 
 __all__ = ["CONTESTANTS", "Answer", "Contestant", "Table"]
 
@@ -159,18 +158,18 @@ CONTESTANTS = {
         Contestant(
             "ncirl, certified",
             "ncirl",
-            ("ncirl.solvers.certified",),
+            ("ncirl.solvers.certified.certified",),
             False,
             _ours(lambda gap: ncirl.Certified(gap=gap)),
         ),
         Contestant(
             "ncirl, history LP",
             "ncirl",
-            ("ncirl.solvers.history_lp",),
+            ("ncirl.solvers.history_lp.history_lp",),
             False,
             _ours(lambda gap: ncirl.HistoryLP(max_columns=10_000_000)),
         ),
-        Contestant("ncirl, NC-PBVI", "ncirl", ("ncirl.solvers.nc_pbvi",), False, _nc_pbvi),
+        Contestant("ncirl, NC-PBVI", "ncirl", ("ncirl.solvers.nc_pbvi.nc_pbvi",), False, _nc_pbvi),
         Contestant(
             "OpenSpiel, sequence-form LP",
             "open_spiel",

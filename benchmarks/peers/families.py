@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ncirl import games
-from ncirl.game import Game
-from ncirl.games.random_graphs import random_attack_graph
+from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.model.game import Game
 
 __all__ = ["FAMILIES", "Family"]
 

@@ -11,7 +11,7 @@ from benchmarks.peers.contestants import Answer, Table
 from ncirl.adapters.openspiel import SpielGame, open_spiel_game, tabular_policy
 from ncirl.adapters.openspiel_policies import PolicyAttacker, PolicyDefender
 from ncirl.evaluation.exploitability import exploitability
-from ncirl.game import Game
+from ncirl.model.game import Game
 
 __all__ = ["our_score", "their_score"]
 

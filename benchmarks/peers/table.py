@@ -66,7 +66,7 @@ LOSSES = """\
 - **HSVI for one-sided POSGs** (K. Horák, B. Bošanský, V. Kovařík, C. Kiekintveld, Solving zero-sum one-sided partially
   observable stochastic games, Artificial Intelligence 316 (2023), 103838) is the nearest relative of our certified
   solver, and was not run: HSVIforOSPOSGs.jl is an unofficial Julia package and needs Julia, and the one inside the
-  CSLE project was not tried. `ncirl.adapters.osposg` writes games in the format for whoever has a solver.
+  CSLE project was not tried. `ncirl.formats.osposg` writes games in the format for whoever has a solver.
 """
 
 

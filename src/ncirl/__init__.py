@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ncirl import games
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError, LPError, NcirlError, SizeError
 from ncirl.evaluation import (
     best_response_to_attacker,
@@ -16,20 +17,19 @@ from ncirl.evaluation import (
     simulate,
 )
 from ncirl.formats import load_game, save_game
-from ncirl.formats.policy_file import Policy
 from ncirl.formats.policy_file import load_policy as load_solution
-from ncirl.game import Game, Observes
-from ncirl.games.attack_graph import AttackGraph
-from ncirl.players import Attacker, Defender, Observer
+from ncirl.model.game import Game, Observes
+from ncirl.model.stage import TERMINAL, Branch, Outcome, Stage
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.playbook.verify import Certificate, verify
 from ncirl.solution import Progress, Solution, Stats, Status, solve
-from ncirl.stage import TERMINAL, Branch, Outcome, Stage
-from ncirl.verify import Certificate, verify
+from ncirl.strategies.players import Attacker, Defender, Observer
 
 if TYPE_CHECKING:
     from ncirl.exact import ExactCertificate, verify_exact
-    from ncirl.solvers.certified import Certified
-    from ncirl.solvers.history_lp import HistoryLP
-    from ncirl.solvers.nc_pbvi import NCPBVI
+    from ncirl.solvers.certified.certified import Certified
+    from ncirl.solvers.history_lp.history_lp import HistoryLP
+    from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVI
     from ncirl.solvers.shapley import Shapley
 
     __version__: str
@@ -42,6 +42,7 @@ __all__ = [
     "Branch",
     "Certificate",
     "Certified",
+    "CertifiedSolution",
     "Defender",
     "ExactCertificate",
     "Game",
@@ -75,15 +76,17 @@ __all__ = [
     "verify_exact",
 ]
 
+Policy = CertifiedSolution  # what a policy file holds; the older name
+
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # Solvers, the second verifier and the version are met on first use: what only plays or verifies must not wait for a
 # linear-programming library to load, nor for the package's metadata.
 _LATER = {
-    "Certified": "ncirl.solvers.certified",
+    "Certified": "ncirl.solvers.certified.certified",
     "ExactCertificate": "ncirl.exact",
-    "HistoryLP": "ncirl.solvers.history_lp",
-    "NCPBVI": "ncirl.solvers.nc_pbvi",
+    "HistoryLP": "ncirl.solvers.history_lp.history_lp",
+    "NCPBVI": "ncirl.solvers.nc_pbvi.nc_pbvi",
     "Shapley": "ncirl.solvers.shapley",
     "verify_exact": "ncirl.exact",
 }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ncirl
 from ncirl.adapters.efg import efg_text, exact_chances
 from ncirl.adapters.extensive import ExtensiveForm
-from ncirl.game import Game
+from ncirl.model.game import Game
 from random_games import random_game
 
 gambit = pytest.importorskip("pygambit")

@@ -20,7 +20,7 @@ from ncirl.adapters.pettingzoo import ParallelContest
 from ncirl.adapters.table import Table
 from ncirl.errors import InputError
 from ncirl.games import BUILTIN
-from ncirl.strategy import StationaryAttacker, uniform_attacker, uniform_defender
+from ncirl.strategies.strategy import StationaryAttacker, uniform_attacker, uniform_defender
 from random_games import random_game
 
 EXACT = 1e-9

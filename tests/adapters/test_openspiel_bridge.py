@@ -13,7 +13,7 @@ import ncirl  # noqa: E402 - after the optional package is known to be there
 from ncirl.adapters.openspiel import SpielGame, open_spiel_game, tabular_policy  # noqa: E402 - likewise
 from ncirl.adapters.openspiel_policies import PolicyAttacker, PolicyDefender  # noqa: E402 - likewise
 from ncirl.errors import InputError, SizeError  # noqa: E402 - likewise
-from ncirl.game import Game  # noqa: E402 - likewise
+from ncirl.model.game import Game  # noqa: E402 - likewise
 from random_games import random_game  # noqa: E402 - likewise
 from random_strategies import KINDS, random_attacker, random_defender  # noqa: E402 - likewise
 

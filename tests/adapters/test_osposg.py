@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ncirl
-from ncirl.adapters.osposg import OneSided, parse_osposg, write_osposg
-from ncirl.adapters.osposg_export import one_sided, osposg_text
-from ncirl.adapters.osposg_import import game_from_one_sided, load_osposg
 from ncirl.errors import InputError
-from ncirl.game import Game
-from ncirl.strategy import uniform_attacker, uniform_defender
+from ncirl.formats.osposg import OneSided, parse_osposg, write_osposg
+from ncirl.formats.osposg_export import one_sided, osposg_text
+from ncirl.formats.osposg_import import game_from_one_sided, load_osposg
+from ncirl.model.game import Game
+from ncirl.strategies.strategy import uniform_attacker, uniform_defender
 from random_games import random_game
 
 AGREE = 1e-9

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import ncirl
+from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.baselines import MAIRL, Demonstration, demonstrations, demonstrator_strategy, infer, most_likely
 from ncirl.baselines.demonstrations import Demonstrator
 from ncirl.errors import InputError
-from ncirl.game import Game
-from ncirl.games.random_graphs import random_attack_graph
+from ncirl.model.game import Game
 from ncirl.solvers.shapley import Shapley, ShapleySolution
 
 SURE = 0.999

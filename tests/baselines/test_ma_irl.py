@@ -11,7 +11,7 @@ from ncirl.errors import InputError
 from ncirl.evaluation import best_response_to_defender, expected_payoff, simulate
 from ncirl.games.patrol_story import patrol_story
 from ncirl.solvers.shapley import Shapley
-from ncirl.strategy import StationaryAttacker
+from ncirl.strategies.strategy import StationaryAttacker
 from random_games import random_game
 
 EXACT = 1e-9

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.cli import main
-from ncirl.games.attack_graph import AttackGraph
-from ncirl.games.random_graphs import random_attack_graph
 
 DONE, BAD_INPUT = 0, 2
 

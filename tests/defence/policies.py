@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 import ncirl
-from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
-from ncirl.solvers.certified import CertifiedSolution
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.playbook.solution import CertifiedSolution
 
 CLOSE = ncirl.Certified(gap=0.0, relative_gap=0.05)
 

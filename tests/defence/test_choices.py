@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ncirl.attack_graphs.rules import listed
 from ncirl.defence.choices import members, plain_choice, set_choice
 from ncirl.errors import InputError
-from ncirl.games.attack_rules import listed
 
 BLOCKS = set_choice("blocked", ["nothing", "phish a password", "inject SQL", "phish a password + inject SQL"])
 

@@ -14,8 +14,8 @@ from defence.policies import alarmed, match, office, patrol
 from ncirl.defence import DefenceSession
 from ncirl.errors import InputError
 from ncirl.evaluation.simulate import Played
-from ncirl.solvers.certified import CertifiedSolution
-from ncirl.stage import TERMINAL, Branch, Stage
+from ncirl.model.stage import TERMINAL, Branch, Stage
+from ncirl.playbook.solution import CertifiedSolution
 
 ROUNDING = 1e-9
 CLAIMED = 1e-6  # how far a node's claim may be off

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.game import Game
-from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.model.game import Game
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["answered_attacker", "answered_defender", "answered_unseen_attacker", "payoff_by_histories"]
 

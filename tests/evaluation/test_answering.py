@@ -11,8 +11,8 @@ import ncirl
 from ncirl.baselines import MAIRL, best_responder
 from ncirl.errors import SizeError
 from ncirl.evaluation import AnsweringAttacker, best_response_to_defender, expected_payoff
-from ncirl.game import Observes
-from ncirl.strategy import StationaryAttacker, StationaryDefender, uniform_defender
+from ncirl.model.game import Observes
+from ncirl.strategies.strategy import StationaryAttacker, StationaryDefender, uniform_defender
 from random_games import random_game
 
 EXACT = 1e-8

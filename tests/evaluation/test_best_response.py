@@ -17,10 +17,10 @@ from ncirl.evaluation import (
     expected_payoff,
     exploitability,
 )
-from ncirl.game import Game
-from ncirl.solvers.history_tree import HistoryTree
-from ncirl.stage import TERMINAL, Branch, Stage
-from ncirl.strategy import (
+from ncirl.model.game import Game
+from ncirl.model.stage import TERMINAL, Branch, Stage
+from ncirl.solvers.history_lp.tree import HistoryTree
+from ncirl.strategies.strategy import (
     AttackerStrategy,
     DefenderStrategy,
     Memory,

@@ -13,9 +13,9 @@ from ncirl.evaluation import (
     expected_payoff,
     exploitability,
 )
-from ncirl.game import Game
-from ncirl.solvers.history_lp import HistoryLP
-from ncirl.solvers.history_strategies import HistoryAttacker, HistoryDefender
+from ncirl.model.game import Game
+from ncirl.solvers.history_lp.history_lp import HistoryLP
+from ncirl.solvers.history_lp.strategies import HistoryAttacker, HistoryDefender
 from random_games import random_game
 
 LP_ACCURACY = 1e-6

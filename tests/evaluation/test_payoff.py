@@ -12,8 +12,8 @@ import ncirl
 from ncirl._typing import FloatArray
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import expected_payoff
-from ncirl.game import Game
-from ncirl.strategy import StationaryAttacker, StationaryDefender, uniform_attacker, uniform_defender
+from ncirl.model.game import Game
+from ncirl.strategies.strategy import StationaryAttacker, StationaryDefender, uniform_attacker, uniform_defender
 from random_games import random_game
 from random_strategies import KINDS, random_attacker, random_defender
 

@@ -10,7 +10,7 @@ import pytest
 import ncirl
 from ncirl.errors import InputError
 from ncirl.evaluation import expected_payoff, simulate
-from ncirl.strategy import StationaryAttacker, uniform_attacker, uniform_defender
+from ncirl.strategies.strategy import StationaryAttacker, uniform_attacker, uniform_defender
 from random_games import random_game
 from random_strategies import KINDS, random_attacker, random_defender
 

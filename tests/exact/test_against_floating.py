@@ -11,11 +11,12 @@ import pytest
 import ncirl
 from ncirl.exact import ExactCertificate, verify_exact
 from ncirl.exact.agreement import agrees
-from ncirl.formats.policy_file import Policy, save_policy
-from ncirl.game import Game
+from ncirl.formats.policy_file import save_policy
+from ncirl.model.game import Game
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.playbook.verify import Certificate
 from ncirl.solution import Status
-from ncirl.solvers.certified import Certified
-from ncirl.verify import Certificate
+from ncirl.solvers.certified.certified import Certified
 from playbook.makers import controller_pair, history_pair, random_pair
 from random_games import random_game
 
@@ -59,7 +60,7 @@ def solved(game: Game, path: Path, *, gap: float = 0.05) -> Path:
 def written(game: Game, seed: int, path: Path) -> Path:
     """Write a policy without a solver: playbooks drawn at random, of nodes that recur or of none."""
     pair = (random_pair, controller_pair)[seed // 2 % 2](game, seed)
-    save_policy(Policy(**vars(pair), status=Status.FINISHED), path)
+    save_policy(CertifiedSolution(**vars(pair), status=Status.FINISHED), path)
     return path
 
 
@@ -122,7 +123,7 @@ def test_long_discounts(observes: str, tmp_path: Path) -> None:
 def test_the_value_is_found_where_playbooks_are_optimal(seed: int, tmp_path: Path) -> None:
     game = random_game(seed, observes=("actions", "outcomes")[seed % 2], signals=True, n_starts=2, terminal=True)
     pair, solution = history_pair(game)
-    save_policy(Policy(**vars(pair), status=Status.FINISHED), tmp_path / "p.ncirl")
+    save_policy(CertifiedSolution(**vars(pair), status=Status.FINISHED), tmp_path / "p.ncirl")
     found = verify_exact(tmp_path / "p.ncirl")
     assert found.lower is not None
     assert found.upper is not None

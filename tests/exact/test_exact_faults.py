@@ -13,7 +13,7 @@ from exact.tiny import write_tiny
 from forging import Forged
 from ncirl.exact import verify_exact
 from ncirl.exact.agreement import agrees
-from ncirl.solvers.certified import Certified
+from ncirl.solvers.certified.certified import Certified
 
 LITTLE = 2e-9  # beyond the tolerance of 1e-9
 LESS = 5e-10  # within it

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import expected_payoff
 from ncirl.experiments.measure import Contest, Measured, in_units, measure, units
 from ncirl.experiments.paper import run, run_on
 from ncirl.experiments.settings import RunSettings
 from ncirl.experiments.table import reduction
-from ncirl.games.attack_graph import AttackGraph, Condition, Exploit, Intent
-from ncirl.strategy import StationaryAttacker, StationaryDefender, uniform_attacker, uniform_defender
+from ncirl.strategies.strategy import StationaryAttacker, StationaryDefender, uniform_attacker, uniform_defender
 
 ROUNDING = 1e-9
 RARE = 1e-4

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import ncirl
 from attack_oracle import graphs
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
 from ncirl.formats import resolve_game
 from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph_to_data
-from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
 
 YAML = """\
 format: ncirl-attack-graph/1

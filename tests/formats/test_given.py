@@ -12,13 +12,14 @@ import ncirl
 from ncirl.errors import InputError
 from ncirl.formats import read_source
 from ncirl.formats.given import PIECE, bytes_of
-from ncirl.formats.policy_file import Policy, load_policy, open_policy, policy_bytes
+from ncirl.formats.policy_file import load_policy, open_policy, policy_bytes
+from ncirl.playbook.solution import CertifiedSolution
 
 MOST = PIECE + 1  # not a whole number of pieces
 
 
 @pytest.fixture(scope="module")
-def policy() -> Policy:
+def policy() -> CertifiedSolution:
     return ncirl.solve(ncirl.games.patrol(horizon=2), ncirl.Certified()).policy()
 
 
@@ -66,7 +67,7 @@ def test_content_without_a_name_is_told_by_its_fault_alone() -> None:
     assert said(b"") == "the file is empty"
 
 
-def test_a_policy_is_read_from_its_content(policy: Policy) -> None:
+def test_a_policy_is_read_from_its_content(policy: CertifiedSolution) -> None:
     raw = policy_bytes(policy)
     assert policy_bytes(load_policy(raw)) == raw
     opened = open_policy(raw)
@@ -74,7 +75,7 @@ def test_a_policy_is_read_from_its_content(policy: Policy) -> None:
     np.testing.assert_array_equal(opened.defender_playbook.state, policy.defender_playbook.state)
 
 
-def test_what_is_wrong_with_a_policy_begins_with_its_name(policy: Policy) -> None:
+def test_what_is_wrong_with_a_policy_begins_with_its_name(policy: CertifiedSolution) -> None:
     false = policy_bytes(replace(policy, lower=policy.lower - 2, upper=policy.upper - 1))
     with pytest.raises(InputError, match=r"^p\.ncirl: its certificate does not hold"):
         open_policy(false, "p.ncirl")

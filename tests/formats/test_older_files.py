@@ -9,7 +9,7 @@ import pytest
 import ncirl
 from ncirl.formats.graph_source import graph_of
 from ncirl.formats.policy_file import load_policy, open_policy
-from ncirl.verify import verify
+from ncirl.playbook.verify import verify
 
 OLD = Path(__file__).parent.parent / "data" / "written-by-0.1.0"
 CLAIMED = {  # as they were printed when the files were made

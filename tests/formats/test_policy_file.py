@@ -16,16 +16,17 @@ import pytest
 
 import ncirl
 from forging import Forged
+from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.cli import main
 from ncirl.errors import InputError
 from ncirl.evaluation import expected_payoff
 from ncirl.formats import array_file
-from ncirl.formats.policy_file import Policy, load_policy, plain_settings, save_policy
-from ncirl.game import Game
-from ncirl.games.random_graphs import random_attack_graph
+from ncirl.formats.policy_file import load_policy, plain_settings, save_policy
+from ncirl.model.game import Game
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.playbook.verify import verify
 from ncirl.solution import Status
-from ncirl.solvers.history_lp import HistoryLP
-from ncirl.verify import verify
+from ncirl.solvers.history_lp.history_lp import HistoryLP
 from playbook.makers import Pair, controller_pair, history_pair, random_pair
 from random_games import random_game
 
@@ -34,12 +35,12 @@ MUTATIONS = 300
 FORMAT = "ncirl-policy/1"
 
 
-def as_policy(pair: Pair, **more: Any) -> Policy:
-    return Policy(**vars(pair), status=Status.FINISHED, **more)
+def as_policy(pair: Pair, **more: Any) -> CertifiedSolution:
+    return CertifiedSolution(**vars(pair), status=Status.FINISHED, **more)
 
 
 @pytest.fixture(scope="module")
-def policy() -> Policy:
+def policy() -> CertifiedSolution:
     pair, _ = history_pair(ncirl.games.patrol(horizon=3, discount=1.0))
     return as_policy(
         pair,
@@ -51,7 +52,7 @@ def policy() -> Policy:
 
 
 @pytest.fixture
-def saved(policy: Policy, tmp_path: Path) -> Path:
+def saved(policy: CertifiedSolution, tmp_path: Path) -> Path:
     path = tmp_path / "p.ncirl"
     save_policy(policy, path)
     return path
@@ -107,7 +108,7 @@ def test_what_is_saved_comes_back(pair: Pair, tmp_path: Path) -> None:
     assert (tmp_path / "again.ncirl").read_bytes() == (tmp_path / "p.ncirl").read_bytes()
 
 
-def test_how_it_was_made_comes_back(policy: Policy, saved: Path) -> None:
+def test_how_it_was_made_comes_back(policy: CertifiedSolution, saved: Path) -> None:
     loaded = load_policy(saved)
     assert (loaded.lower, loaded.upper, loaded.gap) == (policy.lower, policy.upper, policy.gap)
     assert (loaded.status, loaded.seed) == (Status.FINISHED, 7)
@@ -131,14 +132,14 @@ def test_numpy_reads_it_too(saved: Path) -> None:
         assert "defender_mixes" in arrays
 
 
-def test_states_that_look_alike_are_refused(policy: Policy, tmp_path: Path) -> None:
+def test_states_that_look_alike_are_refused(policy: CertifiedSolution, tmp_path: Path) -> None:
     blurred = policy.game.like(describe=lambda _: "somewhere")
     with pytest.raises(InputError, match="both described as 'somewhere'"):
         save_policy(replace(policy, game=blurred), tmp_path / "p.ncirl")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_not_plain_is_refused(policy: Policy, tmp_path: Path) -> None:
+def test_what_is_not_plain_is_refused(policy: CertifiedSolution, tmp_path: Path) -> None:
     for extra in ({"x": object()}, {"x": float("nan")}):
         with pytest.raises(InputError, match="only plain data"):
             save_policy(replace(policy, extra=extra), tmp_path / "p.ncirl")
@@ -187,7 +188,7 @@ def test_other_files_are_refused_in_one_line(saved: Path, tmp_path: Path, capsys
         assert len(said.err.splitlines()) == 1
 
 
-def test_random_damage_is_found(policy: Policy, saved: Path, tmp_path: Path) -> None:
+def test_random_damage_is_found(policy: CertifiedSolution, saved: Path, tmp_path: Path) -> None:
     raw, rng = saved.read_bytes(), np.random.default_rng(0)
     path, again, refused = tmp_path / "damaged", tmp_path / "again", 0
     for k in range(MUTATIONS):
@@ -312,7 +313,7 @@ def test_too_much_content_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatc
         load_policy(saved)
 
 
-def test_old_file_stays_when_the_new_one_cannot_be_made(policy: Policy, saved: Path) -> None:
+def test_old_file_stays_when_the_new_one_cannot_be_made(policy: CertifiedSolution, saved: Path) -> None:
     before = saved.read_bytes()
     with pytest.raises(InputError):
         save_policy(replace(policy, extra={"x": object()}), saved)

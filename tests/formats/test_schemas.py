@@ -11,14 +11,14 @@ from jsonschema import Draft202012Validator, ValidationError
 
 import ncirl
 from defence.policies import office
+from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.cli.generate_schemas import generated
 from ncirl.defence import DefenceSession, Service
 from ncirl.formats import game_to_data, read_source, schema
 from ncirl.formats.array_file import read_arrays
 from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.formats.policy_file import POLICY_FORMAT
 from ncirl.formats.schemas import SCHEMAS
-from ncirl.formats.schemas.generate import generated
-from ncirl.games.random_graphs import random_attack_graph
 
 DATA = Path(__file__).parents[1] / "data"
 OFFICE = Path(ncirl.__file__).parent / "games" / "data" / "office.yaml"
@@ -50,7 +50,7 @@ def after_a_stage() -> Service:
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_what_ships_is_what_the_models_say(name: str) -> None:
-    assert schema(name) == generated()[name], "run python -m ncirl.formats.schemas.generate"
+    assert schema(name) == generated()[name], "run python -m ncirl.cli.generate_schemas"
     Draft202012Validator.check_schema(schema(name))
 
 

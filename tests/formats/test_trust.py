@@ -15,12 +15,13 @@ from forging import Forged, write_entries
 from ncirl.cli import main
 from ncirl.errors import InputError, SizeError
 from ncirl.formats.graph_source import extra_of, graph_of
-from ncirl.formats.policy_file import Policy, load_policy, open_policy
-from ncirl.game import Game, Start
+from ncirl.formats.policy_file import load_policy, open_policy
 from ncirl.games.office import office_graph
-from ncirl.solvers.certified import Certified, CertifiedSolution
-from ncirl.stage import Branch, Outcome, Stage
-from ncirl.verify import verify
+from ncirl.model.game import Game, Start
+from ncirl.model.stage import Branch, Outcome, Stage
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.playbook.verify import verify
+from ncirl.solvers.certified.certified import Certified
 from random_games import random_game
 
 BAD_INPUT = 2
@@ -307,7 +308,7 @@ def test_keys_written_twice_are_refused(patrol_file: Path, tmp_path: Path) -> No
 def test_opened_policies_carry_what_was_found(office_file: Path) -> None:
     loaded, opened = load_policy(office_file), open_policy(office_file)
     found = verify(loaded)
-    assert isinstance(opened, Policy)
+    assert isinstance(opened, CertifiedSolution)
     assert (opened.lower, opened.upper) == (found.lower, found.upper)
     assert np.array_equal(opened.attacker_playbook.claims, found.attacker_values)
     assert np.array_equal(opened.defender_playbook.claims, found.defender_values)

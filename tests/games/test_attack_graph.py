@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ncirl
-from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
 
 GRAPH = AttackGraph(
     conditions=(Condition("web", initial=True, label="web server"), Condition("db"), Condition("keys")),

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 import ncirl
 from attack_oracle import ends, graphs, initial, reachable, reward, split, subsets, usable
 from ncirl import Branch, Game, Stage
-from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
-from ncirl.games.attack_rules import MOST_NUMBERS, listed
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.rules import MOST_NUMBERS, listed
 from ncirl.solution import solve
-from ncirl.solvers.history_lp import HistoryLP
+from ncirl.solvers.history_lp.history_lp import HistoryLP
 
 ROUNDING = 1e-12
 LP_ACCURACY = 1e-6

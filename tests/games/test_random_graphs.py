@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ncirl
-from ncirl.games.random_graphs import DIGITS, PAPER_SIZES, SHAPES, random_attack_graph
+from ncirl.attack_graphs.random_graphs import DIGITS, PAPER_SIZES, SHAPES, random_attack_graph
 
 SEEDS = 40
 NEAR = 1.25  # factor by which a median may miss the paper's size

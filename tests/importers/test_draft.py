@@ -9,7 +9,7 @@ import pytest
 from ncirl.errors import InputError
 from ncirl.importers import Draft, Imported, ImportOptions
 from ncirl.importers.names import unique_ids
-from ncirl.stage import LARGEST_REWARD
+from ncirl.model.stage import LARGEST_REWARD
 
 
 def chain(*, initial: bool = True) -> Draft:

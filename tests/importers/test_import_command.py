@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from importers.samples import SAMPLES
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.cli import main
 from ncirl.errors import InputError
-from ncirl.games.attack_graph import AttackGraph
 from ncirl.importers import IMPORTERS, import_graph
 from ncirl.importers.recognise import recognise
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from importers.samples import ARCS, MULVAL_DOT, MULVAL_XML, VERTICES
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
-from ncirl.games.attack_graph import AttackGraph
 from ncirl.importers import Imported, import_graph
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
-from ncirl.games.attack_graph import AttackGraph
 from ncirl.importers import Imported, import_graph
 
 Data = dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ncirl.errors import InputError
-from ncirl.importers.untrusted import read_csv, read_data, read_json, read_text, read_xml, read_yaml
+from ncirl.formats.untrusted import read_csv, read_data, read_json, read_text, read_xml, read_yaml
 
 
 def written(folder: Path, content: str | bytes, name: str = "file") -> Path:

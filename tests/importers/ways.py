@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncirl.games.attack_graph import AttackGraph
+from ncirl.attack_graphs.graph import AttackGraph
 
 Way = tuple[frozenset[str], str]
 

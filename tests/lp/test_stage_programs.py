@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ncirl import Game, HistoryLP, games, solve
 from ncirl._typing import FloatArray
-from ncirl.bounds import Hull, Vectors
 from ncirl.lp.attacker import HullLP, VectorLP
+from ncirl.lp.bounds import Hull, Vectors
 from ncirl.lp.defender import DefenderLP
 from ncirl.lp.session import Session
 from random_games import random_game

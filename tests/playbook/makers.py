@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.game import Game
-from ncirl.playbook import AttackerPlaybook, DefenderPlaybook
-from ncirl.playbook_build import (
+from ncirl.model.game import Game
+from ncirl.playbook.build import (
     AttackerNode,
     DefenderNode,
     build_attacker_playbook,
     build_defender_playbook,
 )
-from ncirl.playbook_unmerged import unmerged
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
+from ncirl.playbook.unmerged import unmerged
+from ncirl.playbook.verify import verify
 from ncirl.solution import solve
-from ncirl.solvers.history_lp import HistoryLP, HistorySolution
-from ncirl.verify import verify
+from ncirl.solvers.history_lp.history_lp import HistoryLP, HistorySolution
 
 __all__ = [
     "Pair",

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import ncirl
 from ncirl.errors import InputError
-from ncirl.game import Game
-from ncirl.playbook import AttackerPlaybook, DefenderPlaybook
-from ncirl.playbook_build import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
-from ncirl.playbook_faults import attacker_faults, defender_faults, share_gaps
+from ncirl.model.game import Game
+from ncirl.playbook.build import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
+from ncirl.playbook.faults import attacker_faults, defender_faults, share_gaps
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from playbook.makers import controller_pair, history_pair
 from random_games import random_game
 

@@ -11,14 +11,14 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncirl.controller import Response
-from ncirl.enclosure import EPSILON, enclosed
+from ncirl.mdp import OpponentMDP
+from ncirl.playbook.enclosure import EPSILON, enclosed
 
 OPERATIONS = 40  # more than are behind any row here
 DISCOUNTS = (0.0, 0.5, 0.95, 0.9999, 1 - 2.0**-20)
 
 
-def random_process(seed: int, *, discount: float, columns: int, maximise: bool, huge: bool) -> Response:
+def random_process(seed: int, *, discount: float, columns: int, maximise: bool, huge: bool) -> OpponentMDP:
     """Make a small process; with `huge` some rows that nobody would choose are worth billions less."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 5))
@@ -31,10 +31,10 @@ def random_process(seed: int, *, discount: float, columns: int, maximise: bool, 
     if huge:
         hopeless = np.setdiff1d(np.arange(widths.sum()), first)
         reward[hopeless] -= (1 if maximise else -1) * 1e9 / max(1 - discount, 1e-6)
-    return Response(reward, sp.csr_array(chances), first, maximise)
+    return OpponentMDP(reward, sp.csr_array(chances), first, maximise)
 
 
-def exact_values(process: Response) -> list[list[Fraction]]:
+def exact_values(process: OpponentMDP) -> list[list[Fraction]]:
     """Solve by enumeration of policies, in rational arithmetic; indexed [k][n]."""
     n = len(process.first)
     ends = np.append(process.first[1:], len(process.reward))
@@ -93,7 +93,9 @@ def test_exact_value_lies_inside(
 
 
 def test_without_discount_what_never_recurs_is_enclosed() -> None:
-    chain = Response(np.array([[1.0], [2.0]]), sp.csr_array([[0.0, 1.0], [0.0, 0.0]]), np.array([0, 1]), maximise=True)
+    chain = OpponentMDP(
+        np.array([[1.0], [2.0]]), sp.csr_array([[0.0, 1.0], [0.0, 0.0]]), np.array([0, 1]), maximise=True
+    )
     found = enclosed(chain, chain.reward, OPERATIONS, np.zeros((2, 1)))
     assert found.low[:, 0] == pytest.approx([3.0, 2.0])
     assert (found.low <= [[3.0], [2.0]]).all()
@@ -102,14 +104,14 @@ def test_without_discount_what_never_recurs_is_enclosed() -> None:
 
 @pytest.mark.parametrize("chance", [1.0, 1 - EPSILON, 2.0])
 def test_without_discount_what_recurs_has_no_bound(chance: float) -> None:
-    loop = Response(np.array([1.0]), sp.csr_array([[chance]]), np.array([0]), maximise=True)
+    loop = OpponentMDP(np.array([1.0]), sp.csr_array([[chance]]), np.array([0]), maximise=True)
     found = enclosed(loop, np.ones(1), OPERATIONS, np.zeros(1))
     assert (found.low[0], found.high[0]) == (-np.inf, np.inf)
 
 
 def test_cancelling_rewards_are_charged_for() -> None:
     """A reward of 0 that is the difference of two billions may be off by their rounding."""
-    alone = Response(np.array([0.0]), sp.csr_array((1, 1)), np.array([0]), maximise=True)
+    alone = OpponentMDP(np.array([0.0]), sp.csr_array((1, 1)), np.array([0]), maximise=True)
     found = enclosed(alone, np.array([2e9]), OPERATIONS, np.zeros(1))
     assert found.high[0] >= OPERATIONS * EPSILON * 2e9
     assert found.low[0] <= -OPERATIONS * EPSILON * 2e9

@@ -10,11 +10,11 @@ import pytest
 
 import ncirl
 from ncirl.evaluation import expected_payoff, simulate
-from ncirl.game import Game
-from ncirl.playbook_build import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
-from ncirl.playbook_play import PlaybookAttacker, PlaybookDefender
-from ncirl.players import Attacker, Defender, Observer
-from ncirl.verify import verify
+from ncirl.model.game import Game
+from ncirl.playbook.build import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
+from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
+from ncirl.playbook.verify import verify
+from ncirl.strategies.players import Attacker, Defender, Observer
 from playbook.makers import controller_pair, history_pair, random_pair
 from random_games import random_game
 

@@ -10,13 +10,13 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncirl.controller import Response, spans
+from ncirl.mdp import OpponentMDP, spans
 
 ACCURACY = 1e-9
 ROUNDING = 1e-11  # of values up to 100, twenty times over
 
 
-def random_response(seed: int, *, discount: float, cyclic: bool, columns: int | None, maximise: bool) -> Response:
+def random_response(seed: int, *, discount: float, cyclic: bool, columns: int | None, maximise: bool) -> OpponentMDP:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 6))
     widths = rng.integers(1, 4, n)
@@ -26,10 +26,10 @@ def random_response(seed: int, *, discount: float, cyclic: bool, columns: int | 
     sums = chances.sum(axis=1, keepdims=True)
     chances = discount * chances / np.where(sums > 0, sums, 1.0)
     reward = rng.normal(size=widths.sum() if columns is None else (widths.sum(), columns))
-    return Response(reward, sp.csr_array(chances), np.cumsum(widths) - widths, maximise)
+    return OpponentMDP(reward, sp.csr_array(chances), np.cumsum(widths) - widths, maximise)
 
 
-def best_by_enumeration(response: Response) -> np.ndarray:
+def best_by_enumeration(response: OpponentMDP) -> np.ndarray:
     ends = np.append(response.first[1:], len(response.reward))
     dense = response.moves.toarray()
     answers = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import ncirl
-from ncirl.game import Game
-from ncirl.games.random_graphs import random_attack_graph
-from ncirl.playbook_unmerged import unmerged
-from ncirl.quotient import quotient
-from ncirl.verify import verify
+from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.model.game import Game
+from ncirl.model.quotient import quotient
+from ncirl.playbook.unmerged import unmerged
+from ncirl.playbook.verify import verify
 from playbook.makers import Pair, controller_pair
 from random_games import random_game
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
 
 NAMES = ("c0", "c1", "c2", "c3", "c4")
 CHANCES = st.sampled_from([0.0, 0.5, 0.8, 1.0])

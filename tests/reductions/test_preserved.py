@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ncirl
-from ncirl.games.attack_graph import AttackGraph, Condition, Exploit, Intent
-from ncirl.reductions import (
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.reductions import (
     Preserves,
     Reduction,
     collapse_certain_steps,

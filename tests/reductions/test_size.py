@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from ncirl.games.attack_graph import AttackGraph
-from ncirl.games.random_graphs import random_attack_graph
-from ncirl.reductions import estimate_size, size_advice
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.attack_graphs.reductions import estimate_size, size_advice
 from reductions.graphs import ladders, small_graphs
 
 WALKS = 3000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import ncirl
-from ncirl.formats.policy_file import Policy
-from ncirl.games.attack_graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.playbook.solution import CertifiedSolution
 
 NASTY = "<script>alert(1)</script>"
 
@@ -27,7 +27,7 @@ def graph() -> AttackGraph:
 
 
 @pytest.fixture(scope="session")
-def policy(graph: AttackGraph, tmp_path_factory: pytest.TempPathFactory) -> Policy:
+def policy(graph: AttackGraph, tmp_path_factory: pytest.TempPathFactory) -> CertifiedSolution:
     from ncirl.formats.graph_source import extra_of
 
     path = tmp_path_factory.mktemp("policy") / "small.ncirl"

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import ncirl
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.formats.graph_source import EXTRA_KEY, attack_graph_at, draws, graph_of
-from ncirl.formats.policy_file import Policy
-from ncirl.games.attack_graph import AttackGraph
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports import overview_page, report_page
 from ncirl.reports.fixed import fixed_defences
 from ncirl.reports.sections import first_chances, members_of
 from ncirl.reports.story import story
 from ncirl.reports.worth import without_option, worth_of_options
-from ncirl.strategy import StationaryDefender
+from ncirl.strategies.strategy import StationaryDefender
 from reports.conftest import NASTY
 
 LONG = 30.0  # seconds, never used up
@@ -61,7 +61,7 @@ def members(graph: AttackGraph, action: str) -> frozenset[str]:
     return members_of(graph, action)
 
 
-def test_the_page_is_whole_and_loads_and_runs_nothing(policy: Policy, graph: AttackGraph) -> None:
+def test_the_page_is_whole_and_loads_and_runs_nothing(policy: CertifiedSolution, graph: AttackGraph) -> None:
     text, certificate = report_page(policy, graph, time_limit=LONG)
     page = parsed(text)
     assert certificate.holds
@@ -73,7 +73,7 @@ def test_the_page_is_whole_and_loads_and_runs_nothing(policy: Policy, graph: Att
     assert "&lt;script&gt;" in text
 
 
-def test_the_page_says_what_was_proved(policy: Policy, graph: AttackGraph) -> None:
+def test_the_page_says_what_was_proved(policy: CertifiedSolution, graph: AttackGraph) -> None:
     text, certificate = report_page(policy, graph, quick=True)
     assert f"at most {certificate.upper:.3f} on average" in text
     assert f"less than {certificate.lower:.3f}" in text
@@ -82,7 +82,7 @@ def test_the_page_says_what_was_proved(policy: Policy, graph: AttackGraph) -> No
         assert f"{most:.3f}" in text
 
 
-def test_a_false_claim_is_not_repeated(policy: Policy, graph: AttackGraph) -> None:
+def test_a_false_claim_is_not_repeated(policy: CertifiedSolution, graph: AttackGraph) -> None:
     text, certificate = report_page(replace(policy, upper=policy.lower - 1), graph, quick=True)
     assert not certificate.holds
     assert "Do not rely on this policy" in text
@@ -107,7 +107,7 @@ def test_an_overview_needs_no_policy(graph: AttackGraph) -> None:
     assert "script" not in page.tags
 
 
-def test_what_an_option_is_worth_is_the_change_of_the_value(policy: Policy, graph: AttackGraph) -> None:
+def test_what_an_option_is_worth_is_the_change_of_the_value(policy: CertifiedSolution, graph: AttackGraph) -> None:
     def uses(action: str, option: str) -> bool:
         return option in members(graph, action)
 
@@ -119,18 +119,18 @@ def test_what_an_option_is_worth_is_the_change_of_the_value(policy: Policy, grap
     assert found.upper >= policy.lower  # doing without never helps
 
 
-def test_without_an_option_no_action_uses_it(policy: Policy, graph: AttackGraph) -> None:
+def test_without_an_option_no_action_uses_it(policy: CertifiedSolution, graph: AttackGraph) -> None:
     game = without_option(policy.game, "both", lambda action, option: option in members(graph, action))
     for state in game.explore():
         assert all("both" not in members(graph, action) for action in game.stage(state).defender)
 
 
-def test_options_are_not_tried_when_time_is_up(policy: Policy) -> None:
+def test_options_are_not_tried_when_time_is_up(policy: CertifiedSolution) -> None:
     found = list(worth_of_options(policy, ["to left", "both"], lambda action, option: option in action, 0.0))
     assert [worth.note for worth in found] == ["not tried: time was up"] * 2
 
 
-def test_fixed_defences_concede_what_the_best_attacker_gets(policy: Policy, graph: AttackGraph) -> None:
+def test_fixed_defences_concede_what_the_best_attacker_gets(policy: CertifiedSolution, graph: AttackGraph) -> None:
     options = [e.id for e in graph.exploits]
     found = fixed_defences(policy.defender_playbook, options, lambda action: members(graph, action))
     concedes = {defence.name: defence.concedes for defence in found}
@@ -142,7 +142,7 @@ def test_fixed_defences_concede_what_the_best_attacker_gets(policy: Policy, grap
     assert list(concedes.values()) == sorted(concedes.values(), reverse=True)
 
 
-def test_a_story_moves_forward_and_believes_as_bayes_would(policy: Policy, graph: AttackGraph) -> None:
+def test_a_story_moves_forward_and_believes_as_bayes_would(policy: CertifiedSolution, graph: AttackGraph) -> None:
     told = story(policy, "deep", lambda action: members(graph, action))
     assert told[0].belief == pytest.approx(np.array([0.5, 0.5]))
     assert set(told[0].blocked) == {"to left", "to right"}
@@ -157,7 +157,7 @@ def test_a_story_moves_forward_and_believes_as_bayes_would(policy: Policy, graph
     assert told[0].blocked == pytest.approx(first)
 
 
-def test_the_graph_of_a_policy_is_the_one_it_carries(policy: Policy, graph: AttackGraph) -> None:
+def test_the_graph_of_a_policy_is_the_one_it_carries(policy: CertifiedSolution, graph: AttackGraph) -> None:
     assert graph_of(policy) == graph
     assert graph_of(replace(policy, extra={})) is None
     assert graph_of(replace(policy, extra={EXTRA_KEY: {"format": "nonsense"}})) is None

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ncirl import Game, HistoryLP, SizeError, Status, solve
-from ncirl.solvers.certified import CertifiedSolution
-from ncirl.verify import Certificate, verify
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.playbook.verify import Certificate, verify
 from random_games import random_game
 
 __all__ = ["EXACT", "RECOMPUTED", "certify", "enclosure", "largest_reward", "mixed_game"]

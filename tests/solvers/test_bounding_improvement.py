@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from ncirl import Game, HistoryLP, solve
 from ncirl._typing import FloatArray, IntArray
-from ncirl.games.random_graphs import random_attack_graph
+from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.lp.session import Meter
-from ncirl.solvers.bounding.book import Controller
-from ncirl.solvers.bounding.intents import merge_intents
-from ncirl.solvers.bounding.polish import polish_points, polish_vectors
-from ncirl.solvers.bounding.prices import priced_trial
-from ncirl.solvers.bounding.schedule import Activity, Schedule
-from ncirl.solvers.bounding.search import Search, Visit
-from ncirl.solvers.bounding.sweep import sweep
-from ncirl.solvers.bounding.trials import Trials
+from ncirl.model.intents import merge_intents
+from ncirl.solvers.certified.book import Controller
+from ncirl.solvers.certified.polish import polish_points, polish_vectors
+from ncirl.solvers.certified.prices import priced_trial
+from ncirl.solvers.certified.schedule import Activity, Schedule
+from ncirl.solvers.certified.search import Search, Visit
+from ncirl.solvers.certified.sweep import sweep
+from ncirl.solvers.certified.trials import Trials
 from ncirl.solvers.initial import initial_bounds
 from random_games import random_game
 

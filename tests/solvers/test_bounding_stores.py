@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncirl.solvers.bounding.lower_book import PointStore
-from ncirl.solvers.bounding.upper_book import VectorStore
+from ncirl.solvers.certified.lower_book import PointStore
+from ncirl.solvers.certified.upper_book import VectorStore
 
 ROUNDING = 1e-9
 BELIEFS = 50

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ncirl import Game, Status, games, solve
-from ncirl.solvers.certified import Certified, CertifiedSolution
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.solvers.certified.certified import Certified
 from solvers.certified_checks import EXACT, certify
 
 GAP = 1e-4

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from ncirl import Game, games, solve
+from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.evaluation import best_response_to_attacker, best_response_to_defender, expected_payoff, simulate
-from ncirl.formats.policy_file import Policy, load_policy, save_policy
-from ncirl.games.random_graphs import random_attack_graph
-from ncirl.solvers.certified import Certified
+from ncirl.formats.policy_file import load_policy, save_policy
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.solvers.certified.certified import Certified
 from random_games import random_game
 
 EPISODES = 10_000
@@ -31,11 +32,11 @@ GAMES = {
 
 
 @pytest.fixture(params=list(GAMES), scope="module")
-def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Game, Policy]:
+def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Game, CertifiedSolution]:
     """Solve to one per cent, write, read; give the game as it was and the policy as it was read."""
     game = GAMES[request.param]
     solution = solve(game, ONE_PER_CENT)
-    policy = Policy(
+    policy = CertifiedSolution(
         game=game,
         attacker_playbook=solution.attacker_playbook,
         defender_playbook=solution.defender_playbook,
@@ -49,7 +50,7 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return game, load_policy(path)
 
 
-def test_simulated_play_agrees_with_the_expected_payoff(saved: tuple[Game, Policy]) -> None:
+def test_simulated_play_agrees_with_the_expected_payoff(saved: tuple[Game, CertifiedSolution]) -> None:
     _, policy = saved
     pair = policy.attacker_strategy(), policy.defender_strategy()
     stages = None if policy.game.horizon is not None else STAGES
@@ -58,14 +59,14 @@ def test_simulated_play_agrees_with_the_expected_payoff(saved: tuple[Game, Polic
     assert abs(drawn.mean - expected.value) <= STANDARD_ERRORS * drawn.standard_error + expected.error
 
 
-def test_both_playbooks_against_each_other_pay_what_is_promised(saved: tuple[Game, Policy]) -> None:
+def test_both_playbooks_against_each_other_pay_what_is_promised(saved: tuple[Game, CertifiedSolution]) -> None:
     _, policy = saved
     expected = expected_payoff(policy.game, policy.attacker_strategy(), policy.defender_strategy(), tolerance=PROMISED)
     slack = expected.error + PROMISED
     assert policy.lower - slack <= expected.value <= policy.upper + slack
 
 
-def test_the_best_attacker_gets_no_more_than_promised(saved: tuple[Game, Policy]) -> None:
+def test_the_best_attacker_gets_no_more_than_promised(saved: tuple[Game, CertifiedSolution]) -> None:
     game, policy = saved
     found = best_response_to_defender(policy.game, policy.defender_strategy())
     assert found.value <= policy.upper + found.error + PROMISED
@@ -74,7 +75,7 @@ def test_the_best_attacker_gets_no_more_than_promised(saved: tuple[Game, Policy]
     assert len(found.per_intent) == len(game.intents)
 
 
-def test_the_best_defender_concedes_no_less_than_promised(saved: tuple[Game, Policy]) -> None:
+def test_the_best_defender_concedes_no_less_than_promised(saved: tuple[Game, CertifiedSolution]) -> None:
     _, policy = saved
     found = best_response_to_attacker(policy.game, policy.attacker_strategy(), tolerance=PROMISED)
     assert found.value >= policy.lower - found.error - PROMISED
@@ -86,8 +87,8 @@ def test_ten_conditions_fit_into_memory() -> None:
     program = """
 from pathlib import Path
 import ncirl
-from ncirl.games.random_graphs import random_attack_graph
-from ncirl.solvers.certified import Certified
+from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.solvers.certified.certified import Certified
 game = random_attack_graph(10, rng=1).game()
 solution = ncirl.solve(game, Certified(gap=0.0, relative_gap=0.01, time_limit=120))
 peak = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]

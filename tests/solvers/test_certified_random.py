@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ncirl import Game, Status, solve
-from ncirl.solvers.certified import Certified
+from ncirl.solvers.certified.certified import Certified
 from random_games import random_game
 from solvers.certified_checks import EXACT, certify, enclosure, largest_reward, mixed_game
 

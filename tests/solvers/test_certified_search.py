@@ -8,8 +8,9 @@ from itertools import pairwise
 import pytest
 
 from ncirl import Game, InputError, Progress, Status, games, solve
-from ncirl.games.random_graphs import random_attack_graph
-from ncirl.solvers.certified import Certified, CertifiedSolution
+from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.solvers.certified.certified import Certified
 from random_games import random_game
 from solvers.certified_checks import EXACT, certify, enclosure, mixed_game
 

@@ -9,9 +9,10 @@ import pytest
 
 from ncirl import TERMINAL, Branch, Game, HistoryLP, Shapley, Stage, Status, games, solve
 from ncirl._typing import FloatArray
-from ncirl.game import Start
 from ncirl.games.classics import repeated
-from ncirl.solvers.certified import Certified, CertifiedSolution
+from ncirl.model.game import Start
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.solvers.certified.certified import Certified
 from random_games import random_game
 from solvers.certified_checks import EXACT, certify, enclosure
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from ncirl import Certified, Game, InputError, Status, games, solve
-from ncirl.games.random_graphs import random_attack_graph
+from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.lp.session import Meter
-from ncirl.solvers.bounding.search import Search
-from ncirl.solvers.bounding.trials import Trials
+from ncirl.model.tempered import tempered
+from ncirl.playbook.verify import verify
+from ncirl.solvers.certified.search import Search
+from ncirl.solvers.certified.trials import Trials
 from ncirl.solvers.initial import initial_bounds
-from ncirl.solvers.tempered import tempered
-from ncirl.verify import verify
 
 TEN_PER_CENT = 0.1
 EDGE = 1e-6

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import ncirl
 from ncirl import Game, HistoryLP, InputError, SizeError, games, solve
 from ncirl.cli import main
-from ncirl.solvers.history_tree import HistoryTree, tree_size
+from ncirl.solvers.history_lp.tree import HistoryTree, tree_size
 from random_games import random_game
 
 EXACT = 1e-7  # the accuracy claimed for values of the literature
@@ -104,7 +104,7 @@ def test_seeing_less_never_helps_the_defender(seed: int) -> None:
 def unmerged_value(game: Game) -> float:
     """Solve without merging equivalent states, by the tree's own passes on a program of its own."""
     from ncirl.lp.session import Meter
-    from ncirl.solvers.history_lp import _solve
+    from ncirl.solvers.history_lp.history_lp import _solve
 
     tree = HistoryTree(game.timed())
     policies, _ = _solve(tree, 1.0, Meter())

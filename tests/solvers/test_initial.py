@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ncirl import Game, Shapley, games, solve
-from ncirl.games.random_graphs import random_attack_graph
+from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.solvers.initial import concedes, initial_bounds
 from random_games import random_game
 from solvers.certified_checks import EXACT, enclosure, largest_reward, mixed_game

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ncirl import NCPBVI, Game, HistoryLP, InputError, games, solve
-from ncirl.solvers.nc_pbvi_attacker import AttackerSide
-from ncirl.solvers.nc_pbvi_side import Approximation
+from ncirl.solvers.nc_pbvi.attacker import AttackerSide
+from ncirl.solvers.nc_pbvi.side import Approximation
 from random_games import random_game
 
 CLOSE = 1e-3  # what the values of the literature are met within

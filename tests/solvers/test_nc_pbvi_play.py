@@ -21,9 +21,9 @@ from ncirl import (
     simulate,
     solve,
 )
-from ncirl.games.random_graphs import random_attack_graph
-from ncirl.playable import PlayableSolution
-from ncirl.stage import Outcome
+from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.model.stage import Outcome
+from ncirl.solution import PlayableSolution
 from random_games import random_game
 
 LP_ACCURACY = 1e-6

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ncirl.errors import InputError
-from ncirl.game import Game
 from ncirl.games import aumann_maschler_1, big_match, patrol
 from ncirl.games.classics import repeated
-from ncirl.graph_order import components, is_cyclic
+from ncirl.model.game import Game
+from ncirl.model.order import components, is_cyclic
+from ncirl.model.stage import TERMINAL, Branch, Outcome, Stage
 from ncirl.solution import Status, solve
 from ncirl.solvers.shapley import Shapley
-from ncirl.stage import TERMINAL, Branch, Outcome, Stage
 
 TIGHT = 1e-10  # closed forms
 HONEST = 1e-9  # how far the oracles themselves may be off

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from ncirl import Certified, Game, Shapley, Status, solve
 from ncirl.games.office import office_graph
-from ncirl.solvers.tempered import tempered
-from ncirl.stage import LARGEST_REWARD, Stage
-from ncirl.verify import verify
+from ncirl.model.stage import LARGEST_REWARD, Stage
+from ncirl.model.tempered import tempered
+from ncirl.playbook.verify import verify
 from solvers.certified_checks import EXACT, enclosure, largest_reward, mixed_game
 
 HUGE = 1e9

@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import ncirl
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
 from ncirl.formats.graph_source import extra_of
-from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
-from ncirl.solvers.certified import CertifiedSolution
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.web.arena import Arena
 from ncirl.web.limits import Limits
 from ncirl.web.opening import open_source

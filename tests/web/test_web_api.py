@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 import ncirl
-from ncirl.strategy import uniform_defender
+from ncirl.strategies.strategy import uniform_defender
 from ncirl.web.app import create_app
 from ncirl.web.limits import Limits
 from web.conftest import ADDRESS

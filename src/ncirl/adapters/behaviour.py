@@ -18,7 +18,7 @@ import numpy as np
 
 from ncirl._typing import FloatArray
 from ncirl.adapters.extensive import ExtensiveForm, Node, Told
-from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["AttackerBehaviour", "DefenderBehaviour"]
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from ncirl._typing import State
 from ncirl.errors import InputError
 from ncirl.formats.resolve import resolve_game
-from ncirl.game import Game, Observes
-from ncirl.players import draw
-from ncirl.stage import Stage
+from ncirl.model.game import Game, Observes
+from ncirl.model.stage import Stage
+from ncirl.strategies.players import draw
 
 __all__ = ["MAX_STATES", "Contest", "Mask", "Vector"]
 

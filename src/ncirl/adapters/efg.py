@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ncirl.adapters.extensive import ExtensiveForm, Mover, Node
-from ncirl.game import Game
+from ncirl.model.game import Game
 
 __all__ = ["efg_text", "exact_chances"]
 

@@ -6,7 +6,7 @@ with P(i | a, d), and a stage pays its expected reward γ^t r(s, a, d, θ), for 
     the attacker knows   θ, s_0, (a_1, d_1, i_1), (a_2, d_2, i_2), ...
     the defender knows      s_0,      (d_1, i_1),      (d_2, i_2), ...
 
-just as `ncirl.strategy` tells strategies.
+just as `ncirl.strategies.strategy` tells strategies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from ncirl._typing import State
 from ncirl.errors import InputError, SizeError
-from ncirl.game import Game
+from ncirl.model.game import Game
 
 __all__ = ["ExtensiveForm", "Mover", "Node", "Told"]
 

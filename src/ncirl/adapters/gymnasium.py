@@ -19,13 +19,13 @@ from ncirl._typing import FloatArray, State
 from ncirl.adapters.contest import Contest, Vector
 from ncirl.adapters.table import Table, attack_table, defence_table
 from ncirl.errors import InputError
-from ncirl.evaluation.starts import prior_of
 from ncirl.formats.resolve import PREFIX
-from ncirl.game import Game
 from ncirl.games import BUILTIN
-from ncirl.players import draw
-from ncirl.spectator import number_of
-from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory, uniform_attacker, uniform_defender
+from ncirl.model.game import Game
+from ncirl.model.starts import prior_of
+from ncirl.strategies.players import draw
+from ncirl.strategies.public_state import number_of
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory, uniform_attacker, uniform_defender
 
 try:
     import gymnasium

@@ -18,8 +18,8 @@ from ncirl.adapters.behaviour import AttackerBehaviour, DefenderBehaviour
 from ncirl.adapters.extensive import ExtensiveForm, Mover
 from ncirl.errors import InputError
 from ncirl.formats.resolve import resolve_game
-from ncirl.game import Game
-from ncirl.strategy import AttackerStrategy, DefenderStrategy
+from ncirl.model.game import Game
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 
 try:
     import pyspiel

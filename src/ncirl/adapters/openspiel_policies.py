@@ -21,7 +21,7 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.adapters.extensive import Mover, Told
 from ncirl.adapters.openspiel import SpielGame
-from ncirl.strategy import Memory
+from ncirl.strategies.strategy import Memory
 
 __all__ = ["PolicyAttacker", "PolicyDefender"]
 

@@ -15,8 +15,8 @@ import numpy as np
 from ncirl.adapters.contest import Contest, Mask, Vector
 from ncirl.errors import InputError
 from ncirl.formats.resolve import PREFIX
-from ncirl.game import Game
 from ncirl.games import BUILTIN
+from ncirl.model.game import Game
 
 try:
     import pettingzoo

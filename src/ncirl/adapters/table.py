@@ -20,8 +20,8 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.adapters.contest import Contest
 from ncirl.errors import InputError
-from ncirl.evaluation.starts import prior_of
-from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.model.starts import prior_of
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["Table", "attack_table", "defence_table"]
 

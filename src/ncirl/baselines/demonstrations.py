@@ -20,13 +20,13 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.baselines.lookahead import attacker_values
 from ncirl.errors import InputError
-from ncirl.evaluation.starts import start_laws
-from ncirl.game import Game
-from ncirl.players import Seed, draw
+from ncirl.model.game import Game
+from ncirl.model.starts import start_laws
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley, ShapleySolution
-from ncirl.spectator import number_of
-from ncirl.strategy import StationaryAttacker
+from ncirl.strategies.players import Seed, draw
+from ncirl.strategies.public_state import number_of
+from ncirl.strategies.strategy import StationaryAttacker
 
 __all__ = ["Demonstration", "Demonstrator", "demonstrations", "demonstrator_strategy"]
 

@@ -14,10 +14,10 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.baselines.demonstrations import Demonstration, Demonstrator, demonstrator_strategy
 from ncirl.errors import InputError
-from ncirl.evaluation.starts import prior_of, start_laws
-from ncirl.game import Game
+from ncirl.model.game import Game
+from ncirl.model.starts import prior_of, start_laws
 from ncirl.solvers.shapley import ShapleySolution
-from ncirl.spectator import number_of
+from ncirl.strategies.public_state import number_of
 
 __all__ = ["infer", "most_likely"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.game import Game
+from ncirl.model.game import Game
 
 __all__ = ["attacker_values"]
 

@@ -20,12 +20,12 @@ from numpy.typing import ArrayLike
 
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
-from ncirl.evaluation.starts import prior_of
-from ncirl.game import Game
+from ncirl.model.game import Game
+from ncirl.model.stage import SUM_TOLERANCE
+from ncirl.model.starts import prior_of
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley, ShapleySolution
-from ncirl.stage import SUM_TOLERANCE
-from ncirl.strategy import Memory, StationaryDefender
+from ncirl.strategies.strategy import Memory, StationaryDefender
 
 __all__ = ["MAIRL"]
 
@@ -52,7 +52,7 @@ class MAIRL:
     --------
     >>> import ncirl
     >>> from ncirl.evaluation import expected_payoff
-    >>> from ncirl.strategy import StationaryAttacker
+    >>> from ncirl.strategies.strategy import StationaryAttacker
     >>> game = ncirl.games.patrol(discount=1.0, horizon=2)
     >>> public = ncirl.solve(game, Shapley())
     >>> guard = MAIRL(game, inferred=[1, 0], equilibrium=public)

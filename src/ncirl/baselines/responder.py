@@ -13,9 +13,9 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.baselines.lookahead import attacker_values
 from ncirl.errors import InputError
-from ncirl.game import Game
-from ncirl.graph_order import components
-from ncirl.strategy import StationaryAttacker, StationaryDefender
+from ncirl.model.game import Game
+from ncirl.model.order import components
+from ncirl.strategies.strategy import StationaryAttacker, StationaryDefender
 
 __all__ = ["best_responder"]
 
@@ -40,7 +40,7 @@ def best_responder(game: Game, defender: StationaryDefender) -> StationaryAttack
     Examples
     --------
     >>> import ncirl
-    >>> from ncirl.strategy import uniform_defender
+    >>> from ncirl.strategies.strategy import uniform_defender
     >>> game = ncirl.games.aumann_maschler_1(discount=0.5)
     >>> best_responder(game, uniform_defender(game)).policies["play"]
     array([[1., 0.],

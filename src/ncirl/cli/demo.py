@@ -12,9 +12,9 @@ import numpy as np
 from ncirl.cli.output import JsonFlag, PlainConsole, QuietFlag, print_json, print_table
 
 if TYPE_CHECKING:
-    from ncirl.games.attack_graph import AttackGraph, Exploit
-    from ncirl.solvers.certified import CertifiedSolution
-    from ncirl.verify import Certificate
+    from ncirl.attack_graphs.graph import AttackGraph, Exploit
+    from ncirl.playbook.solution import CertifiedSolution
+    from ncirl.playbook.verify import Certificate
 
 __all__ = ["demo"]
 
@@ -66,10 +66,10 @@ def demo(*, json: JsonFlag = False, quiet: QuietFlag = False) -> int:
     from ncirl.cli.interrupt import interruptible
     from ncirl.cli.progress import reported
     from ncirl.games.office import office_graph
+    from ncirl.playbook.verify import verify
     from ncirl.solution import solve
-    from ncirl.solvers.certified import Certified
+    from ncirl.solvers.certified.certified import Certified
     from ncirl.solvers.shapley import Shapley
-    from ncirl.verify import verify
 
     graph = office_graph()
     game = graph.game()
@@ -130,8 +130,8 @@ def _tell(graph: AttackGraph, solution: CertifiedSolution, certificate: Certific
 
 
 def _tell_first_move(graph: AttackGraph, solution: CertifiedSolution) -> None:
+    from ncirl.attack_graphs.rules import listed
     from ncirl.cli.policy import strongest
-    from ncirl.games.attack_rules import listed
 
     defender = solution.defender()
     members = [set(action.split(" + ")) for action in defender.actions]

@@ -56,7 +56,7 @@ def patrol(*, json: JsonFlag = False) -> None:
     from ncirl.games import patrol as patrol_game
     from ncirl.games.patrol_story import patrol_story
     from ncirl.solution import solve
-    from ncirl.solvers.history_lp import HistoryLP
+    from ncirl.solvers.history_lp.history_lp import HistoryLP
 
     story = patrol_story()
     values = [(n, solve(patrol_game(discount=1.0, horizon=n), HistoryLP()).lower) for n in range(1, 9)]

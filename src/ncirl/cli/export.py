@@ -12,7 +12,7 @@ from ncirl.cli.output import GameName, JsonFlag, print_facts, print_json
 from ncirl.errors import InputError
 
 if TYPE_CHECKING:
-    from ncirl.game import Game
+    from ncirl.model.game import Game
 
 __all__ = ["export"]
 
@@ -58,7 +58,7 @@ def _efg(game: Game) -> str:
 
 
 def _osposg(game: Game) -> str:
-    from ncirl.adapters.osposg_export import osposg_text
+    from ncirl.formats.osposg_export import osposg_text
 
     return osposg_text(game)
 

@@ -48,9 +48,9 @@ def attack_graph(
 
     Example: `ncirl generate attack-graph --nodes 8 --intents 10 --seed 1 -o graph.yaml`
     """
+    from ncirl.attack_graphs.random_graphs import random_attack_graph
     from ncirl.formats.attack_graph_file import attack_graph_to_data
     from ncirl.formats.strict_yaml import dump_yaml
-    from ncirl.games.random_graphs import random_attack_graph
 
     if seed < 0:
         raise InputError(f"--seed: must not be negative, got {seed}")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from ncirl.formats.policy_file import Policy
-    from ncirl.players import Defender
+    from ncirl.playbook.solution import CertifiedSolution
+    from ncirl.strategies.players import Defender
 
 __all__ = ["first_moves", "policy_at", "strongest"]
 
@@ -17,7 +17,7 @@ SUFFIX, ZIP = ".ncirl", b"PK"
 LEAST = 5e-4  # a chance below is not worth a line
 
 
-def policy_at(text: str) -> Policy | None:
+def policy_at(text: str) -> CertifiedSolution | None:
     """Open and verify the policy file that `text` names, if it is one; anything else may be a game."""
     path = Path(text)
     if not path.is_file() or not (path.suffix == SUFFIX or _opens_with_zip(path)):
@@ -27,7 +27,7 @@ def policy_at(text: str) -> Policy | None:
     return open_policy(path)
 
 
-def first_moves(policy: Policy) -> list[dict[str, Any]]:
+def first_moves(policy: CertifiedSolution) -> list[dict[str, Any]]:
     """List what the defender does first, by start state: every action it may choose, the likeliest first."""
     starts = [start.state for start in policy.game.starts if not policy.game.is_terminal(start.state)]
     return [

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.reductions import Advice, Reduction, Size
 from ncirl.cli.output import complain, print_json, printable
 from ncirl.errors import InputError
-from ncirl.games.attack_graph import AttackGraph
-from ncirl.reductions import Advice, Reduction, Size
 
 __all__ = ["reduce"]
 
@@ -55,7 +55,7 @@ def reduce(
 
     Example: `ncirl reduce builtin:office --prune --defender-budget 2 -o small.yaml`
     """
-    from ncirl import reductions
+    from ncirl.attack_graphs import reductions
     from ncirl.formats.graph_source import attack_graph_at
 
     steps: list[Step] = []

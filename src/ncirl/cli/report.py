@@ -11,8 +11,8 @@ from ncirl.cli.output import JsonFlag, print_json
 from ncirl.errors import InputError
 
 if TYPE_CHECKING:
-    from ncirl.formats.policy_file import Policy
-    from ncirl.games.attack_graph import AttackGraph
+    from ncirl.attack_graphs.graph import AttackGraph
+    from ncirl.playbook.solution import CertifiedSolution
 
 __all__ = ["GraphOption", "graph_for", "report"]
 
@@ -62,7 +62,7 @@ def report(
     return HELD if certificate.holds else FAILED
 
 
-def graph_for(policy: Policy, named: str | None) -> AttackGraph | None:
+def graph_for(policy: CertifiedSolution, named: str | None) -> AttackGraph | None:
     """Return the graph that was named, if it fits, or the one that the policy carries."""
     from ncirl.formats.graph_source import attack_graph_at, draws, graph_of
 

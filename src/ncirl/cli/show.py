@@ -12,11 +12,11 @@ from ncirl.cli.output import GameOrPolicy, JsonFlag, PlainConsole, number, print
 from ncirl.cli.policy import first_moves, policy_at
 from ncirl.cli.report import GraphOption, graph_for
 from ncirl.errors import InputError, SizeError
-from ncirl.game import Game
+from ncirl.model.game import Game
 
 if TYPE_CHECKING:
-    from ncirl.formats.policy_file import Policy
-    from ncirl.games.attack_graph import AttackGraph
+    from ncirl.attack_graphs.graph import AttackGraph
+    from ncirl.playbook.solution import CertifiedSolution
 
 __all__ = ["show"]
 
@@ -79,11 +79,16 @@ def show(
 
 
 def _draw(
-    path: Path, named: str, game: Game, graph: AttackGraph | None, policy: Policy | None, facts: dict[str, Any]
+    path: Path,
+    named: str,
+    game: Game,
+    graph: AttackGraph | None,
+    policy: CertifiedSolution | None,
+    facts: dict[str, Any],
 ) -> None:
     from ncirl.formats.atomic import write_atomically
-    from ncirl.pictures import graph_figure, png_bytes, svg_text
     from ncirl.reports import overview_page
+    from ncirl.reports.pictures import graph_figure, png_bytes, svg_text
     from ncirl.reports.sections import first_chances
 
     if path.suffix.lower() == ".html":
@@ -97,7 +102,7 @@ def _draw(
     write_atomically(path, png_bytes(figure) if path.suffix.lower() == ".png" else svg_text(figure))
 
 
-def _policy_facts(policy: Policy) -> dict[str, Any]:
+def _policy_facts(policy: CertifiedSolution) -> dict[str, Any]:
     return {
         "lower": policy.lower,
         "upper": policy.upper,
@@ -153,7 +158,7 @@ def _sizes(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:
 
 
 def _estimate(graph: AttackGraph) -> dict[str, Any]:
-    from ncirl.reductions import size_advice
+    from ncirl.attack_graphs.reductions import size_advice
 
     advice = size_advice(graph)
     return {} if advice is None else {"too_large": True, "size": str(advice.size), "advice": str(advice)}

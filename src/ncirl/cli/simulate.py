@@ -11,15 +11,14 @@ from cyclopts import Parameter
 from ncirl.cli.output import GameOrPolicy, JsonFlag, number, print_facts, print_json, print_table
 from ncirl.cli.policy import policy_at
 from ncirl.errors import InputError, SizeError
-from ncirl.game import Game
+from ncirl.model.game import Game
 
 if TYPE_CHECKING:
     from ncirl.evaluation import Simulation
-    from ncirl.formats.policy_file import Policy
-    from ncirl.solvers.certified import CertifiedSolution
-    from ncirl.solvers.history_lp import HistorySolution
-    from ncirl.solvers.nc_pbvi import NCPBVISolution
-    from ncirl.strategy import AttackerStrategy, DefenderStrategy
+    from ncirl.playbook.solution import CertifiedSolution
+    from ncirl.solvers.history_lp.history_lp import HistorySolution
+    from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVISolution
+    from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 
 __all__ = ["ATTACKERS", "DEFENDERS", "simulate"]
 
@@ -30,17 +29,17 @@ T = TypeVar("T")
 class Contest:
     """A game, its policy where one was given, and what is solved of it, each at most once."""
 
-    def __init__(self, game: Game, policy: Policy | None = None) -> None:
+    def __init__(self, game: Game, policy: CertifiedSolution | None = None) -> None:
         self.game = game
         self._policy = policy
 
     @cached_property
-    def playbooks(self) -> Policy | CertifiedSolution:
+    def playbooks(self) -> CertifiedSolution | CertifiedSolution:
         """The policy that was given, or else a certified solution to 1 %."""
         if self._policy is not None:
             return self._policy
         from ncirl.solution import solve
-        from ncirl.solvers.certified import Certified
+        from ncirl.solvers.certified.certified import Certified
 
         return solve(self.game, Certified(gap=0.0, relative_gap=0.01))
 
@@ -48,7 +47,7 @@ class Contest:
     def exact(self) -> HistorySolution:
         """The exact solution."""
         from ncirl.solution import solve
-        from ncirl.solvers.history_lp import HistoryLP
+        from ncirl.solvers.history_lp.history_lp import HistoryLP
 
         return solve(self.game, HistoryLP())
 
@@ -56,7 +55,7 @@ class Contest:
     def point_based(self) -> NCPBVISolution:
         """What NC-PBVI makes of it, with its default settings."""
         from ncirl.solution import solve
-        from ncirl.solvers.nc_pbvi import NCPBVI
+        from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVI
 
         return solve(self.game, NCPBVI())
 
@@ -74,13 +73,13 @@ def _ma_irl(contest: Contest) -> DefenderStrategy:
 
 
 def _uniform_attacker(contest: Contest, _: DefenderStrategy) -> AttackerStrategy:
-    from ncirl.strategy import uniform_attacker
+    from ncirl.strategies.strategy import uniform_attacker
 
     return uniform_attacker(contest.game)
 
 
 def _uniform_defender(contest: Contest) -> DefenderStrategy:
-    from ncirl.strategy import uniform_defender
+    from ncirl.strategies.strategy import uniform_defender
 
     return uniform_defender(contest.game)
 
@@ -88,16 +87,16 @@ def _uniform_defender(contest: Contest) -> DefenderStrategy:
 def _nash_attacker(contest: Contest, _: DefenderStrategy) -> AttackerStrategy:
     from ncirl.solution import solve
     from ncirl.solvers.shapley import Shapley
-    from ncirl.strategy import StationaryAttacker
+    from ncirl.strategies.strategy import StationaryAttacker
 
     return StationaryAttacker(solve(contest.game, Shapley()).attacker)
 
 
 def _nash_defender(contest: Contest) -> DefenderStrategy:
-    from ncirl.evaluation.starts import prior_of
+    from ncirl.model.starts import prior_of
     from ncirl.solution import solve
     from ncirl.solvers.shapley import Shapley
-    from ncirl.strategy import StationaryDefender
+    from ncirl.strategies.strategy import StationaryDefender
 
     solution = solve(contest.game, Shapley(weights=prior_of(contest.game).tolist()))
     return StationaryDefender({state: mix[:, 0] for state, mix in solution.defender.items()})

@@ -23,18 +23,18 @@ from ncirl.cli.output import (
     print_table,
 )
 from ncirl.errors import InputError
-from ncirl.game import Game
+from ncirl.model.game import Game
 from ncirl.solution import ProgressCallback, Solution, Solver
 
 if TYPE_CHECKING:
-    from ncirl.games.attack_graph import AttackGraph
+    from ncirl.attack_graphs.graph import AttackGraph
 
 __all__ = ["solve"]
 
 SOLVERS = {  # met only when asked for: the linear-programming library takes its time to load
-    "certified": ("ncirl.solvers.certified", "Certified"),
-    "history-lp": ("ncirl.solvers.history_lp", "HistoryLP"),
-    "nc-pbvi": ("ncirl.solvers.nc_pbvi", "NCPBVI"),
+    "certified": ("ncirl.solvers.certified.certified", "Certified"),
+    "history-lp": ("ncirl.solvers.history_lp.history_lp", "HistoryLP"),
+    "nc-pbvi": ("ncirl.solvers.nc_pbvi.nc_pbvi", "NCPBVI"),
     "shapley": ("ncirl.solvers.shapley", "Shapley"),
 }
 ROWS = 20  # start states in the table
@@ -113,7 +113,7 @@ def solve(
 def _solved(game: Game, settings: Solver[Solution], seed: int, progress: ProgressCallback) -> Solution:
     from ncirl.cli.interrupt import interruptible
     from ncirl.solution import solve as solve_game
-    from ncirl.solvers.certified import Certified
+    from ncirl.solvers.certified.certified import Certified
 
     if not isinstance(settings, Certified):
         return solve_game(game, settings, progress=progress, rng=seed)
@@ -147,7 +147,7 @@ def _check_output(path: Path, solver: str) -> None:
 
 def _warn_of_size(graph: AttackGraph) -> None:
     """Say what would make an attack graph smaller before a search that may never end."""
-    from ncirl.reductions import size_advice
+    from ncirl.attack_graphs.reductions import size_advice
 
     advice = size_advice(graph)
     if advice is not None:
@@ -156,7 +156,7 @@ def _warn_of_size(graph: AttackGraph) -> None:
 
 def _saved(solution: Solution, path: Path, graph: AttackGraph | None) -> None:
     from ncirl.formats.graph_source import extra_of
-    from ncirl.solvers.certified import CertifiedSolution
+    from ncirl.playbook.solution import CertifiedSolution
 
     if isinstance(solution, CertifiedSolution):
         solution.save(path, None if graph is None else extra_of(graph))
@@ -200,7 +200,7 @@ def _data(solution: Solution, solver: str, seed: int) -> dict[str, Any]:
 
 
 def _per_intent(solution: Solution) -> dict[str, Any]:
-    from ncirl.solvers.certified import CertifiedSolution
+    from ncirl.playbook.solution import CertifiedSolution
 
     if not isinstance(solution, CertifiedSolution):
         return {}

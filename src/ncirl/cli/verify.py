@@ -10,8 +10,8 @@ from ncirl.cli.output import JsonFlag, number, print_facts, print_json, print_ta
 
 if TYPE_CHECKING:
     from ncirl.exact import ExactCertificate
-    from ncirl.formats.policy_file import Policy
-    from ncirl.verify import Certificate
+    from ncirl.playbook.solution import CertifiedSolution
+    from ncirl.playbook.verify import Certificate
 
 __all__ = ["verify"]
 
@@ -38,7 +38,7 @@ def verify(
     Example: `ncirl verify policy.ncirl --exact`
     """
     from ncirl.formats.policy_file import load_policy
-    from ncirl.verify import verify as certify
+    from ncirl.playbook.verify import verify as certify
 
     loaded = load_policy(policy)
     certificate = certify(loaded)
@@ -96,7 +96,7 @@ def _print_exact(found: Certificate, second: ExactCertificate) -> None:
         print_table("faults, in exact arithmetic", ["fault"], [[fault] for fault in second.faults])
 
 
-def _data(policy: Policy, found: Certificate) -> dict[str, Any]:
+def _data(policy: CertifiedSolution, found: Certificate) -> dict[str, Any]:
     return {
         "game": policy.game.name,
         "holds": found.holds,
@@ -117,7 +117,7 @@ def _data(policy: Policy, found: Certificate) -> dict[str, Any]:
     }
 
 
-def _print(policy: Policy, found: Certificate) -> None:
+def _print(policy: CertifiedSolution, found: Certificate) -> None:
     sizes = f"{found.attacker_nodes} attacker nodes, {found.defender_nodes} defender nodes"
     print_facts(
         {

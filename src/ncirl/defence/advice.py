@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncirl._typing import FloatArray
+from ncirl.attack_graphs.rules import listed
 from ncirl.defence.choices import members, some
-from ncirl.games.attack_rules import listed
 
 if TYPE_CHECKING:
     from ncirl.defence.session import DefenceSession

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 
+from ncirl.attack_graphs.rules import listed
 from ncirl.errors import InputError
-from ncirl.games.attack_rules import listed
 
 __all__ = ["Choice", "members", "plain_choice", "set_choice", "some"]
 

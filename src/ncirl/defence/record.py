@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Protocol
 
 from ncirl._typing import FloatArray
-from ncirl.verify import Claimed
+from ncirl.playbook.verify import Claimed
 
 __all__ = ["SESSION_FORMAT", "TOLD", "Defended", "Step", "faults_of_saved", "fingerprint"]
 

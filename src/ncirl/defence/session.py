@@ -23,8 +23,8 @@ from ncirl.defence.record import SESSION_FORMAT, Defended, Step, faults_of_saved
 from ncirl.defence.watch import Guard, Watch
 from ncirl.errors import InputError
 from ncirl.formats.graph_source import EXTRA_KEY
-from ncirl.game import Observes
-from ncirl.stage import Outcome, Stage
+from ncirl.model.game import Observes
+from ncirl.model.stage import Outcome, Stage
 
 __all__ = ["DefenceSession"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.game import Game
-from ncirl.playbook import AttackerPlaybook, DefenderPlaybook
-from ncirl.playbook_play import PlaybookAttacker, PlaybookDefender
-from ncirl.players import Defender, Observer
-from ncirl.stage import Outcome
+from ncirl.model.game import Game
+from ncirl.model.stage import Outcome
+from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
+from ncirl.strategies.players import Defender, Observer
 
 __all__ = ["Guard", "Watch"]
 

@@ -20,10 +20,10 @@ from ncirl._typing import FloatArray, State
 from ncirl.errors import SizeError
 from ncirl.evaluation.best_response import Situation, attacker_choices
 from ncirl.evaluation.decision import best_values
-from ncirl.evaluation.starts import start_laws
 from ncirl.evaluation.tail import Tail
-from ncirl.game import Game
-from ncirl.strategy import DefenderStrategy, Memory
+from ncirl.model.game import Game
+from ncirl.model.starts import start_laws
+from ncirl.strategies.strategy import DefenderStrategy, Memory
 
 __all__ = ["AnsweringAttacker"]
 
@@ -52,7 +52,7 @@ class AnsweringAttacker:
     Examples
     --------
     >>> import ncirl
-    >>> from ncirl.strategy import uniform_defender
+    >>> from ncirl.strategies.strategy import uniform_defender
     >>> game = ncirl.games.aumann_maschler_1(discount=0.5)
     >>> defender = uniform_defender(game)
     >>> attacker = AnsweringAttacker(game, defender)

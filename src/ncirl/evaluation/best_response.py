@@ -27,10 +27,10 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.evaluation.decision import Choices, best_values
 from ncirl.evaluation.moves import MoveTable
-from ncirl.evaluation.starts import prior_of, start_laws
 from ncirl.evaluation.tail import Tail
-from ncirl.game import Game
-from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.model.game import Game
+from ncirl.model.starts import prior_of, start_laws
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = [
     "AttackerResponse",
@@ -136,7 +136,7 @@ def best_response_to_defender(
     Examples
     --------
     >>> import ncirl
-    >>> from ncirl.strategy import uniform_defender
+    >>> from ncirl.strategies.strategy import uniform_defender
     >>> game = ncirl.games.aumann_maschler_1(discount=0.5)
     >>> best_response_to_defender(game, uniform_defender(game)).per_intent.round(6)
     array([1., 1.])
@@ -188,7 +188,7 @@ def best_response_to_attacker(
     Examples
     --------
     >>> import ncirl
-    >>> from ncirl.strategy import uniform_attacker
+    >>> from ncirl.strategies.strategy import uniform_attacker
     >>> game = ncirl.games.aumann_maschler_1(discount=0.5)
     >>> round(best_response_to_attacker(game, uniform_attacker(game)).value, 6)
     0.5

@@ -1,6 +1,6 @@
 """How a stage can go on, as flat arrays: every (a, d, i) that does not end the play, and its probability.
 
-P(i | s, a, d) = mass[i, a] · weight[i, d]          (`ncirl.observations`).
+P(i | s, a, d) = mass[i, a] · weight[i, d]          (`ncirl.model.observations`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncirl._typing import FloatArray, IntArray, State
-from ncirl.game import Game
+from ncirl.model.game import Game
 
 __all__ = ["MoveTable", "Moves"]
 

@@ -19,10 +19,10 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import SizeError
 from ncirl.evaluation.moves import MoveTable
-from ncirl.evaluation.starts import prior_of, start_laws
 from ncirl.evaluation.tail import Tail
-from ncirl.game import Game
-from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.model.game import Game
+from ncirl.model.starts import prior_of, start_laws
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["Payoff", "expected_payoff"]
 
@@ -83,7 +83,7 @@ def expected_payoff(
     Examples
     --------
     >>> import ncirl
-    >>> from ncirl.strategy import uniform_attacker, uniform_defender
+    >>> from ncirl.strategies.strategy import uniform_attacker, uniform_defender
     >>> game = ncirl.games.aumann_maschler_1(discount=0.5)
     >>> payoff = expected_payoff(game, uniform_attacker(game), uniform_defender(game))
     >>> round(payoff.value, 6), payoff.error < 1e-9

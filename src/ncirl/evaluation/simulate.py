@@ -18,10 +18,10 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError
 from ncirl.evaluation.tail import Tail
-from ncirl.game import Game
-from ncirl.players import Seed
-from ncirl.stage import Outcome
-from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.model.game import Game
+from ncirl.model.stage import Outcome
+from ncirl.strategies.players import Seed
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["History", "Played", "Simulation", "simulate"]
 
@@ -116,7 +116,7 @@ def simulate(
     Examples
     --------
     >>> import ncirl
-    >>> from ncirl.strategy import uniform_attacker, uniform_defender
+    >>> from ncirl.strategies.strategy import uniform_attacker, uniform_defender
     >>> game = ncirl.games.aumann_maschler_1(horizon=4, discount=1.0)
     >>> drawn = simulate(game, uniform_attacker(game), uniform_defender(game), episodes=1000)
     >>> drawn.interval[0] < 1.0 < drawn.interval[1]

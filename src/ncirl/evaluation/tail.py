@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ncirl.errors import InputError, SizeError
-from ncirl.game import Game
+from ncirl.model.game import Game
 
 __all__ = ["MAX_STATES", "Tail"]
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
 from ncirl.experiments.summary import Comparison, Mean
 from ncirl.formats.atomic import write_atomically
-from ncirl.games.attack_graph import AttackGraph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,12 +23,12 @@ from statistics import NormalDist
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import expected_payoff, simulate
-from ncirl.game import Game
-from ncirl.games.attack_graph import AttackGraph
-from ncirl.stage import Stage
-from ncirl.strategy import AttackerStrategy, DefenderStrategy
+from ncirl.model.game import Game
+from ncirl.model.stage import Stage
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 
 __all__ = ["CONFIDENCE", "Contest", "Measured", "in_units", "measure", "units"]
 

@@ -17,17 +17,16 @@ from time import perf_counter
 
 import numpy as np
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.baselines import MAIRL, best_responder
 from ncirl.experiments.measure import LIMIT, Contest, Measured, in_units, measure, units
 from ncirl.experiments.settings import EXPANSIONS, RunSettings
-from ncirl.game import Game
-from ncirl.games.attack_graph import AttackGraph
-from ncirl.playable import PlayableSolution
-from ncirl.solution import solve
-from ncirl.solvers.certified import Certified
-from ncirl.solvers.nc_pbvi import NCPBVI
+from ncirl.model.game import Game
+from ncirl.solution import PlayableSolution, solve
+from ncirl.solvers.certified.certified import Certified
+from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVI
 from ncirl.solvers.shapley import Shapley
-from ncirl.strategy import StationaryAttacker
+from ncirl.strategies.strategy import StationaryAttacker
 
 __all__ = ["RunRow", "run", "run_on"]
 

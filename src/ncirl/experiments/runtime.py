@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ncirl.experiments.measure import in_units, units
 from ncirl.experiments.settings import EXPANSIONS, RunSettings
 from ncirl.solution import solve
-from ncirl.solvers.nc_pbvi import NCPBVI
+from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVI
 
 __all__ = ["TimingRow", "time_nc_pbvi"]
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.errors import InputError
-from ncirl.games.attack_graph import AttackGraph
-from ncirl.games.random_graphs import random_attack_graph
 
 __all__ = ["EXPANSIONS", "FIRST_SEED", "Play", "RunSettings", "SolverName"]
 

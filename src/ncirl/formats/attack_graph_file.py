@@ -9,12 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
 from ncirl.errors import InputError
 from ncirl.formats.document import write_document
 from ncirl.formats.plain import format_of
 from ncirl.formats.source import read_source
-from ncirl.game import Game
-from ncirl.games.attack_graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.model.game import Game
 
 if TYPE_CHECKING:
     from ncirl.formats.attack_graph_schema import AlertModel, AttackGraphModel

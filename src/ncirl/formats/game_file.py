@@ -18,8 +18,8 @@ from ncirl.errors import InputError
 from ncirl.formats.document import write_document
 from ncirl.formats.plain import format_of
 from ncirl.formats.source import read_source
-from ncirl.game import Game
-from ncirl.stage import TERMINAL, Branch, Stage
+from ncirl.model.game import Game
+from ncirl.model.stage import TERMINAL, Branch, Stage
 
 if TYPE_CHECKING:
     from ncirl.formats.game_schema import BranchModel, GameModel, StateModel

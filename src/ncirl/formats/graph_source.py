@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError, SizeError
 from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMAT, attack_graph_from_data, attack_graph_to_data
 from ncirl.formats.resolve import is_one_sided_name
 from ncirl.formats.source import read_source
-from ncirl.game import Game
-from ncirl.games.attack_graph import AttackGraph
+from ncirl.model.game import Game
 
 if TYPE_CHECKING:
-    from ncirl.formats.policy_file import Policy
+    from ncirl.playbook.solution import CertifiedSolution
 
 __all__ = ["EXTRA_KEY", "attack_graph_at", "draws", "extra_of", "graph_of"]
 
@@ -56,7 +56,7 @@ def extra_of(graph: AttackGraph) -> dict[str, Any]:
     return {EXTRA_KEY: attack_graph_to_data(graph)}
 
 
-def graph_of(policy: Policy) -> AttackGraph | None:
+def graph_of(policy: CertifiedSolution) -> AttackGraph | None:
     """Return the attack graph that a policy was made from; None where it carries none that fits its game.
 
     Rewards that no play can bring, which the game does not know, are left out of it.

@@ -22,9 +22,9 @@ import scipy.sparse as sp
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError, SizeError
 from ncirl.formats.array_file import ArrayFile, repeats
-from ncirl.game import Game
-from ncirl.playbook_faults import TOLERANCE
-from ncirl.stage import LARGEST_REWARD, TERMINAL, Outcome, Stage
+from ncirl.model.game import Game
+from ncirl.model.stage import LARGEST_REWARD, TERMINAL, Outcome, Stage
+from ncirl.playbook.faults import TOLERANCE
 
 __all__ = ["game_from_arrays", "game_to_arrays"]
 

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError
 from ncirl.formats.array_file import ArrayFile, repeats
-from ncirl.game import Game
-from ncirl.playbook import AttackerPlaybook, DefenderPlaybook, Moves
+from ncirl.model.game import Game
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves
 
 __all__ = ["attacker_from_arrays", "attacker_to_arrays", "defender_from_arrays", "defender_to_arrays"]
 

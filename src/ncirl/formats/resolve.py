@@ -11,8 +11,8 @@ from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMAT, game_from_attac
 from ncirl.formats.game_file import GAME_FORMAT, game_from_data
 from ncirl.formats.plain import format_of
 from ncirl.formats.source import read_source
-from ncirl.game import Game
 from ncirl.games import BUILTIN, builtin
+from ncirl.model.game import Game
 
 __all__ = ["GAME_READERS", "PREFIX", "is_one_sided_name", "resolve_game"]
 
@@ -42,7 +42,7 @@ def resolve_game(text: str) -> Game:
         names = ", ".join(PREFIX + name for name in sorted(BUILTIN))
         raise InputError(f"no such file; give the path of a game file or one of {names}", text)
     if is_one_sided_name(text):
-        from ncirl.adapters.osposg_import import load_osposg
+        from ncirl.formats.osposg_import import load_osposg
 
         return load_osposg(text)
     data = read_source(text)

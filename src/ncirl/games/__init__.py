@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ncirl.errors import InputError
-from ncirl.game import Game
 from ncirl.games.classics import (
     aumann_maschler_1,
     aumann_maschler_2,
@@ -18,6 +17,7 @@ from ncirl.games.inspection import inspection
 from ncirl.games.market import market
 from ncirl.games.office import office
 from ncirl.games.patrol import patrol
+from ncirl.model.game import Game
 
 __all__ = [
     "BUILTIN",

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from ncirl import games
-from ncirl.game import Game
 from ncirl.games import known_values as known
+from ncirl.model.game import Game
 
 __all__ = ["CATALOGUE", "Classic"]
 

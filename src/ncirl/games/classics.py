@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ncirl.game import Game, Observes
-from ncirl.stage import TERMINAL, Branch, Stage
+from ncirl.model.game import Game, Observes
+from ncirl.model.stage import TERMINAL, Branch, Stage
 
 __all__ = [
     "aumann_maschler_1",

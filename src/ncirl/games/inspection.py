@@ -10,8 +10,8 @@ but the choice of the day, so there is one intent; the value obeys
 from __future__ import annotations
 
 from ncirl.errors import InputError
-from ncirl.game import Game, Observes
-from ncirl.stage import TERMINAL, Branch, Stage
+from ncirl.model.game import Game, Observes
+from ncirl.model.stage import TERMINAL, Branch, Stage
 
 __all__ = ["inspection"]
 

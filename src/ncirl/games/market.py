@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from ncirl.errors import InputError
-from ncirl.game import Game, Observes
 from ncirl.games.classics import repeated
+from ncirl.model.game import Game, Observes
 
 __all__ = ["market"]
 

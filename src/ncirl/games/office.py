@@ -6,10 +6,10 @@ from functools import cache
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
-from ncirl.game import Game
+from ncirl.model.game import Game
 
 if TYPE_CHECKING:
-    from ncirl.games.attack_graph import AttackGraph
+    from ncirl.attack_graphs.graph import AttackGraph
 
 __all__ = ["office", "office_graph"]
 
@@ -17,7 +17,7 @@ __all__ = ["office", "office_graph"]
 @cache
 def office_graph() -> AttackGraph:
     """Return the attack graph; its labels say what each condition means."""
-    from ncirl.games.attack_graph import AttackGraph
+    from ncirl.attack_graphs.graph import AttackGraph
 
     with as_file(files("ncirl.games") / "data" / "office.yaml") as path:
         return AttackGraph.load(path)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ncirl.game import Game, Observes
-from ncirl.stage import Branch, Stage
+from ncirl.model.game import Game, Observes
+from ncirl.model.stage import Branch, Stage
 
 __all__ = ["patrol"]
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.game import Game
 from ncirl.games.patrol import MOVES, patrol
+from ncirl.model.game import Game
 from ncirl.solution import solve
-from ncirl.solvers.history_lp import HistoryLP
-from ncirl.solvers.history_tree import HistoryTree
+from ncirl.solvers.history_lp.history_lp import HistoryLP
+from ncirl.solvers.history_lp.tree import HistoryTree
 from ncirl.solvers.shapley import Shapley
 
 __all__ = ["PatrolStory", "patrol_story"]

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from ncirl.errors import InputError
+from ncirl.formats.untrusted import read_data
 from ncirl.importers.attack_flow_nodes import Flow, Way, flow_of
 from ncirl.importers.draft import Draft
 from ncirl.importers.one_file import one_file
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.recognise import not_of_format, recognise_data
-from ncirl.importers.untrusted import read_data
 from ncirl.importers.values import number, text
 
 __all__ = ["read"]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ncirl.errors import InputError
+from ncirl.formats.untrusted import read_json
 from ncirl.importers.bloodhound_collector import KINDS, is_collected, kind_of, nodes_and_edges
 from ncirl.importers.bloodhound_edges import TRAVERSABLE, Edge, Node
 from ncirl.importers.bloodhound_opengraph import OpenGraph, graph_of
@@ -19,7 +20,6 @@ from ncirl.importers.draft import Draft
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.recognise import not_of_format, recognise_data
 from ncirl.importers.report import shortened
-from ncirl.importers.untrusted import read_json
 
 __all__ = ["read"]
 

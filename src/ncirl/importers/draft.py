@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
-from ncirl.games.attack_graph import AttackGraph
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import ImportReport, NoteKind, Notes
 from ncirl.importers.values import text
-from ncirl.stage import LARGEST_REWARD
+from ncirl.model.stage import LARGEST_REWARD
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
 from ncirl.errors import InputError
-from ncirl.games.attack_graph import AttackGraph, Condition, Exploit
 from ncirl.importers.draft import Draft, DraftExploit, Imported
 from ncirl.importers.intents import choose_intents
 from ncirl.importers.names import ConditionNames, unique_ids

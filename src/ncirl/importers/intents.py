@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ncirl.attack_graphs.graph import Intent
 from ncirl.errors import InputError
-from ncirl.games.attack_graph import Intent
+from ncirl.formats.untrusted import read_data
 from ncirl.importers.names import ConditionNames, unique_ids
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import Notes, shortened
-from ncirl.importers.untrusted import read_data
 
 if TYPE_CHECKING:
     from ncirl.importers.draft import Draft

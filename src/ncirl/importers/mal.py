@@ -15,13 +15,13 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ncirl.formats.untrusted import read_data
 from ncirl.importers.draft import Draft
 from ncirl.importers.mal_steps import FACTS, MalGraph, Step, steps_of
 from ncirl.importers.mal_ttc import success_of, time_of
 from ncirl.importers.one_file import one_file
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.recognise import not_of_format, recognise_data
-from ncirl.importers.untrusted import read_data
 
 __all__ = ["read"]
 

@@ -16,11 +16,11 @@ from math import prod
 from pathlib import Path
 
 from ncirl.errors import InputError
+from ncirl.formats.untrusted import is_xml, parse_xml, read_csv, read_text, read_xml
 from ncirl.importers.draft import Draft
 from ncirl.importers.mulval_dot import OPENING, read_dot
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.recognise import not_of_format, recognise
-from ncirl.importers.untrusted import is_xml, parse_xml, read_csv, read_text, read_xml
 from ncirl.importers.values import chance
 
 __all__ = ["read"]

@@ -12,8 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ncirl.errors import InputError
-from ncirl.importers.options import SIZE_LIMIT
-from ncirl.importers.untrusted import BYTES_PER_ROW, read_text
+from ncirl.formats.untrusted import BYTES_PER_ROW, SIZE_LIMIT, read_text
 from ncirl.importers.values import number
 
 __all__ = ["OPENING", "read_dot"]

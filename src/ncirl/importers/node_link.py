@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ncirl.errors import InputError
+from ncirl.formats.untrusted import is_xml, read_json, read_text
 from ncirl.importers.draft import Draft
 from ncirl.importers.node_graph import Edge, NodeGraph, check_size, fill
 from ncirl.importers.one_file import one_file
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.recognise import not_of_format, recognise_data
-from ncirl.importers.untrusted import is_xml, read_json, read_text
 from ncirl.importers.values import text, truth
 
 __all__ = ["read"]

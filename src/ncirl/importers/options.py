@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ncirl.errors import InputError
-from ncirl.stage import LARGEST_REWARD
+from ncirl.formats.untrusted import SIZE_LIMIT
+from ncirl.model.stage import LARGEST_REWARD
 
-__all__ = ["SIZE_LIMIT", "ImportOptions"]
-
-SIZE_LIMIT = 16 * 2**20  # bytes; JSON takes up to 25 times its size in memory
+__all__ = ["ImportOptions"]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ncirl.errors import InputError
+from ncirl.formats.untrusted import SIZE_LIMIT, is_xml, read_data, read_text, read_xml
 from ncirl.importers.mulval_dot import OPENING
-from ncirl.importers.options import SIZE_LIMIT
-from ncirl.importers.untrusted import is_xml, read_data, read_text, read_xml
 
 __all__ = ["Kind", "not_of_format", "recognise", "recognise_data", "recognised_format"]
 

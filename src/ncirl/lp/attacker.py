@@ -21,11 +21,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray
-from ncirl.bounds import Hull, Vectors
 from ncirl.lp.assembly import Choices, Mixture, row_kron
+from ncirl.lp.bounds import Hull, Vectors
 from ncirl.lp.session import INF, LPSolution, Meter, Session
-from ncirl.observations import Observations
-from ncirl.stage import Stage
+from ncirl.model.observations import Observations
+from ncirl.model.stage import Stage
 
 __all__ = ["AttackerStep", "HullLP", "VectorLP"]
 

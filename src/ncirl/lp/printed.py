@@ -16,10 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray
-from ncirl.bounds import Hull, sawtooth
 from ncirl.lp.attacker import HullLP
+from ncirl.lp.bounds import Hull, sawtooth
 from ncirl.lp.session import INF, Meter, Session
-from ncirl.stage import Stage
+from ncirl.model.stage import Stage
 
 __all__ = ["PrintedDefenderLP", "PrintedDefenderStep", "PromisePoints", "printed_attacker_lp", "sawtooth_d"]
 

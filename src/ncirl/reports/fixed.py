@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.evaluation.starts import prior_of
-from ncirl.playbook import DefenderPlaybook, by_state
+from ncirl.model.starts import prior_of
+from ncirl.playbook.playbook import DefenderPlaybook, by_state
 
 __all__ = ["FixedDefence", "fixed_defences"]
 

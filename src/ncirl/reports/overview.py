@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ncirl.formats.policy_file import Policy
-from ncirl.game import Game
-from ncirl.games.attack_graph import AttackGraph
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.model.game import Game
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.page import Html, page, paragraph, section, table, text
 from ncirl.reports.sections import first_chances, first_moves_section, graph_section, intents_section, names_section
 
@@ -14,7 +14,10 @@ __all__ = ["overview_page"]
 
 
 def overview_page(
-    game: Game, graph: AttackGraph | None, policy: Policy | None = None, facts: Mapping[str, object] | None = None
+    game: Game,
+    graph: AttackGraph | None,
+    policy: CertifiedSolution | None = None,
+    facts: Mapping[str, object] | None = None,
 ) -> str:
     """Return the page.
 
@@ -24,7 +27,7 @@ def overview_page(
         What is shown.
     graph : AttackGraph, optional
         Its attack graph; without one there is no picture.
-    policy : Policy, optional
+    policy : CertifiedSolution, optional
         What is proved for it, as `open_policy` returns it, and the first move.
     facts : mapping, optional
         Further lines about it, such as sizes.

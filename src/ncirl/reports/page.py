@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from ncirl.pictures.render import plain_text
-from ncirl.pictures.theme import DARK, LIGHT, css_variables, intent_colour
+from ncirl.reports.pictures.render import plain_text
+from ncirl.reports.pictures.theme import DARK, LIGHT, css_variables, intent_colour
 
 __all__ = ["Html", "bar", "dot", "page", "paragraph", "picture", "section", "table", "text"]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ncirl.evaluation.starts import prior_of
-from ncirl.formats.policy_file import Policy, recomputed
-from ncirl.games.attack_graph import AttackGraph
-from ncirl.pictures import themed_svg
-from ncirl.pictures.story_picture import story_figure
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.model.starts import prior_of
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.playbook.verify import Certificate, verify
 from ncirl.reports.fixed import FixedDefence, fixed_defences
 from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section, table, text
+from ncirl.reports.pictures import themed_svg
+from ncirl.reports.pictures.story_picture import story_figure
 from ncirl.reports.sections import (
     first_chances,
     first_moves_section,
@@ -21,7 +22,6 @@ from ncirl.reports.sections import (
 )
 from ncirl.reports.story import Moment, story
 from ncirl.reports.worth import Worth, worth_of_options
-from ncirl.verify import Certificate, verify
 
 __all__ = ["report_page"]
 
@@ -31,13 +31,13 @@ MOST_STATES = 2_000  # for what needs the whole game at once
 
 
 def report_page(
-    policy: Policy, graph: AttackGraph | None = None, *, quick: bool = False, time_limit: float = 60.0
+    policy: CertifiedSolution, graph: AttackGraph | None = None, *, quick: bool = False, time_limit: float = 60.0
 ) -> tuple[str, Certificate]:
     """Write the report on a policy.
 
     Parameters
     ----------
-    policy : Policy
+    policy : CertifiedSolution
         Of any game; what it claims is verified, not believed.
     graph : AttackGraph, optional
         The graph it was made from, for the picture and the names; `graph_of` finds the one in a policy file.
@@ -57,7 +57,7 @@ def report_page(
     title = f"{policy.game.name}: what to block"
     if not certificate.holds:
         return page(title, [_headline(policy, certificate), _faults(certificate)]), certificate
-    policy = recomputed(policy, certificate)
+    policy = policy.recomputed(certificate)
     chances = first_chances(policy, graph)
     per_intent = dict(zip(policy.game.intents, certificate.per_intent.tolist(), strict=True))
     body = [_headline(policy, certificate)]
@@ -74,7 +74,7 @@ def report_page(
     return page(title, body), certificate
 
 
-def _headline(policy: Policy, found: Certificate) -> Html:
+def _headline(policy: CertifiedSolution, found: Certificate) -> Html:
     title = Html(f"<h1>{text(policy.game.name)}: what to block, and what that guarantees</h1>")
     if not found.holds:
         return Html(title + paragraph("Do not rely on this policy: its certificate does NOT hold.", "bad"))
@@ -107,7 +107,7 @@ def _faults(found: Certificate) -> Html:
     return section("What is wrong with it", table(["fault"], [[fault] for fault in found.faults]), paragraph(said))
 
 
-def _options(policy: Policy, graph: AttackGraph | None) -> list[str]:
+def _options(policy: CertifiedSolution, graph: AttackGraph | None) -> list[str]:
     """List what the defender can block, what it blocks first before the rest."""
     first = [name for _, options, _ in first_chances(policy, graph) for name in options]
     states = [policy.game.stage(state) for state in policy.game.explore()]
@@ -116,7 +116,7 @@ def _options(policy: Policy, graph: AttackGraph | None) -> list[str]:
 
 
 def _worth_section(
-    policy: Policy, graph: AttackGraph | None, found: Certificate, quick: bool, time_limit: float
+    policy: CertifiedSolution, graph: AttackGraph | None, found: Certificate, quick: bool, time_limit: float
 ) -> Html:
     options = _options(policy, graph)
     parts: list[Html] = []
@@ -190,7 +190,7 @@ def _range(least: float, most: float, top: float) -> Html:
     return bar(least / top, most=most / top) if top > 0 else bar(0.0)
 
 
-def _stories_section(policy: Policy, graph: AttackGraph | None) -> Html:
+def _stories_section(policy: CertifiedSolution, graph: AttackGraph | None) -> Html:
     prior = prior_of(policy.game)
     order = np.argsort(-prior, kind="stable").tolist()[:STORIES]
     stories = {
@@ -227,7 +227,7 @@ def _story(k: int, name: str, moments: list[Moment], longest: int) -> Html:
     return Html(f"<div><h3>{dot(k)}{text(name)}</h3>{picture(svg, fits=True)}{listed}</div>")
 
 
-def _made(policy: Policy, found: Certificate) -> Html:
+def _made(policy: CertifiedSolution, found: Certificate) -> Html:
     settings = ", ".join(f"{name} {value}" for name, value in policy.settings.items())
     versions = ", ".join(f"{name} {version}" for name, version in policy.versions.items())
     said = (

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ncirl.formats.policy_file import Policy
-from ncirl.game import Game
-from ncirl.games.attack_graph import AttackGraph
-from ncirl.pictures import graph_figure, themed_svg
-from ncirl.pictures.graph_picture import MOST
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.model.game import Game
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.page import Html, bar, dot, paragraph, picture, section, table, text
+from ncirl.reports.pictures import graph_figure, themed_svg
+from ncirl.reports.pictures.graph_picture import MOST
 
 __all__ = ["first_chances", "first_moves_section", "graph_section", "intents_section", "members_of", "names_section"]
 
@@ -28,7 +28,9 @@ def members_of(graph: AttackGraph | None, action: str) -> frozenset[str]:
     return frozenset([action]) if graph is None else frozenset(members(action))
 
 
-def first_chances(policy: Policy, graph: AttackGraph | None) -> list[tuple[str, dict[str, float], dict[str, float]]]:
+def first_chances(
+    policy: CertifiedSolution, graph: AttackGraph | None
+) -> list[tuple[str, dict[str, float], dict[str, float]]]:
     """Return, for each start, its name, the chance of each option and of each action, likeliest first."""
     found = []
     for start in policy.game.starts:
@@ -87,7 +89,7 @@ def intents_section(game: Game, graph: AttackGraph | None, per_intent: Mapping[s
     return section("What the intruder may want", paragraph(said), table(columns, rows, numbers))
 
 
-def first_moves_section(policy: Policy, graph: AttackGraph | None) -> Html:
+def first_moves_section(policy: CertifiedSolution, graph: AttackGraph | None) -> Html:
     """Say what to do now."""
     parts: list[Html] = []
     costs = {} if graph is None else {e.id: e for e in graph.exploits}

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, State
-from ncirl.formats.policy_file import Policy
-from ncirl.strategy import Memory
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.strategies.strategy import Memory
 
 __all__ = ["Moment", "story"]
 
@@ -51,12 +51,12 @@ class Moment:
     chance: float = 0.0
 
 
-def story(policy: Policy, intent: str, members: Callable[[str], frozenset[str]]) -> list[Moment]:
+def story(policy: CertifiedSolution, intent: str, members: Callable[[str], frozenset[str]]) -> list[Moment]:
     """Follow the attacker of one intent along the likeliest way forward.
 
     Parameters
     ----------
-    policy : Policy
+    policy : CertifiedSolution
         Both playbooks.
     intent : str
         What the attacker is after.
@@ -106,7 +106,7 @@ def story(policy: Policy, intent: str, members: Callable[[str], frozenset[str]])
 
 def _moment(
     told: list[Moment],
-    policy: Policy,
+    policy: CertifiedSolution,
     place: State,
     belief: FloatArray,
     members: Callable[[str], frozenset[str]],
@@ -119,12 +119,12 @@ def _moment(
     return Moment(state, ", ".join(sorted(new)), belief, blocked, attempt, chance)
 
 
-def _name(policy: Policy, place: State) -> str:
+def _name(policy: CertifiedSolution, place: State) -> str:
     own = place[1] if policy.game.horizon is not None and isinstance(place, tuple) else place
     return policy.game.describe(own)
 
 
-def _changes(policy: Policy, place: State) -> FloatArray:
+def _changes(policy: CertifiedSolution, place: State) -> FloatArray:
     """Tell for each outcome whether the state is another one then."""
     here = _name(policy, place)
     return np.array([float(_name(policy, o.state) != here) for o in policy.game.timed().stage(place).outcomes])

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ncirl.errors import NcirlError
-from ncirl.formats.policy_file import Policy
-from ncirl.game import Game
+from ncirl.model.game import Game
+from ncirl.model.stage import Stage
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import solve
-from ncirl.stage import Stage
 
 __all__ = ["Uses", "Worth", "without_option", "worth_of_options"]
 
@@ -44,12 +44,12 @@ class Worth:
     note: str = ""
 
 
-def worth_of_options(policy: Policy, options: list[str], uses: Uses, time_limit: float) -> Iterator[Worth]:
+def worth_of_options(policy: CertifiedSolution, options: list[str], uses: Uses, time_limit: float) -> Iterator[Worth]:
     """Bound the value without each option in turn.
 
     Parameters
     ----------
-    policy : Policy
+    policy : CertifiedSolution
         Whose game it is.
     options : list of str
         In the order in which they are to be tried.
@@ -58,7 +58,7 @@ def worth_of_options(policy: Policy, options: list[str], uses: Uses, time_limit:
     time_limit : float
         Seconds for all of them together; an option whose turn comes later is not tried.
     """
-    from ncirl.solvers.certified import Certified
+    from ncirl.solvers.certified.certified import Certified
 
     began = time.perf_counter()
     closeness = max(RELATIVE_GAP, policy.gap / max(abs(policy.upper), abs(policy.lower), 1e-12))

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.game import Game
-from ncirl.graph_order import components, is_cyclic
+from ncirl.model.game import Game
+from ncirl.model.order import components, is_cyclic
+from ncirl.model.tempered import Options
 from ncirl.solvers.shapley import backward
 from ncirl.solvers.stationary import Cycle, Loop
-from ncirl.solvers.tempered import Options
 
 __all__ = ["InitialBounds", "StationaryDefence", "concedes", "initial_bounds"]
 

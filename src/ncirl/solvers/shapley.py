@@ -31,12 +31,12 @@ import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
-from ncirl.game import Game
-from ncirl.graph_order import components, is_cyclic
+from ncirl.model.game import Game
+from ncirl.model.order import components, is_cyclic
+from ncirl.model.tempered import Options
 from ncirl.solution import Progress, ProgressCallback, Solution, Stats, Status
 from ncirl.solvers.matrix_game import MatrixGame, matrix_game
 from ncirl.solvers.stationary import ROUNDING, Cycle, Loop
-from ncirl.solvers.tempered import Options
 
 __all__ = ["Backward", "Shapley", "ShapleySolution", "backward"]
 

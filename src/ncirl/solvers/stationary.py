@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
 from ncirl._typing import FloatArray, IntArray, State
-from ncirl.game import Game
+from ncirl.model.game import Game
 
 __all__ = ["ROUNDING", "Cycle", "Loop"]
 

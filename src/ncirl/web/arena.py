@@ -15,7 +15,7 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.defence.choices import Choice, members, plain_choice, set_choice
 from ncirl.errors import InputError
-from ncirl.stage import Stage
+from ncirl.model.stage import Stage
 from ncirl.web.draws import Table
 from ncirl.web.limits import MOST_STAGES
 from ncirl.web.opening import Opened

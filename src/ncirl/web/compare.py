@@ -19,11 +19,11 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.baselines import MAIRL
 from ncirl.evaluation import AnsweringAttacker
-from ncirl.evaluation.starts import prior_of
-from ncirl.game import Game
+from ncirl.model.game import Game
+from ncirl.model.starts import prior_of
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley
-from ncirl.strategy import AttackerStrategy, DefenderStrategy, StationaryDefender, uniform_defender
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, StationaryDefender, uniform_defender
 from ncirl.web.arena import Arena
 from ncirl.web.draws import Luck, Table, drawn_luck
 from ncirl.web.roles import Opponent

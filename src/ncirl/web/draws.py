@@ -15,9 +15,9 @@ from typing import TypeVar
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.evaluation.starts import prior_of
-from ncirl.game import Game
-from ncirl.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.model.game import Game
+from ncirl.model.starts import prior_of
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["Happened", "Luck", "Standing", "Table", "drawn_luck"]
 

@@ -10,15 +10,16 @@ import zipfile
 from dataclasses import dataclass
 from typing import Any
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
 from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMAT, attack_graph_from_data
 from ncirl.formats.graph_source import attack_graph_at, graph_of
 from ncirl.formats.plain import format_of
-from ncirl.formats.policy_file import Policy, open_policy
+from ncirl.formats.policy_file import open_policy
 from ncirl.formats.resolve import GAME_READERS, PREFIX, resolve_game
 from ncirl.formats.source import read_source
-from ncirl.game import Game
-from ncirl.games.attack_graph import AttackGraph
+from ncirl.model.game import Game
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.web.limits import Limits
 from ncirl.web.source import Source, shown
 
@@ -39,14 +40,14 @@ class Opened:
         The contest.
     graph : AttackGraph or None
         What it is a picture of.
-    policy : Policy or None
+    policy : CertifiedSolution or None
         How it is played.
     """
 
     name: str
     game: Game
     graph: AttackGraph | None = None
-    policy: Policy | None = None
+    policy: CertifiedSolution | None = None
 
 
 def open_source(source: Source, limits: Limits) -> Opened:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ncirl.games.attack_graph import AttackGraph
-from ncirl.pictures.layers import levels_of
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.reports.pictures.layers import levels_of
 
 __all__ = ["picture_of"]
 

@@ -13,11 +13,11 @@ from enum import StrEnum
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.belief import plan_of
 from ncirl.errors import InputError
-from ncirl.players import Observer
-from ncirl.spectator import number_of
-from ncirl.stage import Outcome
+from ncirl.model.belief import plan_of
+from ncirl.model.stage import Outcome
+from ncirl.strategies.players import Observer
+from ncirl.strategies.public_state import number_of
 from ncirl.web.arena import Arena, Board
 from ncirl.web.draws import drawn_luck
 from ncirl.web.roles import Role

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.reductions import estimate_size
+from ncirl.attack_graphs.reductions.size import MANY_STATES
 from ncirl.errors import SizeError
-from ncirl.game import Game
-from ncirl.games.attack_graph import AttackGraph
-from ncirl.reductions import estimate_size
-from ncirl.reductions.size import MANY_STATES
+from ncirl.model.game import Game
 
 __all__ = ["sizes_of"]
 

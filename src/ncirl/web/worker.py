@@ -8,7 +8,7 @@ Anything that comes the other way means: stop with what there is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -83,7 +83,7 @@ def _solved(task: Solve, tell: Callable[[str, Any], None], stopped: Callable[[],
     from ncirl.formats.graph_source import extra_of
     from ncirl.formats.policy_file import policy_bytes
     from ncirl.solution import solve
-    from ncirl.solvers.certified import Certified
+    from ncirl.solvers.certified.certified import Certified
 
     opened = open_source(task.source, task.limits)
     due = 0.0
@@ -99,7 +99,7 @@ def _solved(task: Solve, tell: Callable[[str, Any], None], stopped: Callable[[],
     settings = Certified(gap=0.0, relative_gap=task.relative_gap, time_limit=task.time_limit)
     solution = solve(opened.game, settings, progress=report)
     tell("bounds", {"seconds": solution.stats.seconds, "lower": solution.lower, "upper": solution.upper})
-    return policy_bytes(solution.policy(None if opened.graph is None else extra_of(opened.graph)))
+    return policy_bytes(replace(solution, extra={} if opened.graph is None else extra_of(opened.graph)))
 
 
 def _view_of(raw: bytes, limits: Limits) -> bytes:

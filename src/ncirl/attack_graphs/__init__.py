@@ -1,0 +1,1 @@
+"""Attack graphs: the model, its rules, random instances, sizes, reductions."""

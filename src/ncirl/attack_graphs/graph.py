@@ -1,0 +1,246 @@
+r"""Attack graphs: what an intruder can do next, what it may be after, and what each move costs.
+
+Conditions become enabled and stay so. An exploit is usable while all its premises are enabled and its result is not
+yet. Each stage the attacker attempts a set of usable exploits and the defender blocks one; a blocked exploit fails
+this stage, the other attempted ones succeed independently. With s the enabled conditions,
+
+    R(s, a, d, s'; θ) = Σ_{c ∈ s' \ s} rewards_θ(c) − Σ_{e ∈ a} attack_cost(e) + Σ_{e ∈ d} block_cost(e).
+
+This module is the description with its faults; `attack_rules` turns it into stages.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ncirl.attack_graphs.rules import AttackRules
+from ncirl.errors import InputError
+from ncirl.model.game import Game, Observes
+from ncirl.model.stage import LARGEST_REWARD, SUM_TOLERANCE, TERMINAL
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Alert", "AttackGraph", "Condition", "Exploit", "Intent"]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Something that may hold of the system; initial ones hold from the start and pay nothing."""
+
+    id: str
+    initial: bool = False
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Alert:
+    """How likely an exploit's alert rings in a stage in which it was attempted (blocked or not), and was not."""
+
+    attempted: float
+    idle: float = 0.0
+
+
+@dataclass(frozen=True)
+class Exploit:
+    """A way to enable a condition once all its premises are enabled."""
+
+    id: str
+    premises: tuple[str, ...]
+    result: str
+    success: float
+    attack_cost: float = 0.0
+    block_cost: float = 0.0
+    alert: Alert | None = None
+
+
+@dataclass(frozen=True)
+class Intent:
+    """What the attacker may be after: the reward for enabling each condition, 0 where none is given."""
+
+    id: str
+    prior: float
+    rewards: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class AttackGraph:
+    """An attack graph with the attacker's possible intents.
+
+    Parameters
+    ----------
+    conditions, exploits, intents : tuple
+        The graph, which may have cycles, and the intents with their prior.
+    discount, horizon, observes
+        As for `Game`. Alerts are seen with ``observes="outcomes"`` only; where actions are seen they tell nothing.
+    attacker_budget, defender_budget : int, optional
+        The most exploits attempted or blocked in a stage; None sets no limit.
+    name : str
+        A name for people.
+
+    Raises
+    ------
+    InputError
+        With every fault, each with its place in the words of the file format.
+
+    Examples
+    --------
+    >>> graph = AttackGraph(
+    ...     conditions=(Condition("outside", initial=True), Condition("server"), Condition("data")),
+    ...     exploits=(
+    ...         Exploit("phish", ("outside",), "server", success=0.5, attack_cost=0.1, block_cost=0.2),
+    ...         Exploit("dump", ("server",), "data", success=1.0),
+    ...     ),
+    ...     intents=(Intent("vandal", 0.5, {"server": 1.0}), Intent("thief", 0.5, {"data": 2.0})),
+    ...     discount=0.9,
+    ... )
+    >>> game = graph.game()
+    >>> [game.describe(state) for state in game.explore()]
+    ['start', 'server', 'server + data']
+    >>> game.stage(game.starts[0].state).reward[:, :, 0]
+    array([[0. , 0.2],
+           [0.4, 0.1]])
+    """
+
+    conditions: tuple[Condition, ...]
+    exploits: tuple[Exploit, ...]
+    intents: tuple[Intent, ...]
+    discount: float
+    horizon: int | None = None
+    observes: Observes | str = Observes.ACTIONS
+    attacker_budget: int | None = None
+    defender_budget: int | None = None
+    name: str = "attack graph"
+
+    def __post_init__(self) -> None:
+        faults = [*self._parameter_faults(), *self._graph_faults(), *self._intent_faults()]
+        if faults:
+            raise InputError(faults, where=f"attack graph '{self.name}'")
+
+    def game(self) -> Game:
+        """Return the contest on this graph; its public states, sets of enabled conditions, are met lazily.
+
+        A state with no usable exploit is terminal. What is left out of the actions cannot change the value:
+        exploits that are not usable, and usable ones that never succeed and ring no alert that is seen. (Attempting
+        such an exploit costs and tells the defender something, which never helps the one who knows the intent;
+        blocking it costs and prevents nothing.)
+
+        Raises
+        ------
+        SizeError
+            When a state is met whose stage is too large; the message says what budgets would do.
+        """
+        rules = AttackRules(self)
+        return Game(
+            rules.stage,
+            intents=[intent.id for intent in self.intents],
+            initial={rules.start: [intent.prior for intent in self.intents]},
+            discount=self.discount,
+            horizon=self.horizon,
+            observes=self.observes,
+            name=self.name,
+            describe=rules.describe,
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> AttackGraph:
+        """Read an attack-graph file, JSON or YAML; `InputError` tells every fault with its place."""
+        from ncirl._files import load_attack_graph
+
+        return load_attack_graph(path)
+
+    def save(self, path: str | Path) -> None:
+        """Write an attack-graph file: YAML where the name ends in .yaml or .yml, JSON otherwise."""
+        from ncirl._files import save_attack_graph
+
+        save_attack_graph(self, path)
+
+    def to_networkx(self) -> nx.DiGraph[tuple[str, str]]:
+        """Return the graph of premises → exploit → result.
+
+        Nodes are ``("condition", id)`` and ``("exploit", id)``; each has its `data`, the object of this module.
+        """
+        import networkx as nx  # slow to load, and needed here only
+
+        graph: nx.DiGraph[tuple[str, str]] = nx.DiGraph(name=self.name)
+        for condition in self.conditions:
+            graph.add_node(("condition", condition.id), data=condition)
+        for exploit in self.exploits:
+            node = ("exploit", exploit.id)
+            graph.add_node(node, data=exploit)
+            graph.add_edges_from((("condition", premise), node) for premise in exploit.premises)
+            graph.add_edge(node, ("condition", exploit.result))
+        return graph
+
+    def _parameter_faults(self) -> Iterator[str]:
+        names = [intent.id for intent in self.intents]
+        try:  # the priors are checked apart: here their place would be lost
+            Game(
+                lambda _: TERMINAL,
+                intents=names,
+                initial={"start": [1.0] + [0.0] * (len(names) - 1)} if names else {},
+                discount=self.discount,
+                horizon=self.horizon,
+                observes=self.observes,
+            )
+        except InputError as error:
+            yield from (fault for fault in error.faults if not fault.startswith("initial"))
+        for side, budget in (("attacker", self.attacker_budget), ("defender", self.defender_budget)):
+            if budget is not None and budget < 0:
+                yield f"{side}_budget: must not be negative, got {budget}"
+
+    def _graph_faults(self) -> Iterator[str]:
+        if not self.conditions:
+            yield "conditions: at least one is needed"
+        yield from _repeated("conditions", (condition.id for condition in self.conditions))
+        yield from _repeated("exploits", (exploit.id for exploit in self.exploits))
+        known = {condition.id for condition in self.conditions}
+        for i, exploit in enumerate(self.exploits):
+            at = f"exploits[{i}]"
+            for j, premise in enumerate(exploit.premises):
+                if premise not in known:
+                    yield f"{at}.from[{j}]: unknown condition '{premise}'"
+                elif premise in exploit.premises[:j]:
+                    yield f"{at}.from[{j}]: condition '{premise}' appears twice"
+            if exploit.result not in known:
+                yield f"{at}.to: unknown condition '{exploit.result}'"
+            yield from _chance(f"{at}.success", exploit.success)
+            for cost in ("attack_cost", "block_cost"):
+                if not 0 <= getattr(exploit, cost) <= LARGEST_REWARD:
+                    yield f"{at}.{cost}: must lie in [0, {LARGEST_REWARD:g}], got {getattr(exploit, cost):g}"
+            if exploit.alert is not None:
+                yield from _chance(f"{at}.alert.attempted", exploit.alert.attempted)
+                yield from _chance(f"{at}.alert.idle", exploit.alert.idle)
+
+    def _intent_faults(self) -> Iterator[str]:
+        known = {condition.id for condition in self.conditions}
+        for i, intent in enumerate(self.intents):
+            yield from _chance(f"intents[{i}].prior", intent.prior)
+            for condition, reward in intent.rewards.items():
+                if condition not in known:
+                    yield f"intents[{i}].rewards: unknown condition '{condition}'"
+                if not abs(reward) <= LARGEST_REWARD:
+                    said = f"must be finite and at most {LARGEST_REWARD:g} in size, got {reward:g}"
+                    yield f"intents[{i}].rewards.{condition}: {said}"
+        total = math.fsum(intent.prior for intent in self.intents)
+        if self.intents and abs(total - 1) > SUM_TOLERANCE:
+            yield f"intents: priors sum to {total:g}, not 1"
+
+
+def _repeated(place: str, ids: Iterable[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    for i, name in enumerate(ids):
+        if not name:
+            yield f"{place}[{i}].id: must not be empty"
+        elif name in seen:
+            yield f"{place}[{i}].id: '{name}' appears twice"
+        seen.add(name)
+
+
+def _chance(place: str, value: float) -> Iterator[str]:
+    if not 0 <= value <= 1:
+        yield f"{place}: must lie in [0, 1], got {value:g}"

@@ -1,0 +1,118 @@
+"""What would make a game that is too large small enough: reductions that were tried, the gentlest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.reductions.crop import crop_hops, goals_of, keep_ways
+from ncirl.attack_graphs.reductions.prune import prune
+from ncirl.attack_graphs.reductions.size import MANY_STATES, Size, estimate_size
+
+__all__ = ["Advice", "Suggestion", "size_advice"]
+
+BUDGETS = ((None, None), (2, 2), (1, 2), (1, 1))  # attacker's, defender's
+FARTHEST = 12  # hops
+MOST_WAYS = 4
+FEW_GOALS = 20  # for which several ways are looked for
+Family = Iterator[tuple[list[str], AttackGraph]]  # options and the graph they make, the gentlest first
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Options of ``ncirl reduce`` that were tried, and how large the game is then."""
+
+    options: tuple[str, ...]
+    after: Size
+
+    def __str__(self) -> str:
+        return f"`ncirl reduce {' '.join(self.options)}`, which leaves {self.after}"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """How large a game is, and what makes it small enough.
+
+    Attributes
+    ----------
+    size : Size
+        Of the game as it is.
+    suggestions : tuple of Suggestion
+        Ways to a smaller game, the gentlest first; empty when nothing that was tried is enough.
+    """
+
+    size: Size
+    suggestions: tuple[Suggestion, ...]
+
+    def __str__(self) -> str:
+        if not self.suggestions:
+            return f"{self.size}; no crop is enough, reward fewer goals (`ncirl reduce --only-goals`) or cut by hand"
+        return f"{self.size}; try {', or '.join(str(suggestion) for suggestion in self.suggestions)}"
+
+
+def size_advice(graph: AttackGraph, size: Size | None = None) -> Advice | None:
+    """Say what would make a game small enough; None where it is not too large.
+
+    Pruning, which changes nothing, comes first. If that and budgets are not enough, the widest crop around the goals
+    that is, and the most ways to each goal that are: one bounds the value from above, the other from below.
+
+    Parameters
+    ----------
+    graph : AttackGraph
+        Any.
+    size : Size, optional
+        What `estimate_size` says, where it has been asked already.
+    """
+    size = estimate_size(graph) if size is None else size
+    if not size.too_large:
+        return None
+    pruned, reduction = prune(graph)
+    first = ("--prune",) if reduction.done else ()
+    for families in ([_whole(pruned)], [_crops(pruned), _ways(pruned)]):
+        found = [suggestion for family in families if (suggestion := _first_that_fits(family, first)) is not None]
+        if found:
+            return Advice(size, tuple(found))
+    return Advice(size, ())
+
+
+def _first_that_fits(family: Family, first: tuple[str, ...]) -> Suggestion | None:
+    for options, smaller in family:
+        if estimate_size(smaller, MANY_STATES + 1, walks=0).states > MANY_STATES:
+            continue
+        for budgets, limited in _limited(smaller):
+            after = estimate_size(limited, MANY_STATES + 1, walks=0)
+            if not after.too_large:
+                return Suggestion((*first, *options, *budgets), after)
+    return None
+
+
+def _whole(graph: AttackGraph) -> Family:
+    yield [], graph
+
+
+def _crops(graph: AttackGraph) -> Family:
+    for hops in range(FARTHEST, 0, -1):
+        cropped, reduction = crop_hops(graph, hops)
+        if reduction.done:
+            yield ["--crop", str(hops)], prune(cropped)[0]
+
+
+def _ways(graph: AttackGraph) -> Family:
+    for ways in range(MOST_WAYS if len(goals_of(graph)) <= FEW_GOALS else 1, 0, -1):
+        cropped, reduction = keep_ways(graph, ways)
+        if reduction.done:
+            yield ["--paths", str(ways)], prune(cropped)[0]
+
+
+def _limited(graph: AttackGraph) -> Family:
+    for attacker, defender in BUDGETS:
+        attacker, defender = _least(graph.attacker_budget, attacker), _least(graph.defender_budget, defender)
+        options = [] if attacker == graph.attacker_budget else ["--attacker-budget", str(attacker)]
+        options += [] if defender == graph.defender_budget else ["--defender-budget", str(defender)]
+        yield options, replace(graph, attacker_budget=attacker, defender_budget=defender)
+
+
+def _least(own: int | None, asked: int | None) -> int | None:
+    given = [budget for budget in (own, asked) if budget is not None]
+    return min(given) if given else None

@@ -1,0 +1,192 @@
+r"""How large the game of an attack graph is, without building it.
+
+Public states are the sets of conditions that can come about; one new condition at a time reaches them all, because an
+exploit stays usable until its result holds. They are counted one by one up to a limit. Beyond it the number is
+estimated: with out(s) the conditions that can be next at s and in(s) those that can have been last, every state is
+worth Σ over the ways to it of Π 1/in = 1, so a walk that chooses uniformly among out(s) has
+
+    E[ Σ_k Π_{j<k} out(s_j) / in(s_{j+1}) ] = number of states,
+
+averaged over some walks with a fixed seed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from math import inf, log10
+
+import numpy as np
+
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.rules import MOST_ACTIONS, count_sets
+from ncirl.model.game import Observes
+
+__all__ = ["MANY_STATES", "Size", "estimate_size"]
+
+COUNTED = 20_000  # states counted one by one
+LOOKS = 6_000_000  # at exploits, while counting, if that is enough to find many states
+HUGE = 10**300  # beyond, a float may overflow
+WALKS = 64
+WALKED = 64  # conditions at most where walks are taken: what a walk takes grows with the cube
+MANY_STATES = 2_000  # beyond, the certified solver takes minutes before its first bounds
+MANY_PAIRS = 2_000_000  # of actions, all states together
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a game is.
+
+    Attributes
+    ----------
+    states : float
+        Number of public states: counted, estimated, or a number that it exceeds.
+    kind : {"counted", "estimated", "more-than"}
+        Which of the three.
+    attacker_actions, defender_actions : int
+        The most in any state looked at.
+    pairs : float
+        Σ_s |A(s)| |D(s)|, in proportion where states were not counted.
+    conditions, exploits, intents : int
+        Of the graph.
+    """
+
+    states: float
+    kind: str
+    attacker_actions: int
+    defender_actions: int
+    pairs: float
+    conditions: int
+    exploits: int
+    intents: int
+
+    @property
+    def too_large(self) -> bool:
+        """Whether solving it takes very long, or more memory than there may be."""
+        actions = max(self.attacker_actions, self.defender_actions)
+        return self.states > MANY_STATES or self.pairs > MANY_PAIRS or actions > MOST_ACTIONS
+
+    def __str__(self) -> str:
+        said = {"counted": "", "estimated": "about ", "more-than": "more than "}[self.kind]
+        actions = f"{_short(self.attacker_actions)} x {_short(self.defender_actions)} actions"
+        them = "them" if self.kind == "counted" else "those looked at"
+        return f"{said}{_short(self.states)} public states, up to {actions} in one of {them}"
+
+
+def _short(count: float) -> str:
+    if count < 1e5:
+        return f"{count:,.0f}"
+    exponent = int(log10(count))  # fine for integers that no float can hold
+    return f"{10 ** (log10(count) - exponent):.0f}e{exponent}"
+
+
+def estimate_size(graph: AttackGraph, limit: int = COUNTED, *, walks: int = WALKS) -> Size:
+    """Count the public states and actions of a graph's game, or estimate them beyond `limit` states.
+
+    Parameters
+    ----------
+    graph : AttackGraph
+        Any.
+    limit : int
+        The most states counted one by one.
+    walks : int
+        Random walks to estimate further from; 0 leaves it at "more than".
+
+    Examples
+    --------
+    >>> from ncirl.games.office import office_graph
+    >>> print(estimate_size(office_graph()))
+    26 public states, up to 16 x 16 actions in one of them
+    """
+    lattice = _Lattice(graph)
+    n_first, first = lattice.usable(lattice.start)
+    if not walks and 2 ** len(first) > limit:  # any of them may come first, in any combination
+        most = count_sets(n_first, graph.attacker_budget), count_sets(n_first, graph.defender_budget)
+        counts = len(graph.conditions), len(graph.exploits), len(graph.intents)
+        return Size(float(min(2 ** len(first), HUGE)), "more-than", *most, inf, *counts)
+    quick = max(MANY_STATES + 1, LOOKS // max(1, len(graph.exploits)))
+    usable, complete = lattice.counted(max(1, min(limit, quick)))
+    met = usable.total()
+    states, kind = float(met), "counted"
+    if not complete:
+        walked = lattice.walked(walks) if walks and lattice.free <= WALKED else 0.0
+        states, kind = (walked, "estimated") if walked > met else (float(met), "more-than")
+
+    def actions(n: int) -> tuple[int, int]:
+        return count_sets(n, graph.attacker_budget), count_sets(n, graph.defender_budget)
+
+    sizes = [(times, *actions(n)) for n, times in usable.items() if n]
+    pairs = sum(times * a * d for times, a, d in sizes)
+    most = actions(max(usable))
+    counts = len(graph.conditions), len(graph.exploits), len(graph.intents)
+    return Size(states, kind, *most, (float(pairs) if pairs < HUGE else inf) * states / met, *counts)
+
+
+class _Lattice:
+    """The sets of conditions that can come about, as bit masks."""
+
+    def __init__(self, graph: AttackGraph) -> None:
+        bit = {c.id: 1 << k for k, c in enumerate(graph.conditions)}
+        sees_alerts = Observes(graph.observes) is Observes.OUTCOMES
+        self.start = sum(bit[c.id] for c in graph.conditions if c.initial)
+        self.free = len(bit) - self.start.bit_count()
+        self.moves = graph.attacker_budget != 0
+        self.exploits = [  # (premises, result, whether it can succeed)
+            (sum(bit[p] for p in e.premises), bit[e.result], e.success > 0)
+            for e in graph.exploits
+            if not bit[e.result] & self.start and (e.success > 0 or (sees_alerts and e.alert is not None))
+        ]
+
+    def usable(self, state: int) -> tuple[int, list[int]]:
+        """Return the number of usable exploits and the conditions that can be next."""
+        open_ones = [(c, can) for needs, c, can in self.exploits if not (needs & ~state or c & state)]
+        return len(open_ones), list(dict.fromkeys(c for c, can in open_ones if can and self.moves))
+
+    def counted(self, limit: int) -> tuple[Counter[int], bool]:
+        """Return how many states have how many usable exploits, and whether that is all of them."""
+        met, level = {self.start}, [self.start]
+        sizes: Counter[int] = Counter()
+        while level:
+            following: list[int] = []
+            for state in level:
+                n, results = self.usable(state)
+                sizes[n] += 1
+                if sizes.total() >= limit:
+                    return sizes, False
+                fresh = {state | c for c in results} - met
+                met |= fresh
+                following += fresh
+            level = following
+        return sizes, True
+
+    def walked(self, walks: int) -> float:
+        """Estimate the number of states by random walks."""
+        rng = np.random.default_rng(0)
+        total = 0.0
+        for _ in range(walks):
+            state, weight = self.start, 1.0
+            total += weight
+            while results := self.usable(state)[1]:
+                state |= results[int(rng.integers(len(results)))]
+                weight *= len(results) / self._last(state)
+                total += weight
+        return total / walks
+
+    def _last(self, state: int) -> int:
+        """Count the conditions of a state that can have been enabled last."""
+        gained, found = state & ~self.start, 0
+        inside = [(needs, c) for needs, c, can in self.exploits if can and not (needs | c) & ~state]
+        while gained:
+            condition = gained & -gained
+            gained ^= condition
+            found += self._comes_about(state ^ condition, inside)
+        return found
+
+    def _comes_about(self, state: int, exploits: list[tuple[int, int]]) -> bool:
+        held, before = self.start, -1
+        while held not in (before, state):
+            before = held
+            for needs, c in exploits:
+                if c & state and not needs & ~held:
+                    held |= c
+        return held == state

@@ -1,0 +1,272 @@
+"""Files written by others, read as plain data within limits: text, JSON, YAML, XML, CSV.
+
+A file is refused, never partly believed: too large, not text, nested too deeply, a repeated key, an XML document type
+(entities expand, and may name other files), aliases that unfold. Nothing in a file is executed or followed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import datetime
+import gc
+import io
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from ncirl.errors import InputError
+from ncirl.formats.plain import DEEPEST
+from ncirl.formats.source import is_yaml_name
+
+__all__ = [
+    "BYTES_PER_ROW",
+    "SIZE_LIMIT",
+    "is_xml",
+    "parse_xml",
+    "read_csv",
+    "read_data",
+    "read_json",
+    "read_text",
+    "read_xml",
+    "read_yaml",
+]
+
+SIZE_LIMIT = 16 * 2**20  # bytes; JSON takes up to 25 times its size in memory
+YAML_SHARE = 8  # YAML takes this many times more memory than JSON of the same size
+BYTES_PER_ROW = 32  # of a size limit: what a row of CSV or an element of XML counts for at least
+HEAD = 256  # bytes in which a file shows what it is
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def read_bytes(path: str | Path, limit: int = SIZE_LIMIT, *, whole: bool = True) -> bytes:
+    """Return the content of a file of at most `limit` bytes, or with `whole` False as much as that of any file."""
+    where = str(path)
+    try:
+        with Path(path).open("rb") as file:
+            raw = file.read(limit + whole)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where) from None
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"cannot be read: {error}", repr(where)) from None
+    if len(raw) > limit:
+        raise InputError(f"is larger than {_size(limit)}; --size-limit raises the limit, in bytes", where)
+    return raw
+
+
+def is_xml(path: str | Path) -> bool:
+    """Tell whether a file opens like XML, in whatever encoding."""
+    head = read_bytes(path, HEAD, whole=False).lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")
+    return head.startswith(b"<")
+
+
+def read_text(path: str | Path, limit: int = SIZE_LIMIT) -> str:
+    """Return the text of a file: UTF-8 with or without a byte-order mark, or UTF-16 with one.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, is larger than `limit` bytes, is empty or is not text.
+    """
+    raw = read_bytes(path, limit)
+    try:
+        found = raw.decode("utf-16" if raw.startswith(UTF_16) else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(f"line {line}, byte {error.start}: not UTF-8; is this a text file?", str(path)) from None
+    if not found.strip():
+        raise InputError("the file is empty", str(path))
+    return found
+
+
+def read_data(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
+    """Return a JSON or YAML file as plain data; any other name is JSON when the text opens with a bracket."""
+    if is_yaml_name(Path(path)):
+        return read_yaml(path, limit)
+    if Path(path).suffix.lower() != ".json" and read_text(path, limit).lstrip()[:1] not in "{[":
+        return read_yaml(path, limit)
+    return read_json(path, limit)
+
+
+def read_json(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
+    """Return a JSON file as plain data; NaN, which JSON does not have, becomes None.
+
+    Raises
+    ------
+    InputError
+        Also when it does not parse, repeats a key, holds an infinity or is nested too deeply.
+    """
+    where = str(path)
+    source = read_text(path, limit)
+    try:
+        with _no_collection():
+            data = json.loads(source, object_pairs_hook=_map, parse_constant=lambda _: None)
+    except json.JSONDecodeError as error:
+        raise InputError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}", where) from None
+    except RecursionError:
+        raise InputError(f"is nested more than {DEEPEST} levels deep", where) from None
+    except ValueError as error:  # a repeated key, or an integer of thousands of digits
+        raise InputError(f"not JSON: {error}", where) from None
+    _check(data, where)
+    return data
+
+
+def read_yaml(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
+    """Return a YAML file as plain data: keys are text whatever they look like, dates are text.
+
+    Raises
+    ------
+    InputError
+        As for `read_json`; a YAML file may have an eighth of the size.
+    """
+    from ncirl.formats.strict_yaml import parse_yaml
+
+    where = str(path)
+    source = read_text(path, limit)
+    if len(source) > limit // YAML_SHARE:
+        raise InputError(
+            f"is larger than {_size(limit // YAML_SHARE)}, the most for YAML; "
+            f"--size-limit {YAML_SHARE * len(source)} lets it in, JSON needs less",
+            where,
+        )
+    data = _plain(parse_yaml(source, where), where)
+    _check(data, where)
+    return data
+
+
+def read_xml(path: str | Path, limit: int = SIZE_LIMIT) -> Element:
+    """Return the root element of an XML file; names are without their namespaces.
+
+    Raises
+    ------
+    InputError
+        Also when it is not well-formed, has a document type, or is nested too deeply.
+    """
+    return parse_xml(read_bytes(path, limit), str(path), limit)
+
+
+def parse_xml(raw: bytes | str, where: str, limit: int = SIZE_LIMIT) -> Element:
+    """Return the root element of XML source; see `read_xml`."""
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    builder = TreeBuilder()
+    depth, elements = 0, 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth, elements
+        depth, elements = depth + 1, elements + 1
+        if depth > DEEPEST:
+            raise InputError(f"line {parser.CurrentLineNumber}: is nested more than {DEEPEST} levels deep", where)
+        if elements > max(1, limit // BYTES_PER_ROW):
+            raise InputError(f"has more than {elements - 1} elements; --size-limit raises the limit", where)
+        builder.start(_local(tag), {_local(key): value for key, value in attributes.items()})
+
+    def end(tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+        builder.end(_local(tag))
+
+    def refuse(*_: object) -> None:
+        raise InputError(
+            f"line {parser.CurrentLineNumber}: has a document type or an entity, which is not read from a file of "
+            "unknown origin; remove the DOCTYPE",
+            where,
+        )
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = builder.data
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = parser.UnparsedEntityDeclHandler = refuse
+    try:
+        parser.Parse(raw, True)
+        root: Element = builder.close()
+    except expat.ExpatError as error:
+        said = expat.errors.messages.get(error.code, str(error))
+        raise InputError(
+            f"line {error.lineno}, column {error.offset + 1}: not well-formed XML: {said}", where
+        ) from None
+    except (LookupError, ValueError) as error:  # an encoding that is declared but unknown
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"not well-formed XML: {error}", where) from None
+    return root
+
+
+def read_csv(path: str | Path, limit: int = SIZE_LIMIT) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV file that are not blank, each with the number of its line."""
+    where = str(path)
+    reader = csv.reader(io.StringIO(read_text(path, limit), newline=""), skipinitialspace=True)
+    try:
+        for rows, row in enumerate(reader):
+            if rows >= max(1, limit // BYTES_PER_ROW):
+                raise InputError(f"has more than {rows} rows; --size-limit raises the limit", where)
+            if any(cell.strip() for cell in row):
+                yield reader.line_num, [cell.strip() for cell in row]
+    except csv.Error as error:
+        raise InputError(f"line {reader.line_num}: not CSV: {error}", where) from None
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Look for no garbage while there is none: with millions of containers that takes most of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _map(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"key {repeated!a:.60} appears twice in one object")
+    return found
+
+
+def _check(data: Any, where: str) -> None:
+    """Refuse deep nesting and infinities; keeps only one way into the data at a time."""
+    ways: list[Iterator[Any]] = [iter((data,))]
+    while ways:
+        for datum in ways[-1]:
+            if isinstance(datum, dict | list):
+                if len(ways) > DEEPEST:
+                    raise InputError(f"is nested more than {DEEPEST} levels deep", where)
+                ways.append(iter(datum.values() if isinstance(datum, dict) else datum))
+                break
+            if isinstance(datum, float) and not math.isfinite(datum):
+                raise InputError(f"a number must be finite, got {datum}", where)
+        else:
+            ways.pop()
+
+
+def _plain(datum: Any, where: str) -> Any:
+    """Make what YAML gives plain; `parse_yaml` has bounded how deep this goes."""
+    if isinstance(datum, dict):
+        found = {key if isinstance(key, str) else str(key): _plain(inner, where) for key, inner in datum.items()}
+        repeated = getattr(datum, "repeated", ()) or ([next(iter(found))] if len(found) < len(datum) else ())
+        if repeated:
+            raise InputError(f"key {str(repeated[0])!a:.60} appears twice in one map", where)
+        return found
+    if isinstance(datum, list):
+        return [_plain(inner, where) for inner in datum]
+    if isinstance(datum, datetime.date):
+        return datum.isoformat()
+    if datum is None or isinstance(datum, str | bool | int | float):
+        return datum
+    raise InputError(f"values of type {type(datum).__name__} are not read", where)
+
+
+def _local(name: str) -> str:
+    return name.rpartition(":")[2]
+
+
+def _size(limit: int) -> str:
+    return f"{limit / 2**20:.3g} MiB" if limit >= 2**19 else f"{limit} bytes"

@@ -1,0 +1,210 @@
+"""Against a finite-state controller the opponent faces an MDP over its nodes; here it is, and what it is worth.
+
+Rows are the opponent's choices, grouped by node: ``reward[row]``, and ``moves[row, node]``, the discounted chance of
+what follows (the opponent sees the node: that only makes the check stricter). Its value is the fixed point of
+
+    U(n) = max_{rows of n}  reward[row] + Σ_m moves[row, m] U(m)          (min for a minimising opponent),
+
+one column per intent where the attacker responds. No linear program is needed: sweeps from a bound on the right side
+stay bounds (`tightened`), policy iteration comes close to the fixed point (`approached`), and what is close becomes a
+bound that is proved, rounding included, in `ncirl.playbook.enclosure`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ncirl._typing import FloatArray, IntArray
+
+__all__ = ["OpponentMDP", "spans"]
+
+SETTLED = 1e-9  # tightening ends when nothing moves by more
+ROUNDS = 200  # improvements of the opponent's policy, at most
+REFINEMENTS, DIGITS = 5, 1e-8  # of the evaluation of one policy, and how much each leaves of the last
+SWEEPS = 1000  # in the evaluation of one policy, at most
+SMALL = 3000  # nodes whose equations are factored
+
+
+def spans(begin: IntArray, end: IntArray) -> IntArray:
+    """Concatenate the ranges begin[k] … end[k] − 1."""
+    lengths = end - begin
+    offsets = np.repeat(begin - np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp), lengths)
+    return offsets + np.arange(lengths.sum(), dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class OpponentMDP:
+    """What the opponent of a controller faces.
+
+    Attributes
+    ----------
+    reward : ndarray of shape (rows,) or (rows, Θ)
+        Expected reward of each choice.
+    moves : csr_array of shape (rows, nodes)
+        Discounted chances of the next node.
+    first : ndarray of shape (nodes,)
+        First row of each node; every node has at least one.
+    maximise : bool
+        Whether the opponent is the attacker.
+    """
+
+    reward: FloatArray
+    moves: sp.csr_array
+    first: IntArray
+    maximise: bool
+
+    @property
+    def discount(self) -> float:
+        """The largest sum of a row's chances."""
+        return float(np.asarray(self.moves.sum(axis=1)).max(initial=0.0))
+
+    def backup(self, values: FloatArray) -> FloatArray:
+        """Apply the operator once."""
+        return self.best(self.reward + self.moves @ values)
+
+    def tightened(self, values: FloatArray, sweeps: int, floor: FloatArray | float | None = None) -> FloatArray:
+        """Improve a bound: values the opponent cannot beat stay so under the operator.
+
+        Parameters
+        ----------
+        values : ndarray
+            Values the opponent cannot beat.
+        sweeps : int
+            How often to apply the operator at the most; fewer when nothing moves any more.
+        floor : ndarray, optional
+            Per node, what choices that are not among the rows are worth to the opponent at most.
+        """
+        worse, better = (np.maximum, np.minimum) if self.maximise else (np.minimum, np.maximum)
+        for _ in range(sweeps):
+            answer = self.backup(values)
+            before, values = values, better(values, answer if floor is None else worse(answer, floor))
+            if float(np.abs(values - before).max(initial=0.0)) < SETTLED:
+                break
+        return values
+
+    def answers(self, values: FloatArray) -> IntArray:
+        """Return the rows that are best against some values, per node (and intent)."""
+        row_values = self.reward + self.moves @ values
+        return self._reaching(row_values, self.best(row_values))
+
+    def levels(self) -> list[IntArray]:
+        """Group the nodes so that each leads to earlier groups, or to nodes of its own that lead back to it."""
+        from scipy.sparse.csgraph import connected_components  # slow to load, and play does without it
+
+        n = len(self.first)
+        owner = np.repeat(np.arange(n), np.diff(np.append(self.first, len(self.reward))))
+        entries = self.moves.tocoo()
+        met = entries.data > 0
+        here, there = owner[entries.row[met]], entries.col[met]
+        _, part = connected_components(
+            sp.csr_array((np.ones(len(here)), (here, there)), shape=(n, n)), connection="strong"
+        )
+        # between the parts there is no cycle: peel off what leads nowhere, then what led only there, and so on
+        pairs = np.unique(np.stack([part[there], part[here]])[:, part[here] != part[there]], axis=1)
+        waiting = np.bincount(pairs[1], minlength=n)
+        starts = np.searchsorted(pairs[0], np.arange(n + 1))
+        level = np.zeros(n, dtype=np.intp)  # by part
+        ready = np.flatnonzero(waiting == 0)
+        depth = 0
+        while len(ready):
+            level[ready] = depth
+            before = pairs[1][spans(starts[ready], starts[ready + 1])]
+            np.subtract.at(waiting, before, 1)
+            ready = np.unique(before[waiting[before] == 0])
+            depth += 1
+        order = np.argsort(level[part], kind="stable")
+        cuts = np.flatnonzero(np.diff(level[part][order])) + 1
+        return [nodes for nodes in np.split(order, cuts) if len(nodes)]
+
+    @cached_property
+    def _ends(self) -> IntArray:
+        """Where the rows of each node end."""
+        return np.append(self.first[1:], len(self.reward)).astype(np.intp)
+
+    def rows_of(self, nodes: IntArray) -> IntArray:
+        """List the rows of some nodes."""
+        return spans(self.first[nodes], self._ends[nodes])
+
+    def among(self, nodes: IntArray, reward: FloatArray) -> OpponentMDP:
+        """Return the process among some nodes, all else being in the `reward` of their rows."""
+        rows = self.rows_of(nodes)
+        widths = self._ends[nodes] - self.first[nodes]
+        return OpponentMDP(reward, sp.csr_array(self.moves[rows][:, nodes]), np.cumsum(widths) - widths, self.maximise)
+
+    def best(self, row_values: FloatArray) -> FloatArray:
+        """Return the best of each node's rows."""
+        best = np.maximum if self.maximise else np.minimum
+        answer: FloatArray = best.reduceat(row_values, self.first, axis=0)
+        return answer
+
+    def approached(self, values: FloatArray, room: FloatArray) -> FloatArray:
+        """Approach the fixed point by policy iteration, until no node moves by more than the `room` of its best row.
+
+        Nothing is promised about the answer: it may be far off where chances do not sum to less than one.
+
+        Parameters
+        ----------
+        values : ndarray of shape (nodes, Θ)
+            Where to begin.
+        room : ndarray of shape (rows, Θ)
+            How closely each row is to be met.
+        """
+        if not self.discount < 1:
+            return values
+        for _ in range(ROUNDS):
+            row_values = self.reward + self.moves @ values
+            after = self.best(row_values)
+            chosen = self._reaching(row_values, after)
+            enough = np.take_along_axis(room, chosen, axis=0)
+            if (np.abs(after - values) <= enough).all():
+                return after
+            columns = [self._evaluated(chosen[:, k], k, after[:, k], enough[:, k]) for k in range(after.shape[1])]
+            values = np.stack(columns, axis=1)
+        return values
+
+    def _reaching(self, row_values: FloatArray, best: FloatArray) -> IntArray:
+        """Return the first row of each node that is as good as its best."""
+        widths = np.diff(np.append(self.first, len(self.reward)))
+        reached = row_values == np.repeat(best, widths, axis=0)
+        numbers = np.arange(len(row_values)).reshape(-1, *[1] * (reached.ndim - 1))
+        chosen: IntArray = np.minimum.reduceat(np.where(reached, numbers, len(row_values)), self.first, axis=0)
+        return chosen
+
+    def _evaluated(self, rows: IntArray, k: int, value: FloatArray, enough: FloatArray) -> FloatArray:
+        """Approach v = reward + moves v for the rows chosen, by corrections, and by sweeps for what these leave.
+
+        A correction is solved for rather than the value: so nodes worth little are met as closely as those worth much.
+        """
+        moves, reward = self.moves[rows], self.reward[rows, k]
+        matrix = sp.eye_array(len(rows), format="csr") - moves
+        solve = _solver(matrix)
+        residual = reward - matrix @ value
+        for _ in range(REFINEMENTS):
+            if (np.abs(residual) <= enough).all():
+                return value
+            with np.errstate(all="ignore"):  # a method may break down: then its answer is not taken
+                better = value + solve(residual)
+                left = reward - matrix @ better
+            if not np.abs(left).max() < np.abs(residual).max():
+                break
+            value, residual = better, left
+        for _ in range(SWEEPS):
+            before, value = value, reward + moves @ value
+            if (np.abs(value - before) <= enough).all():
+                break
+        return value
+
+
+def _solver(matrix: sp.csr_array) -> Callable[[FloatArray], FloatArray]:
+    """Return a function that solves with a matrix: by factors, or by a Krylov method where these might fill memory."""
+    from scipy.sparse.linalg import bicgstab, splu  # slow to load, and play does without them
+
+    if matrix.shape[0] <= SMALL:
+        factors = splu(sp.csc_array(matrix))
+        return lambda right: np.asarray(factors.solve(right))
+    return lambda right: np.asarray(bicgstab(matrix, right, rtol=DIGITS, atol=0.0, maxiter=SWEEPS)[0])

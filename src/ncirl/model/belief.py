@@ -1,0 +1,70 @@
+"""Plans and posteriors: what the public may conclude from what it sees.
+
+The attacker's one-stage plan is a joint mass ``A(a, θ) = π(a | s, θ) b(θ)``, so Σ_a A(a, ·) = b. After observation i
+the unnormalised posterior is ``β_i(θ) = Σ_a mass[i, a] A(a, θ)``. Where actions are seen this is the paper's Lemma 1,
+
+    b'(θ) ∝ π(a | s, θ) b(θ),
+
+whatever d and s' are.
+
+**What has probability zero.** An observation that the plan makes impossible teaches nothing: the belief stays as it
+was. An intent that the belief rules out has no plan of its own: its policy is the crowd's, Σ_θ A(·, θ), which
+reveals nothing about it. Neither ever yields a NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.model.observations import Observations
+
+__all__ = ["plan_of", "policy_of", "posterior", "posterior_masses"]
+
+
+def plan_of(policy: FloatArray, belief: FloatArray) -> FloatArray:
+    """Return the joint mass A[a, θ] = π[a, θ] b[θ]."""
+    return policy * belief
+
+
+def policy_of(plan: FloatArray) -> FloatArray:
+    """Return π[a, θ] = A[a, θ] / Σ_a A[a, θ]; intents without mass follow the crowd.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> policy_of(np.array([[0.3, 0.0], [0.7, 0.0]]))
+    array([[0.3, 0.3],
+           [0.7, 0.7]])
+    """
+    plan = np.maximum(plan, 0.0)
+    mass = plan.sum(axis=0)
+    crowd = plan.sum(axis=1, keepdims=True)
+    crowd = crowd / crowd.sum() if crowd.sum() > 0 else np.full_like(crowd, 1 / len(crowd))
+    policy: FloatArray = np.where(mass > 0, plan / np.where(mass > 0, mass, 1.0), crowd)
+    return policy
+
+
+def posterior_masses(observations: Observations, plan: FloatArray) -> FloatArray:
+    """Return the unnormalised posteriors β[i, θ] of every observation."""
+    masses: FloatArray = observations.mass @ plan
+    return masses
+
+
+def posterior(observations: Observations, plan: FloatArray, i: int) -> FloatArray:
+    """Return the belief after observation `i`; it stays as it was when the plan makes `i` impossible.
+
+    Parameters
+    ----------
+    observations : Observations
+        Of the stage just played.
+    plan : ndarray of shape (A, Θ)
+        The attacker's plan; its column sums are the belief before.
+    i : int
+        What was seen; -1 for what no plan could have caused.
+    """
+    before = plan.sum(axis=0)
+    after = (observations.mass[[i]] @ plan)[0] if i >= 0 else np.zeros_like(before)
+    kept = after if after.sum() > 0 else before
+    belief: FloatArray = kept / kept.sum()
+    return belief

@@ -1,0 +1,291 @@
+"""The game `<S, {A, D}, T, {Θ, R}, P0, γ>`, one `Stage` of arrays per public state, met lazily.
+
+At a public state s both players choose at once, a ∈ A(s) and d ∈ D(s); an outcome o, which names the successor
+s'(o), follows the law q(o | s, a, d); the attacker gains and the defender pays R(s, a, d, o; θ). Only the attacker
+knows the intent θ. Nobody sees rewards. What the defender sees is set by `Observes`:
+
+- ``actions`` (the paper): the attacker's action and the successor, (a, s');
+- ``outcomes``: its own action and the outcome, (d, o), not the attempt itself.
+
+Axis order everywhere: ``[a, d, o, θ]``. A game with a finite horizon is played as its `timed` twin, whose public
+state is (t, s), so every solver knows one kind of game only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ncirl._typing import FloatArray, State
+from ncirl.errors import InputError, SizeError
+from ncirl.model.observations import Observations
+from ncirl.model.stage import EPSILON, SUM_TOLERANCE, TERMINAL, Stage
+
+__all__ = ["Game", "Observes", "Start"]
+
+LONGEST = 10**9  # stages; beyond, a play cannot be told from one without an end
+
+
+class Observes(StrEnum):
+    """What the defender sees after a stage.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> ncirl.games.patrol().observes is Observes.ACTIONS
+    True
+    """
+
+    ACTIONS = "actions"
+    OUTCOMES = "outcomes"
+
+
+@dataclass(frozen=True)
+class Start:
+    """A start state with its mass of prior probability per intent, P0(s, ·)."""
+
+    state: State
+    mass: FloatArray  # indexed [θ]
+
+    @property
+    def probability(self) -> float:
+        """P0(s)."""
+        return float(self.mass.sum())
+
+    @property
+    def belief(self) -> FloatArray:
+        """P0(θ | s)."""
+        belief: FloatArray = self.mass / self.mass.sum()
+        return belief
+
+
+class Game:
+    """A zero-sum Markov game in which only the attacker knows the intent.
+
+    Parameters
+    ----------
+    stage : callable
+        Gives the `Stage` played at a public state; asked once per state, when the state is first met.
+        ``TERMINAL`` ends the game there.
+    intents : sequence of str
+        Names of the intents θ.
+    initial : mapping
+        P0(s, θ): per start state, the probability of each intent (a vector, or a mapping by name).
+    discount : float
+        γ in [0, 1); 1 is allowed with a finite horizon.
+    horizon : int, optional
+        Number of stages; None plays for ever.
+    observes : {"actions", "outcomes"}
+        What the defender sees.
+    name : str
+        A name for people.
+    describe : callable, optional
+        Turns a public state into text for people; `str` by default.
+
+    Raises
+    ------
+    InputError
+        With every fault of the arguments; a malformed stage raises when it is met (`explore` meets them all).
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> game = ncirl.games.aumann_maschler_1(discount=1 / 3)
+    >>> game.intents, [start.state for start in game.starts]
+    (('t1', 't2'), ['play'])
+    >>> game.stage("play").reward[:, :, 0]
+    array([[1., 0.],
+           [0., 0.]])
+    """
+
+    def __init__(
+        self,
+        stage: Callable[[Any], Stage],
+        *,
+        intents: Sequence[str],
+        initial: Mapping[Any, ArrayLike | Mapping[str, float]],
+        discount: float,
+        horizon: int | None = None,
+        observes: Observes | str = Observes.ACTIONS,
+        name: str = "game",
+        describe: Callable[[Any], str] = str,
+    ) -> None:
+        faults = _parameter_faults(intents, discount, horizon, observes)
+        starts, more = _starts(intents, initial) if len(set(intents)) == len(intents) else ((), [])
+        if faults or more:
+            raise InputError(faults + more, where=f"game '{name}'")
+        self.intents = tuple(intents)
+        self.starts = starts
+        self.discount = float(discount)
+        self.horizon = horizon
+        self.observes = Observes(observes)
+        self.name = name
+        self.describe = describe
+        self._rule = stage
+        self._met: dict[State, Stage] = {}
+        self._explored: tuple[State, ...] | None = None
+        self._timed: Game | None = None
+
+    def __repr__(self) -> str:
+        horizon = "" if self.horizon is None else f", horizon={self.horizon}"
+        play = f"discount={self.discount:g}{horizon}, observes={self.observes}"
+        return f"Game({self.name!r}, {len(self.intents)} intents, {play})"
+
+    def stage(self, state: State) -> Stage:
+        """Return the stage played at `state`, checked and remembered; outcomes that are the same are one."""
+        found = self._met.get(state)
+        if found is None:
+            found = self._rule(state)
+            faults = found.faults(len(self.intents))
+            if faults:
+                place = f"state '{self.describe(state)}'"
+                raise InputError([f"{place}, {fault}" for fault in faults], where=f"game '{self.name}'")
+            found = self._met[state] = found.pooled()
+        return found
+
+    def is_terminal(self, state: State) -> bool:
+        """Tell whether play ends at `state`, worth 0 from then on."""
+        return self.stage(state).is_terminal
+
+    def observations(self, state: State) -> Observations:
+        """Return what the defender may see at the end of a stage at `state`."""
+        stage = self.stage(state)
+        return stage.seen_actions if self.observes is Observes.ACTIONS else stage.seen_outcomes
+
+    def explore(self, limit: int | None = None) -> list[State]:
+        """List every reachable public state, nearest first.
+
+        Parameters
+        ----------
+        limit : int, optional
+            Raise `SizeError` when there are more states than this.
+        """
+        if self._explored is not None and (limit is None or len(self._explored) <= limit):
+            return list(self._explored)
+        order = {start.state: None for start in self.starts}
+        queue = deque(order)
+        while queue:
+            for outcome in self.stage(queue.popleft()).outcomes:
+                if outcome.state not in order:
+                    order[outcome.state] = None
+                    queue.append(outcome.state)
+            if limit is not None and len(order) > limit:
+                raise SizeError(f"game '{self.name}' has more than {limit} reachable public states")
+        self._explored = tuple(order)
+        return list(order)
+
+    def timed(self) -> Game:
+        """Return the same contest without a horizon: public states are (t, s) and stage `horizon` is terminal.
+
+        A game that has no horizon is returned as it is; the answer is remembered, and what it has met with it.
+        """
+        if self.horizon is None:
+            return self
+        if self._timed is None:
+            self._timed = self._with_time(self.horizon)
+        return self._timed
+
+    def _with_time(self, last: int) -> Game:
+        def stage(timed_state: tuple[int, State]) -> Stage:
+            t, state = timed_state
+            return TERMINAL if t >= last else self.stage(state).with_states(lambda successor: (t + 1, successor))
+
+        return self.like(
+            stage=stage,
+            starts=[Start((0, start.state), start.mass) for start in self.starts],
+            horizon=None,
+            describe=lambda timed: f"{self.describe(timed[1])} at stage {timed[0] + 1}",
+        )
+
+    def start_at(self, state: State, belief: ArrayLike) -> Game:
+        """Return the same contest begun at one public state with one belief."""
+        starts, faults = _starts(self.intents, {state: np.asarray(belief, dtype=float)})
+        if faults:
+            raise InputError(faults, where=f"game '{self.name}'")
+        return self.like(starts=starts)
+
+    def with_horizon(self, horizon: int | None, discount: float | None = None) -> Game:
+        """Return the same contest cut after `horizon` stages, with another discount if one is given."""
+        discount = self.discount if discount is None else discount
+        faults = _parameter_faults(self.intents, discount, horizon, self.observes)
+        if faults:
+            raise InputError(faults, where=f"game '{self.name}'")
+        return self.like(horizon=horizon, discount=discount)
+
+    def scaled(self, factor: float, shift: float = 0.0) -> Game:
+        """Return the contest in which every reward R is replaced by ``factor * R + shift``."""
+        return self.like(stage=lambda state: self.stage(state).rescaled(factor, shift))
+
+    def like(
+        self,
+        *,
+        stage: Callable[[Any], Stage] | None = None,
+        starts: Sequence[Start] | None = None,
+        describe: Callable[[Any], str] | None = None,
+        **changes: Any,
+    ) -> Game:
+        """Return a copy with some of its parts replaced; for transformations that keep a game well-formed.
+
+        Unlike the constructor this takes several starts at one state, and a discount of 1 wherever every path ends.
+        """
+        twin = copy(self)
+        twin._rule = stage or self.stage
+        twin._met = {}
+        twin._explored = None
+        twin._timed = None
+        twin.starts = self.starts if starts is None else tuple(starts)
+        twin.describe = describe or self.describe
+        vars(twin).update(changes)
+        return twin
+
+
+def _parameter_faults(
+    intents: Sequence[str], discount: float, horizon: int | None, observes: Observes | str
+) -> list[str]:
+    faults = []
+    if len(intents) == 0:
+        faults.append("intents: at least one is needed")
+    faults += [f"intents: '{name}' appears twice" for name, times in Counter(intents).items() if times > 1]
+    if not 0 <= discount <= 1:
+        faults.append(f"discount: must lie in [0, 1), got {discount:g}")
+    elif discount == 1 and horizon is None:
+        faults.append("discount: 1 needs a finite horizon; set `horizon` or lower the discount")
+    if horizon is not None and horizon < 1:
+        faults.append(f"horizon: must be at least 1, got {horizon}")
+    elif horizon is not None and horizon > LONGEST:
+        faults.append(f"horizon: must be at most {LONGEST}; leave it out for a play without an end")
+    if observes not in list(Observes):
+        faults.append(f"observes: must be 'actions' or 'outcomes', got '{observes}'")
+    return faults
+
+
+def _starts(
+    intents: Sequence[str], initial: Mapping[Any, ArrayLike | Mapping[str, float]]
+) -> tuple[tuple[Start, ...], list[str]]:
+    faults, masses = [], {}
+    for state, given in initial.items():
+        if isinstance(given, Mapping):
+            faults += [f"initial, state '{state}': unknown intent '{name}'" for name in given if name not in intents]
+            given = [given.get(name, 0.0) for name in intents]
+        mass = np.array(given, dtype=float)
+        if mass.shape != (len(intents),):
+            faults.append(f"initial, state '{state}': {mass.size} probabilities for {len(intents)} intents")
+        elif not (np.isfinite(mass).all() and (mass >= 0).all()):
+            faults.append(f"initial, state '{state}': probabilities must be finite and not negative")
+        else:
+            masses[state] = mass
+    total = sum(float(mass.sum()) for mass in masses.values())
+    if not faults and abs(total - 1) > SUM_TOLERANCE:
+        faults.append(f"initial: probabilities sum to {total:g}, not 1")
+    if faults:
+        return (), faults
+    if abs(total - 1) <= len(masses) * len(intents) * EPSILON:  # one, up to rounding
+        total = 1.0
+    return tuple(Start(state, mass / total) for state, mass in masses.items() if mass.sum() > 0), []

@@ -1,0 +1,79 @@
+"""Intents that want the same are one intent: equal rewards everywhere, and equal odds wherever play may start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ncirl._typing import FloatArray, IntArray
+from ncirl.model.game import Game, Start
+from ncirl.model.stage import Stage
+
+__all__ = ["MergedIntents", "merge_intents"]
+
+
+@dataclass(frozen=True, eq=False)
+class MergedIntents:
+    """A game with fewer intents, and the way back.
+
+    Attributes
+    ----------
+    whole, game : Game
+        With all intents, and with the merged ones.
+    group : ndarray of shape (Θ,)
+        The merged intent of each.
+    odds : ndarray of shape (Θ,)
+        Its probability given the merged one.
+    """
+
+    whole: Game
+    game: Game
+    group: IntArray
+    odds: FloatArray
+
+
+def merge_intents(game: Game) -> MergedIntents:
+    """Merge the intents of a game that cannot be told apart by anything they do."""
+    stages = [game.stage(state) for state in game.explore() if not game.is_terminal(state)]
+    prior = np.array([start.mass for start in game.starts])  # [start, θ]
+    rewards = [stage.reward.reshape(-1, len(game.intents)) for stage in stages]
+    columns = np.vstack(rewards) if rewards else np.zeros((0, len(game.intents)))
+    group = np.full(len(game.intents), -1, dtype=np.intp)
+    chosen: list[int] = []
+    for k in range(len(game.intents)):
+        for g, leader in enumerate(chosen):
+            if np.array_equal(columns[:, k], columns[:, leader]) and _proportional(prior[:, k], prior[:, leader]):
+                group[k] = g
+                if not prior[:, leader].any():
+                    chosen[g] = k  # whom the prior rules out is like any odds, so must not speak for the others
+                break
+        else:
+            group[k] = len(chosen)
+            chosen.append(k)
+    total = np.bincount(group, weights=prior.sum(axis=0), minlength=len(chosen))
+    size = np.bincount(group, minlength=len(chosen))
+    odds = np.where(
+        total[group] > 0, prior.sum(axis=0) / np.where(total[group] > 0, total[group], 1.0), 1 / size[group]
+    )
+    pooled = np.eye(len(chosen))[group]  # [θ, merged θ]
+
+    def stage(state: object) -> Stage:
+        original = game.stage(state)
+        if original.is_terminal:
+            return original
+        return Stage(
+            original.attacker, original.defender, original.outcomes, original.law, pair=original.reward[:, :, chosen]
+        )
+
+    fewer = game.like(
+        stage=stage,
+        starts=[Start(start.state, start.mass @ pooled) for start in game.starts],
+        intents=tuple(game.intents[k] for k in chosen),
+    )
+    return MergedIntents(game, fewer, group, odds)
+
+
+def _proportional(one: FloatArray, other: FloatArray) -> bool:
+    """Tell whether two priors differ by a factor only (or one is nothing)."""
+    return bool(np.array_equal(one * other.sum(), other * one.sum())) or not one.any() or not other.any()

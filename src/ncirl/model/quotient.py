@@ -1,0 +1,191 @@
+"""Public states that are the same game up to the names of actions, merged.
+
+Where actions are seen, two states are equivalent when, after some renaming of each player's actions, they have the same
+expected rewards r[a, d, θ] and lead to equivalent successors with the same probabilities. The value function is then
+the same at both, and which of them was reached tells nothing (the action has told it all), so the two become one
+successor and the value of the game stays. Where only outcomes are seen, which successor was reached does tell
+something about the intent: there two states are equivalent only when they lead to the very same outcomes, and merged
+successors remain different outcomes. All comparisons are exact: a merge that is not found costs time, never truth.
+
+The four states of the patrol game are one; n stages of it then have 2^n public histories instead of 4^n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+import scipy.sparse as sp
+
+from ncirl._typing import IntArray, State
+from ncirl.model.canonical import canonical_order
+from ncirl.model.game import Game, Observes, Start
+from ncirl.model.order import components
+from ncirl.model.stage import Outcome, Stage
+
+__all__ = ["Quotient", "quotient"]
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient:
+    """A game with equivalent states merged, and the way back.
+
+    Attributes
+    ----------
+    game : Game
+        The merged game; its states are integers, one per class.
+    number : dict
+        The class of each public state of the original game.
+    attacker, defender : dict
+        Per original state: action k of the merged game is the original's action ``attacker[s][k]``.
+    """
+
+    game: Game
+    number: Mapping[State, int]
+    attacker: Mapping[State, IntArray]
+    defender: Mapping[State, IntArray]
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether nothing could be merged but states where play is over."""
+        playing = [k for state, k in self.number.items() if len(self.attacker[state])]
+        return len(set(playing)) == len(playing)
+
+    def outcome(self, original: Outcome) -> Outcome:
+        """Return the merged game's outcome for one of the original's."""
+        return _merged_outcome(original, self.number, self.game.observes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """A stage with its actions in canonical order, as bytes to compare and as orders to rename by."""
+
+    key: bytes
+    attacker: IntArray
+    defender: IntArray
+
+
+def quotient(game: Game) -> Quotient:
+    """Merge the equivalent public states of a game without a horizon (`Game.timed` first, if it has one)."""
+    number: dict[State, int] = {}
+    forms: dict[State, _Form] = {}
+    known: dict[bytes, int] = {}
+    fresh = count()
+    alone = _alone(game)
+    for component in components(game):
+        classes = _split(game, component, number, forms, alone)
+        if len(component) == 1:  # may equal a state met before
+            key = forms[component[0]].key
+            if key not in known:
+                known[key] = next(fresh)
+            number[component[0]] = known[key]
+        else:
+            names = {k: next(fresh) for k in sorted(set(classes.values()))}
+            number |= {state: names[k] for state, k in classes.items()}
+    return Quotient(
+        game=_merged(game, number, forms),
+        number=number,
+        attacker={state: form.attacker for state, form in forms.items()},
+        defender={state: form.defender for state, form in forms.items()},
+    )
+
+
+def _alone(game: Game) -> dict[State, _Form]:
+    """Return the states whose rewards, in whatever order, are those of no other: they need no canonical order."""
+    groups: dict[tuple[tuple[int, int], bytes], list[State]] = {}
+    for state in game.explore():
+        stage = game.stage(state)
+        if not stage.is_terminal:
+            groups.setdefault((stage.shape, np.sort(stage.reward + 0.0, axis=None).tobytes()), []).append(state)
+    alone: dict[State, _Form] = {}
+    for k, states in enumerate(groups.values()):
+        if len(states) == 1:
+            n_a, n_d = game.stage(states[0]).shape
+            alone[states[0]] = _Form(b"alone %d" % k, np.arange(n_a), np.arange(n_d))
+    return alone
+
+
+def _split(
+    game: Game,
+    component: Sequence[State],
+    number: Mapping[State, int],
+    forms: dict[State, _Form],
+    alone: Mapping[State, _Form],
+) -> dict[State, int]:
+    """Suppose all states of a component are one class, then split until nothing changes; note their forms."""
+    classes = dict.fromkeys(component, 0)
+    while True:
+        forms |= {state: alone.get(state) or _form(game, state, number, classes) for state in component}
+        keys = {state: (classes[state], forms[state].key) for state in component}
+        order = {key: k for k, key in enumerate(dict.fromkeys(keys.values()))}
+        refined = {state: order[key] for state, key in keys.items()}
+        if len(order) == len(set(classes.values())):
+            return refined
+        classes = refined
+
+
+def _form(game: Game, state: State, number: Mapping[State, int], classes: Mapping[State, int]) -> _Form:
+    """Bring a stage into canonical order; successors are known by class, those in the same component by -1 - class."""
+    stage = game.stage(state)
+    if stage.is_terminal:
+        nothing = np.zeros(0, dtype=np.intp)
+        return _Form(b"terminal", nothing, nothing)
+    if game.observes is Observes.ACTIONS:
+        labels = [str(number[o.state] if o.state in number else -1 - classes[o.state]) for o in stage.outcomes]
+    else:
+        labels = [repr(o) for o in stage.outcomes]
+    distinct = sorted(set(labels))
+    pool = _pool([distinct.index(label) for label in labels], len(distinct))
+    law = (stage.law @ pool).toarray().reshape(*stage.shape, len(distinct))
+    entries = np.concatenate([stage.reward, law], axis=2) + 0.0  # no negative zeros
+    attacker, defender = canonical_order(entries)
+    ordered = np.ascontiguousarray(entries[np.ix_(attacker, defender)])
+    return _Form(repr((stage.shape, distinct)).encode() + ordered.tobytes(), attacker, defender)
+
+
+def _merged(game: Game, number: Mapping[State, int], forms: Mapping[State, _Form]) -> Game:
+    chosen: dict[int, State] = {}
+    for state, k in number.items():
+        chosen.setdefault(k, state)
+
+    def stage(k: int) -> Stage:
+        original = game.stage(chosen[k])
+        return original if original.is_terminal else _renamed(original, forms[chosen[k]], number, game.observes)
+
+    starts: list[Start] = []
+    for start in game.starts:  # those with one belief become one
+        place = number[start.state]
+        twins = [i for i, s in enumerate(starts) if s.state == place and np.array_equal(s.belief, start.belief)]
+        if twins:
+            starts[twins[0]] = Start(place, starts[twins[0]].mass + start.mass)
+        else:
+            starts.append(Start(place, start.mass))
+    return game.like(stage=stage, starts=starts, describe=lambda k: game.describe(chosen[k]))
+
+
+def _merged_outcome(outcome: Outcome, number: Mapping[State, int], observes: Observes) -> Outcome:
+    """Forget all but the class where the action tells everything; keep what is seen where it does not."""
+    signal = None if observes is Observes.ACTIONS else repr(outcome)
+    return Outcome(number[outcome.state], signal)
+
+
+def _renamed(stage: Stage, form: _Form, number: Mapping[State, int], observes: Observes) -> Stage:
+    outcomes = [_merged_outcome(o, number, observes) for o in stage.outcomes]
+    distinct = list(dict.fromkeys(outcomes))
+    pool = _pool([distinct.index(o) for o in outcomes], len(distinct))
+    n_d = len(stage.defender)
+    rows = (form.attacker[:, None] * n_d + form.defender).ravel()
+    return Stage(
+        attacker=tuple(stage.attacker[k] for k in form.attacker),
+        defender=tuple(stage.defender[k] for k in form.defender),
+        outcomes=tuple(distinct),
+        law=sp.csr_array(stage.law[rows] @ pool),
+        pair=stage.reward[np.ix_(form.attacker, form.defender)],
+    )
+
+
+def _pool(columns: Sequence[int], width: int) -> sp.csr_array:
+    """Return the 0/1 matrix that adds up columns with the same number."""
+    return sp.csr_array((np.ones(len(columns)), (np.arange(len(columns)), columns)), shape=(len(columns), width))

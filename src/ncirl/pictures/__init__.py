@@ -1,8 +1,0 @@
-"""Pictures of attack graphs and of how play goes, drawn with matplotlib (the extra ``plot``)."""
-
-from __future__ import annotations
-
-from ncirl.pictures.graph_picture import graph_figure
-from ncirl.pictures.render import png_bytes, svg_text, themed_svg
-
-__all__ = ["graph_figure", "png_bytes", "svg_text", "themed_svg"]

@@ -1,0 +1,1 @@
+"""The two finite-state controllers, and the certificate."""

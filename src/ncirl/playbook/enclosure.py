@@ -1,0 +1,158 @@
+"""What an opponent can get, enclosed: bounds on its decision process that hold whatever rounding did.
+
+    (T V)(n) = max_{rows of n}  reward[row] + Σ_m moves[row, m] V(m)
+
+is monotone, and a contraction where nodes recur (γ < 1), so any V with T V ≤ V is nowhere below the value. In
+floating-point arithmetic a row's sum is off by at most
+
+    e(row) = K ε ( extent[row] + Σ_m moves[row, m] |V(m)| ) + τ,
+
+with ε = 2⁻⁵², K the number of operations behind a row, ``extent`` what the reward would be if all that was added up to
+it were positive, and τ for what is too small to be told from 0. So V is proved by the comparison
+
+    reward[row] + Σ_m moves[row, m] V(m) + e(row) ≤ V(n)        for every row of every node n          (`_is_proved`),
+
+and by nothing else: how V was found is not trusted. It is found on a process in which every row gets 2 e(row) more,
+which leaves each comparison room of e(row). An error belongs to its row: a huge number in a row that nobody would
+choose changes no bound. From the other side, the value is at least that of any one policy, enclosed the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ncirl._typing import FloatArray, IntArray
+from ncirl.mdp import OpponentMDP
+
+__all__ = ["EPSILON", "TINY", "Enclosure", "enclosed"]
+
+EPSILON = float(np.finfo(np.float64).eps)
+TINY = 1e-280  # far above what underflow can lose in a row, far below any number that matters
+ROOM = 0.25  # of e(row): how closely V is looked for
+ATTEMPTS = 8  # to find a V that is proved, each with more room
+
+
+@dataclass(frozen=True, eq=False)
+class Enclosure:
+    """Proved bounds on what an opponent's process is worth, per node (and intent): ``low ≤ value ≤ high``."""
+
+    low: FloatArray
+    high: FloatArray
+
+
+def enclosed(response: OpponentMDP, extent: FloatArray, operations: int, hint: FloatArray) -> Enclosure:
+    """Enclose the values of a process.
+
+    Parameters
+    ----------
+    response : OpponentMDP
+        The process.
+    extent : ndarray, shaped like ``response.reward``
+        Sum of the absolute values of what was added up to each reward.
+    operations : int
+        K, the most operations behind any row, those of its coefficients included.
+    hint : ndarray, shaped like the values
+        Where to look for them; a good one saves time, any one gives bounds.
+    """
+    sign = 1.0 if response.maximise else -1.0
+    n, shape, unit = len(response.first), hint.shape, operations * EPSILON
+    if not n:
+        return Enclosure(hint, hint)
+    process = OpponentMDP(
+        sign * response.reward.reshape(len(response.reward), -1), response.moves, response.first, True
+    )
+    extent = extent.reshape(process.reward.shape)
+    levels = process.levels()
+    most = _not_exceeded(process, extent, unit, levels, _plausible(sign * hint.reshape(n, -1), process, extent))
+    if not np.isfinite(most).all():
+        return Enclosure(np.full(shape, -np.inf), np.full(shape, np.inf))
+    kept, its_extent = _following(process, extent, process.answers(most))
+    copies = [np.concatenate([k * n + nodes for k in range(most.shape[1])]) for nodes in levels]
+    least = -_not_exceeded(kept, its_extent, unit, copies, -most.T.reshape(-1, 1)).reshape(most.shape[::-1]).T
+    low, high = (least, most) if response.maximise else (-most, -least)
+    return Enclosure(low.reshape(shape), high.reshape(shape))
+
+
+def _plausible(hint: FloatArray, process: OpponentMDP, extent: FloatArray) -> FloatArray:
+    """Return a hint without what cannot be: no value is larger than the largest reward for ever."""
+    longest = 1.0 / (1.0 - process.discount) if process.discount < 1 else 0.0  # without a discount none is needed
+    largest = longest * extent.max(axis=0)
+    return np.clip(np.nan_to_num(hint), -largest, largest)
+
+
+def _is_proved(process: OpponentMDP, extent: FloatArray, unit: float, values: FloatArray) -> bool:
+    """Tell whether a maximising opponent can nowhere get more than `values` [n, k]; `unit` is K ε.
+
+    Holds for a process whose chances sum to less than one, and for one in which nodes never recur.
+    """
+    error = unit * (extent + process.moves @ np.abs(values)) + TINY
+    return bool((process.best(process.reward + process.moves @ values + error) <= values).all())
+
+
+def _not_exceeded(
+    process: OpponentMDP, extent: FloatArray, unit: float, levels: Sequence[IntArray], hint: FloatArray
+) -> FloatArray:
+    """Return values [n, k] that a maximising opponent provably does not exceed; infinite where none are found."""
+    unproved = np.full(hint.shape, np.inf)
+    if process.discount + unit >= 1 and not _ends(process, levels):
+        return unproved
+    values, sizes = np.zeros(hint.shape), np.zeros(hint.shape)
+    for nodes in levels:  # successors come first
+        rows = process.rows_of(nodes)
+        moves = process.moves[rows]
+        size = extent[rows] + moves @ sizes  # of what lies beyond: this level's own values are still 0
+        level = process.among(nodes, process.reward[rows] + moves @ values)
+        values[nodes] = _candidate(level, size, unit, hint[nodes])
+        sizes[nodes] = np.abs(values[nodes])
+    return values if np.isfinite(values).all() and _is_proved(process, extent, unit, values) else unproved
+
+
+def _ends(process: OpponentMDP, levels: Sequence[IntArray]) -> bool:
+    """Tell whether every node leads to nodes of earlier levels only, so that no play goes on for ever."""
+    rank = np.full(len(process.first), -1)
+    for k, nodes in enumerate(levels):
+        rank[nodes] = k
+    owner = np.repeat(np.arange(len(rank)), np.diff(np.append(process.first, len(process.reward))))
+    entries = process.moves.tocoo()
+    here, there = owner[entries.row[entries.data != 0]], entries.col[entries.data != 0]
+    return bool((rank >= 0).all() and (rank[there] < rank[here]).all())
+
+
+def _candidate(level: OpponentMDP, size: FloatArray, unit: float, hint: FloatArray) -> FloatArray:
+    """Look for values of one level that pass the comparison."""
+
+    def error(values: FloatArray) -> FloatArray:
+        off: FloatArray = unit * (size + level.moves @ np.abs(values)) + TINY
+        return off
+
+    if not level.moves.nnz:
+        return level.best(level.reward + 2.0 * error(hint))
+    values, more = hint, 2.0
+    for _ in range(ATTEMPTS):  # a hint that is far off leaves too much room
+        room = error(values)
+        values = level.approached(values, ROOM * room)
+        if (error(values).max(axis=0) >= 0.5 * room.max(axis=0)).all():
+            break
+    for _ in range(ATTEMPTS):
+        room = error(values)
+        values = replace(level, reward=level.reward + more * room).approached(values, ROOM * room)
+        excess = level.best(level.reward + level.moves @ values + error(values)) - values
+        if (excess <= 0).all():
+            break
+        # what the search has left is made up evenly, which may be too much or too little
+        values = values + more * np.maximum(excess.max(axis=0), 0.0) / max(1.0 - level.discount, unit)
+        more *= 2.0
+    return values
+
+
+def _following(process: OpponentMDP, extent: FloatArray, chosen: IntArray) -> tuple[OpponentMDP, FloatArray]:
+    """Return the process, turned over, of an opponent that keeps to the rows `chosen` [n, k]: a copy per column."""
+    columns = range(chosen.shape[1])
+    reward = np.concatenate([process.reward[chosen[:, k], k] for k in columns])
+    size = np.concatenate([extent[chosen[:, k], k] for k in columns])
+    moves = sp.csr_array(sp.block_diag([process.moves[chosen[:, k]] for k in columns], format="csr"))
+    return OpponentMDP(-reward[:, None], moves, np.arange(len(reward)), True), size[:, None]

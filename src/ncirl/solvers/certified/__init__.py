@@ -1,0 +1,1 @@
+"""Certified bounds: heuristic search on both bounds at once."""

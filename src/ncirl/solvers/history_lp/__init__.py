@@ -1,0 +1,1 @@
+"""The exact program over histories."""

@@ -1,0 +1,135 @@
+"""The attacker's side of NC-PBVI: points (b, v) per state under a hull over exact corners, a value from below."""
+
+from __future__ import annotations
+
+from ncirl._typing import FloatArray, State
+from ncirl.lp.attacker import AttackerStep, HullLP
+from ncirl.lp.backup import attacker_backup
+from ncirl.lp.bounds import Hull, sawtooth
+from ncirl.lp.session import Meter
+from ncirl.model.belief import posterior_masses
+from ncirl.model.game import Game
+from ncirl.solvers.initial import InitialBounds
+from ncirl.solvers.nc_pbvi.defender import DefenderSide
+from ncirl.solvers.nc_pbvi.side import PROGRESS, SAME, SETTLED, Approximation, Side, distance
+
+__all__ = ["AttackerSide"]
+
+POSSIBLE = 1e-9  # posteriors of less mass are not followed
+
+
+class AttackerSide(Side[Hull, HullLP]):
+    """UPDATE-A and EXPAND-A.
+
+    Parameters
+    ----------
+    game, approximation, meter
+        As for `Side`.
+    initial : InitialBounds
+        Of the game; its corners are used.
+    optimist : DefenderSide
+        The other side, whose value from above says where something may still be gained.
+    """
+
+    def __init__(
+        self, game: Game, approximation: Approximation, meter: Meter, initial: InitialBounds, optimist: DefenderSide
+    ) -> None:
+        super().__init__(game, approximation, meter)
+        self.optimist = optimist
+        self.corners = initial.corners
+        self.beliefs: dict[State, list[FloatArray]] = {s: [self.prior] for s in self.order}
+        self.values = {s: [float(self.corners[s] @ self.prior)] for s in self.order}
+        for start in game.starts:
+            self._store(start.state, start.belief)
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return sum(len(points) for points in self.beliefs.values())
+
+    def value(self) -> float:
+        """Return Σ_s v̂(s, P0(s, ·)) from below."""
+        starts = [start for start in self.game.starts if not self.game.is_terminal(start.state)]
+        return sum(self._points(start.state).single(start.mass) for start in starts)
+
+    def update(self) -> bool:
+        """Re-solve P_A at every point; tell whether anything rose."""
+        rose = False
+        for state in self.order:
+            due = [k for k in range(len(self.beliefs[state])) if self._due(state, k)]
+            secured = {k: self._secured(state, self.beliefs[state][k]) for k in due}
+            better = {k: v for k, v in secured.items() if v > _beyond(self.values[state][k])}
+            if better:  # noted only now: all were solved on the same points
+                for k, value in better.items():
+                    self.values[state][k] = value
+                self._changed(state)
+                rose = True
+        return rose
+
+    def expand(self) -> None:
+        """Store, per point, two posteriors.
+
+        One of the best plan on the points, the farthest in ℓ1; one of the best plan on the defender's vectors, that
+        where most is still open, |β_i| (U − L)(s'_i, b_i).
+        """
+        for state in self.order:
+            own, optimistic = self.program(state), self.optimist.primal(state)
+            for belief in list(self.beliefs[state]):
+                self._store_farthest(state, own.solve(belief), belief)
+                self._store_most_open(state, optimistic.solve(belief))
+
+    def _store_farthest(self, state: State, step: AttackerStep, belief: FloatArray) -> None:
+        found = self._posteriors(state, step)
+        if found:
+            successor, mass = max(found, key=lambda each: distance(each[1] / each[1].sum(), [belief]))
+            self._store(successor, mass / mass.sum())
+
+    def _store_most_open(self, state: State, step: AttackerStep) -> None:
+        found = self._posteriors(state, step)
+        if found:
+            successor, mass = max(found, key=lambda each: self._open(*each))
+            self._store(successor, mass / mass.sum())
+
+    def _open(self, state: State, mass: FloatArray) -> float:
+        return self.optimist.shape(state).value(mass) - self._points(state).single(mass)
+
+    def _posteriors(self, state: State, step: AttackerStep) -> list[tuple[State, FloatArray]]:
+        """List the unnormalised posteriors of a plan that leave anything open, with the states they are at."""
+        seen = self.game.observations(state)
+        return [
+            (successor, mass)
+            for successor, mass in zip(seen.successors, posterior_masses(seen, step.plan), strict=True)
+            if mass.sum() > POSSIBLE and mass.max() < (1 - SAME) * mass.sum() and not self.game.is_terminal(successor)
+        ]
+
+    def _store(self, state: State, belief: FloatArray) -> None:
+        if self.game.is_terminal(state) or distance(belief, self.beliefs[state]) <= SAME:
+            return
+        value = self._points(state).single(belief)
+        above = self.optimist.shape(state).value(belief)
+        if above - value > SETTLED * (1 + abs(above)):  # where both sides already agree there is nothing to learn
+            self.beliefs[state].append(belief)
+            self.values[state].append(value)
+            self._changed(state)
+            self.optimist.follow(state, belief)
+
+    def _points(self, state: State) -> Hull:
+        return Hull.of(self.corners[state], self.beliefs[state], self.values[state])
+
+    def _shape(self, state: State) -> Hull:
+        if self.game.is_terminal(state):
+            return Hull.zero(self.n_intents)
+        return sawtooth(self._points(state)) if self.approximation == "sawtooth" else self._points(state)
+
+    def _program(self, state: State) -> HullLP:
+        stage, seen = self.game.stage(state), self.game.observations(state)
+        return HullLP(stage, seen, self.game.discount, self.after(state), self.meter)
+
+    def _secured(self, state: State, belief: FloatArray) -> float:
+        stage, seen, step = self.game.stage(state), self.game.observations(state), self.program(state).solve(belief)
+        after = self.after(state)
+        return attacker_backup(stage, seen, self.game.discount, after, belief, step.plan, step.mixture).value
+
+
+def _beyond(value: float) -> float:
+    return value + PROGRESS * (1 + abs(value))

@@ -1,0 +1,144 @@
+"""Strategies at any information state, by one warm linear program.
+
+Attacker: the memory is the belief b. It plays π(a | s, θ) = A(a, θ) / b(θ), A the plan of P_A(s, b) on the points
+stored, and moves on to the posterior. With a hull this secures the stored value L: the hull's points were themselves
+secured by P_A on an earlier and lower hull, and P_A is concave in b, so L(s, b) ≤ P_A(s, b) at every belief met.
+
+Defender: the memory is the promise ᾱ, a vector per intent. It plays D of P_D(s, −ᾱ) and after observation i promises
+the mean of the mixture there, ᾱ_i = Σ_j μ_ij α_j / Σ_j μ_ij. It starts from the vector best at the belief of the start,
+−ζ0 with ζ0 ∈ −∂v(s0, b0). It never sees a belief, nor the plan of the attacker. With a hull it keeps what it promises:
+every vector was conceded by P_D on vectors that are still there, or on others nowhere below those that are, and so are
+their means.
+
+The sawtooth looks at one point or vector at a time and not always the same; play on it may fall short of the bounds.
+
+**What has probability zero.** The attacker's belief stays as it was after what its plan makes impossible (`belief`).
+An observation that the defender's own mixed action makes impossible has no mixture; that can only happen when someone
+else acted in its place, and then it promises the vector that is best at the prior.
+
+Memories are rounded to `DIGITS` digits, so that play which meets the same information state again knows it. P_A moves
+with b by at most |b − b'|₁ times the value, P_D with the promise by at most the largest difference, so this costs no
+more per stage. Programs with several best answers give the one next to the last solved, so every answer is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.lp.assembly import Mixture
+from ncirl.lp.attacker import HullLP
+from ncirl.lp.defender import DefenderLP
+from ncirl.model.belief import policy_of, posterior
+from ncirl.strategies.quotient_map import QuotientMap
+from ncirl.strategies.strategy import Memory
+
+if TYPE_CHECKING:
+    from ncirl.solvers.nc_pbvi.nc_pbvi import CorrectedSolution
+
+__all__ = ["DIGITS", "ProgramAttacker", "ProgramDefender", "remembered", "vector_of"]
+
+DIGITS = 10
+
+
+def remembered(vector: FloatArray) -> Memory:
+    """Return a belief or a promise as a memory."""
+    return tuple((np.round(vector, DIGITS) + 0.0).tolist())  # no negative zeros
+
+
+def vector_of(memory: Memory) -> FloatArray:
+    """Return a memory as the belief or the promise it is."""
+    return np.array(memory, dtype=np.float64)
+
+
+class ProgramAttacker:
+    """The attacker of NC-PBVI.
+
+    Parameters
+    ----------
+    solution : CorrectedSolution
+        Of the game to be played.
+    """
+
+    def __init__(self, solution: CorrectedSolution) -> None:
+        self._words = QuotientMap(solution.game.timed(), solution.merged)
+        self._side = solution.attacker_side
+        self._certain = np.ones(len(solution.game.intents))
+        self._programs: dict[int, HullLP] = {}
+        self._answers: dict[tuple[int, Memory], FloatArray] = {}  # π[k, θ]
+
+    def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
+        """Begin with the belief of the start."""
+        return [(remembered(self._words.belief(state)), self._certain)]
+
+    def policy(self, state: State, memory: Memory) -> FloatArray:
+        """Return π[a, θ]."""
+        return self._words.attacker_actions(state, self._answer(self._words.number(state), memory))
+
+    def after(self, state: State, memory: Memory, a: int, d: int, i: int) -> Sequence[tuple[Memory, FloatArray]]:
+        """Move on to the posterior."""
+        place = self._words.number(state)
+        seen = self._side.game.observations(place)
+        plan = self._answer(place, memory) * vector_of(memory)
+        return [(remembered(posterior(seen, plan, self._words.observation(state, i))), self._certain)]
+
+    def _answer(self, place: int, memory: Memory) -> FloatArray:
+        key = place, memory
+        if key not in self._answers:
+            if place not in self._programs:
+                self._programs[place] = self._side.program(place)
+            self._answers[key] = policy_of(self._programs[place].solve(vector_of(memory)).plan)
+        return self._answers[key]
+
+
+class ProgramDefender:
+    """The defender of NC-PBVI.
+
+    Parameters
+    ----------
+    solution : CorrectedSolution
+        Of the game to be played.
+    """
+
+    def __init__(self, solution: CorrectedSolution) -> None:
+        self._words = QuotientMap(solution.game.timed(), solution.merged)
+        self._side = solution.defender_side
+        self._programs: dict[int, DefenderLP] = {}
+        self._answers: dict[tuple[int, Memory], tuple[FloatArray, Mixture]] = {}  # D[k], μ
+
+    def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
+        """Begin with the vector that is best at the belief of the start."""
+        return [(self._best(self._words.number(state), self._words.belief(state)), 1.0)]
+
+    def mix(self, state: State, memory: Memory) -> FloatArray:
+        """Return D[d]."""
+        return self._words.defender_actions(state, self._answer(self._words.number(state), memory)[0])
+
+    def after(self, state: State, memory: Memory, d: int, i: int) -> Sequence[tuple[Memory, float]]:
+        """Move on to the promise of what was seen."""
+        place, seen = self._words.number(state), self._words.observation(state, i)
+        _, mixture = self._answer(place, memory)
+        successor = self._side.game.observations(place).successors[seen]
+        if (mixture.observation == seen).any():
+            following = remembered(mixture.mean(seen, self._side.shape(successor).alphas))
+        else:
+            following = self._best(successor, self._side.prior)
+        return [(following, 1.0)]
+
+    def _best(self, place: State, belief: FloatArray) -> Memory:
+        if self._side.game.is_terminal(place):
+            return None
+        alphas = self._side.known(place)
+        return remembered(alphas[(alphas @ belief).argmin()])
+
+    def _answer(self, place: int, memory: Memory) -> tuple[FloatArray, Mixture]:
+        key = place, memory
+        if key not in self._answers:
+            if place not in self._programs:
+                self._programs[place] = self._side.program(place)
+            step = self._programs[place].at_promise(-vector_of(memory))
+            self._answers[key] = step.defence, step.mixture
+        return self._answers[key]

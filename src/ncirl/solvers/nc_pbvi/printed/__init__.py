@@ -1,0 +1,1 @@
+"""NC-PBVI to the letter of the paper, for comparison; it certifies nothing."""

@@ -1,0 +1,70 @@
+"""Strategies made on merged states, played in the game itself.
+
+A solver that merges equivalent states (`ncirl.model.quotient`) knows actions by their place in the canonical order,
+outcomes by their class. Here is the way between the two: what to do goes back to the game's own order of actions, what
+was seen goes forward to the merged game's observations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ncirl._typing import FloatArray, IntArray, State
+from ncirl.model.game import Game
+from ncirl.model.quotient import Quotient
+
+__all__ = ["QuotientMap"]
+
+
+class QuotientMap:
+    """Translates between a game and its merged twin.
+
+    Parameters
+    ----------
+    timed : Game
+        The game that is played, without a horizon (`Game.timed`).
+    merged : Quotient
+        Of that game.
+    """
+
+    def __init__(self, timed: Game, merged: Quotient) -> None:
+        self.timed, self.merged = timed, merged
+        self._observations: dict[State, dict[int, int]] = {}
+
+    def number(self, state: State) -> int:
+        """Return the merged state."""
+        return self.merged.number[state]
+
+    def belief(self, state: State) -> FloatArray:
+        """Return the belief with which play starts at `state`."""
+        return next(start.belief for start in self.timed.starts if start.state == state)
+
+    def attacker_actions(self, state: State, merged: FloatArray) -> FloatArray:
+        """Bring an array over the merged game's attacker actions, [k, ...], into the game's own order."""
+        return _reordered(self.merged.attacker[state], merged)
+
+    def defender_actions(self, state: State, merged: FloatArray) -> FloatArray:
+        """Bring an array over the merged game's defender actions, [k, ...], into the game's own order."""
+        return _reordered(self.merged.defender[state], merged)
+
+    def observation(self, state: State, i: int) -> int:
+        """Return the merged game's observation for observation `i` of the game."""
+        known = self._observations.setdefault(state, {})
+        if i not in known:
+            known[i] = self._translated(state, i)
+        return known[i]
+
+    def _translated(self, state: State, i: int) -> int:
+        seen = self.timed.observations(state)
+        row, o = np.argwhere(seen.table == i)[0]
+        order = (self.merged.attacker if seen.by_action else self.merged.defender)[state]
+        action = int(np.flatnonzero(order == row)[0])
+        outcomes = self.merged.game.stage(self.number(state)).outcomes
+        outcome = outcomes.index(self.merged.outcome(self.timed.stage(state).outcomes[o]))
+        return int(self.merged.game.observations(self.number(state)).table[action, outcome])
+
+
+def _reordered(order: IntArray, merged: FloatArray) -> FloatArray:
+    own: FloatArray = np.zeros_like(merged)
+    own[order] = merged
+    return own

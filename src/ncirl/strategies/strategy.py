@@ -1,0 +1,121 @@
+"""Strategies as controllers with a private memory; anything that fits can be evaluated, simulated and played.
+
+Per stage: each side mixes over its actions given the public state and its memory; both then see observation i
+(`Game.observations`) and the defender's action d, the attacker also knows its own action a; each side's memory moves
+on, possibly at random. Public states are those of ``game.timed()``. The defender is never told the intent, nor a where
+actions are not seen; neither side is told rewards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.model.game import Game
+
+__all__ = [
+    "AttackerStrategy",
+    "DefenderStrategy",
+    "Memory",
+    "StationaryAttacker",
+    "StationaryDefender",
+    "uniform_attacker",
+    "uniform_defender",
+]
+
+Memory = Hashable
+
+
+class AttackerStrategy(Protocol):
+    """How the attacker plays, for every intent at once."""
+
+    def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
+        """Return the memories to start with at `state` and their probabilities per intent, [θ]."""
+        ...
+
+    def policy(self, state: State, memory: Memory) -> FloatArray:
+        """Return π[a, θ]; every column sums to one."""
+        ...
+
+    def after(self, state: State, memory: Memory, a: int, d: int, i: int) -> Sequence[tuple[Memory, FloatArray]]:
+        """Return the next memories and their probabilities per intent, [θ], after observation `i`."""
+        ...
+
+
+class DefenderStrategy(Protocol):
+    """How the defender plays."""
+
+    def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
+        """Return the memories to start with at `state` and their probabilities."""
+        ...
+
+    def mix(self, state: State, memory: Memory) -> FloatArray:
+        """Return D[d]."""
+        ...
+
+    def after(self, state: State, memory: Memory, d: int, i: int) -> Sequence[tuple[Memory, float]]:
+        """Return the next memories and their probabilities after its action `d` and observation `i`."""
+        ...
+
+
+def _untimed(table: Mapping[State, FloatArray], state: State) -> FloatArray:
+    """Look a state up, without its stage number where the table has none."""
+    if state not in table and isinstance(state, tuple):
+        return table[state[1]]
+    return table[state]
+
+
+@dataclass(frozen=True, eq=False)
+class StationaryAttacker:
+    """Plays π[a, θ] at each public state, whatever happened before; states may be given without their stage."""
+
+    policies: Mapping[State, FloatArray]
+
+    def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
+        """Remember nothing."""
+        return [(None, np.ones(self.policy(state, None).shape[1]))]
+
+    def policy(self, state: State, memory: Memory) -> FloatArray:
+        """Return π[a, θ]."""
+        return _untimed(self.policies, state)
+
+    def after(self, state: State, memory: Memory, a: int, d: int, i: int) -> Sequence[tuple[Memory, FloatArray]]:
+        """Remember nothing."""
+        return self.begin(state)
+
+
+@dataclass(frozen=True, eq=False)
+class StationaryDefender:
+    """Plays D[d] at each public state, whatever happened before; states may be given without their stage."""
+
+    mixes: Mapping[State, FloatArray]
+
+    def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
+        """Remember nothing."""
+        return [(None, 1.0)]
+
+    def mix(self, state: State, memory: Memory) -> FloatArray:
+        """Return D[d]."""
+        return _untimed(self.mixes, state)
+
+    def after(self, state: State, memory: Memory, d: int, i: int) -> Sequence[tuple[Memory, float]]:
+        """Remember nothing."""
+        return [(None, 1.0)]
+
+
+def uniform_attacker(game: Game) -> StationaryAttacker:
+    """Return the attacker that tries everything equally often, whatever it wants."""
+    timed = game.timed()
+    sizes = {state: timed.stage(state).shape[0] for state in timed.explore()}
+    return StationaryAttacker({state: np.full((n, len(game.intents)), 1 / max(n, 1)) for state, n in sizes.items()})
+
+
+def uniform_defender(game: Game) -> StationaryDefender:
+    """Return the defender that does everything equally often."""
+    timed = game.timed()
+    sizes = {state: timed.stage(state).shape[1] for state in timed.explore()}
+    return StationaryDefender({state: np.full(n, 1 / max(n, 1)) for state, n in sizes.items()})
