@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ncirl.defence.schema import RequestModel, ResponseModel
+from ncirl.formats import schemas
 from ncirl.formats.attack_graph_schema import AttackGraphModel
 from ncirl.formats.document import write_document
 from ncirl.formats.game_schema import GameModel
@@ -32,4 +33,4 @@ def generated() -> dict[str, dict[str, Any]]:
 
 if __name__ == "__main__":
     for name, data in generated().items():
-        write_document(data, Path(__file__).with_name(f"{name}.json"))
+        write_document(data, Path(schemas.__file__).with_name(f"{name}.json"))
