@@ -1,4 +1,4 @@
-"""Two verifiers that share no code say the same of every file, node by node; the history program lies between."""
+"""Two verifiers, with no numerical code shared, say the same of every file; the history program lies between."""
 
 from __future__ import annotations
 

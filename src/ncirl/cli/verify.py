@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from ncirl.cli.output import JsonFlag, number, print_facts, print_json, print_table
+from ncirl.errors import NcirlError
 
 if TYPE_CHECKING:
     from ncirl.exact import ExactCertificate
@@ -24,7 +26,10 @@ def verify(
     *,
     exact: Annotated[
         bool,
-        Parameter(negative="", help="Verify once more, in exact arithmetic and with other code; for small policies."),
+        Parameter(
+            negative="",
+            help="Verify once more, in exact arithmetic, sharing no numerical code; for small policies.",
+        ),
     ] = False,
     json: JsonFlag = False,
 ) -> int:
@@ -33,7 +38,8 @@ def verify(
     Against the defender's playbook every attacker is tried, intent by intent, and against the attacker's playbook
     every defender; nothing in the file is believed but the game itself.
 
-    With `--exact` a second verifier, which shares no code with the first, does it all again without any rounding.
+    With `--exact` a second verifier, which shares no numerical code with the first, recomputes both bounds without any
+    rounding, whatever the first found; exit 2 if the policy is too large for it.
 
     Example: `ncirl verify policy.ncirl --exact`
     """
@@ -42,13 +48,19 @@ def verify(
 
     loaded = load_policy(policy)
     certificate = certify(loaded)
-    second = _second(policy, certificate) if exact else None
-    if json:
-        print_json(_data(loaded, certificate) | ({} if second is None else {"exact": _exact_data(certificate, second)}))
-    else:
+    told = _data(loaded, certificate)
+    if not json:
         _print(loaded, certificate)
-        if second is not None:
-            _print_exact(certificate, second)
+    try:
+        second = _second(policy, certificate) if exact else None
+    except NcirlError:  # what the first verifier found is known all the same
+        if json:
+            print_json(told | {"exact": None})
+        raise
+    if json:
+        print_json(told | ({} if second is None else {"exact": _exact_data(certificate, second)}))
+    elif second is not None:
+        _print_exact(certificate, second)
     fine = certificate.holds and (second is None or (second.holds and _agree(certificate, second)))
     return HELD if fine else FAILED
 
@@ -56,7 +68,11 @@ def verify(
 def _second(path: str, found: Certificate) -> ExactCertificate:
     from ncirl.exact import verify_exact
 
-    return verify_exact(path, lower_allowance=found.lower_allowance, upper_allowance=found.upper_allowance)
+    lower, upper = (
+        given if math.isfinite(given) else 0.0  # a verifier at a loss allows nothing
+        for given in (found.lower_allowance, found.upper_allowance)
+    )
+    return verify_exact(path, lower_allowance=lower, upper_allowance=upper)
 
 
 def _agree(found: Certificate, second: ExactCertificate) -> bool:
@@ -71,6 +87,7 @@ def _exact_data(found: Certificate, second: ExactCertificate) -> dict[str, Any]:
     return {
         "holds": second.holds,
         "agrees": _agree(found, second),
+        "error": decimal_above(second.error),
         "lower": None if second.lower is None else decimal_below(second.lower),
         "upper": None if second.upper is None else decimal_above(second.upper),
         "intents": [decimal_above(most) for most in second.per_intent],
@@ -92,6 +109,8 @@ def _print_exact(found: Certificate, second: ExactCertificate) -> None:
     holds = "holds" if second.holds else "does NOT hold"
     agree = "agree" if told["agrees"] else "do NOT agree; please report it"
     print(f"\nIn exact arithmetic the certificate {holds}; the two verifiers {agree} ({second.seconds:.3g} s).")
+    if second.holds and not found.holds:
+        print("The first verifier, which also judges what single nodes claim, found a fault: the policy fails.")
     if second.faults:
         print_table("faults, in exact arithmetic", ["fault"], [[fault] for fault in second.faults])
 

@@ -1,4 +1,4 @@
-"""The second verifier of policy files: independent of the first, in exact rational arithmetic, for small files."""
+"""The second verifier of policy files: exact arithmetic, no numerical code shared with the first, for small files."""
 
 from ncirl.exact.certificate import ExactCertificate, verify_exact
 

@@ -4,6 +4,9 @@ The floating-point verifier gives away what rounding may have cost and says how 
 `e` the exact ones, known up to `error`, they agree where on both sides
 
     f.lower ≤ e.lower ≤ f.lower + f.lower_allowance,        f.upper − f.upper_allowance ≤ e.upper ≤ f.upper.
+
+A bound that the one does not have for a fault, the other must not have either. A first verifier that is at a loss
+without a fault says so by an infinite allowance, which rules nothing out.
 """
 
 from __future__ import annotations
@@ -52,8 +55,12 @@ def agrees(found: Rounded, exact: ExactCertificate) -> bool:
 
 
 def _within(bound: float, allowance: float, exact: Fraction | None, error: Fraction) -> bool:
-    if exact is None or not math.isfinite(bound):
-        return exact is None and bound == -math.inf
+    if exact is None:
+        return bound == -math.inf
+    if math.isinf(allowance):
+        return bound == -math.inf
+    if not (math.isfinite(bound) and math.isfinite(allowance)):
+        return False
     return -error <= exact - Fraction(bound) <= Fraction(allowance) + error
 
 

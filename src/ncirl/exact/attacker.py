@@ -18,85 +18,128 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from ncirl.exact.game import Game
-from ncirl.exact.playbook import Playbook, named, read_playbook
+from ncirl.exact.playbook import SMALL, Guarantee, Playbook, named, read_playbook
 from ncirl.exact.process import Process, Row
-from ncirl.exact.rationals import ZERO, dot
+from ncirl.exact.rationals import ZERO, dot, has_small, is_distribution, normalised
 from ncirl.exact.reading import Contents
-from ncirl.exact.shares import Node, Split, read_nodes, split
+from ncirl.exact.shares import Node, Split, split
 from ncirl.exact.stage import Stage
 
-__all__ = ["Secured", "secured"]
+__all__ = ["Attack", "read_attack"]
+
+Terms = list[tuple[Fraction, Fraction]]
 
 
-@dataclass(frozen=True)
-class Secured:
-    """What was found; without faults, lower ends of what is secured, and how far they may be from it.
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """The attacker's playbook: `faults` first, then `guarantee` where there are none.
 
     Attributes
     ----------
-    lower : Fraction or None
-        L, None where there are faults.
-    values : tuple of Fraction
-        v(n).
+    policies : sequence
+        Per node, and there per intent, the weights of the actions.
+    beliefs : sequence
+        Per node, the weights of the intents.
     claims : sequence of float
-        What the nodes claim.
+        What the nodes claim: where values are looked for first, and no more.
     """
 
-    faults: tuple[str, ...]
-    nodes: int
+    playbook: Playbook
+    policies: Sequence[Sequence[Sequence[float]]]
+    beliefs: Sequence[Sequence[float]]
     claims: Sequence[float]
-    lower: Fraction | None = None
-    values: tuple[Fraction, ...] = ()
-    error: Fraction = ZERO
+
+    def faults(self) -> list[str]:
+        """List what keeps the playbook from being one."""
+        faults = self.playbook.faults()
+        no_policy = [k for k, columns in enumerate(self.policies) if not all(map(is_distribution, columns))]
+        no_belief = [k for k, belief in enumerate(self.beliefs) if not is_distribution(belief)]
+        faults += named(no_policy, "has a policy that is no distribution over what can be chosen")
+        faults += named(no_belief, "has a belief that is no distribution over the intents")
+        if any(has_small(part) for columns in [self.beliefs, *self.policies] for part in columns):
+            faults.append(SMALL)
+        if faults:  # what follows needs distributions
+            return faults
+        lonely = [k for k, node in enumerate(self._nodes) if not node.keeps_together]
+        broken = [k for k, parts in enumerate(self._splits) if not all(part.is_made_up for part in parts.values())]
+        faults = named(lonely, "lets an intent that it rules out do what no other does")
+        faults += named(broken, "moves on with shares that do not make up the posterior")
+        return faults + [
+            f"start {k} begins with shares that do not make up the prior"
+            for k, part in self._begun.items()
+            if not part.is_made_up
+        ]
+
+    def guarantee(self) -> Guarantee:
+        """Evaluate a playbook without faults against every defender."""
+        least = min([ZERO, *(_least(self.playbook.stage(k), node) for k, node in enumerate(self._nodes))])
+        below, above = self.playbook.game.length
+        worst = above * least
+        rows = [_rows(self.playbook, k, node, self._splits[k], worst) for k, node in enumerate(self._nodes)]
+        found = Process(rows).enclose(0, [-claim for claim in self.claims])  # of what the defender gains
+        values = [-high for high in found.high]
+        bound = sum((part.worth(values, worst) for part in self._begun.values()), ZERO)
+        error = found.width + (below - above) * least  # mass strays once at most, so W counts once at most
+        return Guarantee(bound, [(value,) for value in values], error)
+
+    @cached_property
+    def _nodes(self) -> list[Node]:
+        return [
+            Node(
+                list(zip(*map(normalised, columns), strict=True)),
+                {theta: b for theta, b in enumerate(normalised(belief)) if b},
+            )
+            for columns, belief in zip(self.policies, self.beliefs, strict=True)
+        ]
+
+    @cached_property
+    def _splits(self) -> list[dict[int, Split]]:
+        """Per node, what becomes of the posterior after each observation that is needed."""
+        game, splits = self.playbook.game, []
+        for place, moves, node in zip(self.playbook.places, self.playbook.moves, self._nodes, strict=True):
+            here = {}
+            for i, (seen, shares) in enumerate(zip(game.at(place).observations, moves, strict=True)):
+                if not game.over(game.after(place, seen)) and any((posterior := node.posterior(seen)).values()):
+                    here[i] = split(posterior, shares, self._nodes)
+            splits.append(here)
+        return splits
+
+    @cached_property
+    def _begun(self) -> dict[int, Split]:
+        """By start at which play goes on, what becomes of the prior."""
+        game = self.playbook.game
+        return {
+            k: split(dict(enumerate(mass)), self.playbook.starts[k], self._nodes)
+            for k, (state, mass) in enumerate(game.starts)
+            if not game.over(game.beginning(state))
+        }
 
 
-def secured(contents: Contents, game: Game) -> Secured:
-    """Evaluate the attacker's playbook of a file against every defender.
+def read_attack(contents: Contents, game: Game) -> Attack:
+    """Read the attacker's playbook of a file.
 
     Raises
     ------
     InputError
         When arrays are missing, do not fit together or the game, or point nowhere.
+    SizeError
+        When there is too much to compute exactly.
     """
-    playbook = read_playbook(contents, game, "attacker")
-    claims = contents.floats("attacker_claims", len(playbook))
-    nodes, faults = read_nodes(contents, playbook)
-    faults = playbook.faults() + faults
-    if faults:
-        return Secured(tuple(faults), len(playbook), claims)
-    splits = [_splits(playbook, k, nodes) for k in range(len(playbook))]
-    begun = {
-        k: split(dict(enumerate(mass)), playbook.starts[k], nodes)
-        for k, (state, mass) in enumerate(game.starts)
-        if not game.over(game.beginning(state))
-    }
-    broken = [k for k, found in enumerate(splits) if found is None]
-    faults = named(broken, "moves on with shares that do not make up the posterior")
-    faults += [f"start {k} begins with shares that do not make up the prior" for k in begun if begun[k] is None]
-    if faults:
-        return Secured(tuple(faults), len(playbook), claims)
-    worst = game.length * min([ZERO, *(_least(playbook.stage(k), node) for k, node in enumerate(nodes))])
-    rows = [_rows(playbook, k, node, splits[k] or {}, worst) for k, node in enumerate(nodes)]
-    found = Process(rows).enclose(0, [-claim for claim in claims])  # of what the defender gains
-    values = tuple(-high for high in found.high)
-    lower = sum((part.worth(values, worst) for part in begun.values() if part), ZERO)
-    return Secured((), len(playbook), claims, lower, values, found.width)
-
-
-def _splits(playbook: Playbook, k: int, nodes: Sequence[Node]) -> dict[int, Split] | None:
-    """Return what becomes of the posterior after each observation that is needed; None if shares do not make it up."""
-    splits = {}
-    links = zip(playbook.stage(k).observations, playbook.moves[k], strict=True)
-    for i, (seen, shares) in enumerate(links):
-        posterior = nodes[k].posterior(seen)
-        if any(posterior.values()) and not playbook.game.over(playbook.game.after(playbook.places[k], seen)):
-            parts = split(posterior, shares, nodes)
-            if parts is None:
-                return None
-            splits[i] = parts
-    return splits
+    playbook, n_t = read_playbook(contents, game, "attacker"), game.n_intents
+    n = len(playbook)
+    tape = contents.tape("attacker_policies", contents.floats("attacker_policies", None))
+    flat = [tape.take(playbook.stage(k).n_a * n_t) for k in range(n)]
+    tape.end()
+    beliefs = contents.floats("attacker_beliefs", n, n_t)
+    return Attack(
+        playbook,
+        [[policy[theta::n_t] for theta in range(n_t)] for policy in flat],
+        [beliefs[k * n_t : (k + 1) * n_t] for k in range(n)],
+        contents.floats("attacker_claims", n),
+    )
 
 
 def _least(stage: Stage, node: Node) -> Fraction:
@@ -117,14 +160,18 @@ def _rows(playbook: Playbook, k: int, node: Node, splits: Mapping[int, Split], w
         for theta, b in node.belief.items()
         if chances[theta]
     ]
-    rows = []
-    for d in range(stage.n_d):
-        gains = [(mass, stage.reward[a][d][theta]) for a, theta, mass in plan]
-        moves: dict[int, list[tuple[Fraction, Fraction]]] = {}
-        for i, parts in splits.items():
-            weight = game.discount * stage.observations[i].weight.get(d, ZERO)
-            gains.append((weight * parts.stray, worst))
+    strays: list[Terms] = [[] for _ in range(stage.n_d)]
+    moves: list[dict[int, Terms]] = [{} for _ in range(stage.n_d)]
+    for i, parts in splits.items():
+        for d, chance in stage.observations[i].weight.items():
+            weight = game.discount * chance
+            strays[d].append((weight * parts.stray, worst))
             for j, share in parts.meant.items():
-                moves.setdefault(j, []).append((weight, share))
-        rows.append(Row.of([-dot(gains)], {j: dot(pairs) for j, pairs in moves.items()}))
-    return rows
+                moves[d].setdefault(j, []).append((weight, share))
+    return [
+        Row.of(
+            [-dot([*strays[d], *((mass, stage.reward[a][d][theta]) for a, theta, mass in plan)])],
+            {j: dot(pairs) for j, pairs in moves[d].items()},
+        )
+        for d in range(stage.n_d)
+    ]

@@ -2,23 +2,29 @@
 
 It reads the bytes of the file itself and shares no numerical code with `ncirl.verify`. All numbers are rational. What
 the opponents' processes are worth is enclosed (`process`), and the sound end of each enclosure is reported: the lower
-end of what the attacker secures, L, and the upper end of what the defender concedes, U. These are proved to lie within
-`error` of the exact ones, about 2^-200 of them; so L ≤ v ≤ U for the value v of the game, whatever made the file.
+end of what the attacker secures, L, and the upper end of what the defender concedes, U. So L ≤ v ≤ U for the value v of
+the game, whatever made the file. Both are proved to lie within `error` of the exact ones; with R the largest reward,
+that is at most some 2^-157 R N for each group of nodes that recur and lead to each other, and mostly far less.
+
+The two bounds are what is judged. What single nodes claim is judged by `ncirl.verify`, which knows for each of them how
+much rounding may hide; here it only says where to look for values.
 """
 
 from __future__ import annotations
 
-import itertools
+import math
 import time
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from ncirl.exact.attacker import Secured, secured
-from ncirl.exact.defender import Conceded, conceded
-from ncirl.exact.game import read_game
-from ncirl.exact.playbook import named
+from ncirl.errors import InputError
+from ncirl.exact.attacker import Attack, read_attack
+from ncirl.exact.defender import Defence, read_defence
+from ncirl.exact.game import Game, read_game
+from ncirl.exact.playbook import Guarantee
 from ncirl.exact.reading import read_contents
+from ncirl.exact.work import limited
 
 __all__ = ["ExactCertificate", "verify_exact"]
 
@@ -38,11 +44,14 @@ class ExactCertificate:
     defender_values : tuple of tuples of Fraction
         What each node of the defender's concedes at most, indexed [n][θ]; empty with `upper` None.
     error : Fraction
-        How far any of these numbers is from the exact one at most.
+        How far any of these numbers is from the exact one at most, all rounding counted.
     holds : bool
-        Whether there are no faults and the claims are met.
+        Whether there are no faults, and neither bound claimed is better than the one found by more than `error` and
+        its allowance.
     claimed_lower, claimed_upper : Fraction
         What was to be verified.
+    lower_allowance, upper_allowance : Fraction
+        How far these were allowed to be off.
     faults : tuple of str
         Everything found wrong.
     attacker_nodes, defender_nodes : int
@@ -71,6 +80,8 @@ class ExactCertificate:
     holds: bool
     claimed_lower: Fraction
     claimed_upper: Fraction
+    lower_allowance: Fraction
+    upper_allowance: Fraction
     faults: tuple[str, ...]
     attacker_nodes: int
     defender_nodes: int
@@ -87,12 +98,14 @@ def verify_exact(
     path : str or Path
         A policy file.
     lower_allowance, upper_allowance : float or Fraction
-        How far claims may be off on either side, beside the error of the numbers themselves; by default not at all.
+        How far the bounds claimed may be off on either side, beside the error of the numbers themselves; by default
+        not at all.
 
     Raises
     ------
     InputError
-        When the file cannot be read, is damaged or foreign, or its parts do not fit together.
+        When the file cannot be read, is damaged or foreign, or its parts do not fit together, or an allowance is
+        negative or not finite.
     SizeError
         When it is too large for exact arithmetic.
 
@@ -103,51 +116,50 @@ def verify_exact(
     ncirl.errors.InputError: missing.ncirl: cannot be read: No such file or directory
     """
     began = time.perf_counter()
+    allowed_below = _allowance("lower_allowance", lower_allowance)
+    allowed_above = _allowance("upper_allowance", upper_allowance)
     contents = read_contents(path)
-    claimed_lower, claimed_upper = (Fraction(contents.number(key)) for key in ("lower", "upper"))
-    game = read_game(contents)
-    attack, defence = secured(contents, game), conceded(contents, game)
-    faults = [f"attacker's playbook: {fault}" for fault in attack.faults]
-    faults += [f"defender's playbook: {fault}" for fault in defence.faults]
-    faults += _lower_faults(attack, claimed_lower, Fraction(lower_allowance) + attack.error)
-    faults += _upper_faults(defence, claimed_upper, Fraction(upper_allowance) + defence.error)
-    if claimed_lower > claimed_upper + Fraction(lower_allowance) + Fraction(upper_allowance):
+    lower, upper = (Fraction(contents.number(key)) for key in ("lower", "upper"))
+    with limited(contents.where):
+        game = read_game(contents)
+        attack, defence = read_attack(contents, game), read_defence(contents, game)
+        faults = list(game.faults)
+        secured, conceded = (
+            _guarantee(side, playbook, game, faults) for side, playbook in (("attacker", attack), ("defender", defence))
+        )
+    if secured and lower > secured.bound + secured.error + allowed_below:
+        faults.append(f"the attacker secures {float(secured.bound):.9g}, not the {float(lower):.9g} claimed")
+    if conceded and upper < conceded.bound - conceded.error - allowed_above:
+        faults.append(f"the defender concedes {float(conceded.bound):.9g}, not the {float(upper):.9g} claimed")
+    if lower > upper + allowed_below + allowed_above:
         faults.append("the lower bound claimed is above the upper one")
     return ExactCertificate(
-        lower=attack.lower,
-        upper=defence.upper,
-        per_intent=defence.per_intent,
-        attacker_values=attack.values,
-        defender_values=defence.values,
-        error=max(attack.error, defence.error),
+        lower=secured.bound if secured else None,
+        upper=conceded.bound if conceded else None,
+        per_intent=tuple(conceded.per_intent) if conceded else (),
+        attacker_values=tuple(value for (value,) in secured.values) if secured else (),
+        defender_values=tuple(map(tuple, conceded.values)) if conceded else (),
+        error=max((found.error for found in (secured, conceded) if found), default=Fraction(0)),
         holds=not faults,
-        claimed_lower=claimed_lower,
-        claimed_upper=claimed_upper,
+        claimed_lower=lower,
+        claimed_upper=upper,
+        lower_allowance=allowed_below,
+        upper_allowance=allowed_above,
         faults=tuple(faults),
-        attacker_nodes=attack.nodes,
-        defender_nodes=defence.nodes,
+        attacker_nodes=len(attack.playbook),
+        defender_nodes=len(defence.playbook),
         seconds=time.perf_counter() - began,
     )
 
 
-def _lower_faults(found: Secured, claimed: Fraction, allowance: Fraction) -> list[str]:
-    if found.lower is None:
-        return []
-    pairs = enumerate(zip(found.claims, found.values, strict=True))
-    over = [n for n, (claim, value) in pairs if not claim <= value + allowance]  # not a number is no claim that is met
-    faults = [f"attacker's playbook: {fault}" for fault in named(over, "secures less than it claims")]
-    if claimed > found.lower + allowance:
-        faults.append(f"the attacker secures {float(found.lower):.9g}, not the {float(claimed):.9g} claimed")
-    return faults
+def _allowance(name: str, given: float | Fraction) -> Fraction:
+    if not 0 <= given < math.inf:  # not a number compares false
+        raise InputError(f"{name}: must be finite and not negative, not {given}")
+    return Fraction(given)
 
 
-def _upper_faults(found: Conceded, claimed: Fraction, allowance: Fraction) -> list[str]:
-    if found.upper is None:
-        return []
-    pairs = enumerate(zip(found.claims, itertools.chain(*found.values), strict=True))
-    n_t = len(found.per_intent)
-    over = [k // n_t for k, (claim, value) in pairs if not claim >= value - allowance]
-    faults = [f"defender's playbook: {fault}" for fault in named(over, "concedes more than it claims")]
-    if claimed < found.upper - allowance:
-        faults.append(f"the defender concedes {float(found.upper):.9g}, not the {float(claimed):.9g} claimed")
-    return faults
+def _guarantee(side: str, playbook: Attack | Defence, game: Game, faults: list[str]) -> Guarantee | None:
+    """Evaluate a playbook; where it or the prior is at fault, add what is wrong to `faults` instead."""
+    found = [f"{side}'s playbook: {fault}" for fault in playbook.faults()]
+    faults += found
+    return None if found or game.faults else playbook.guarantee()

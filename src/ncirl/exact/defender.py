@@ -11,126 +11,146 @@ and the mix make possible and after which play goes on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from ncirl.exact.game import Game
-from ncirl.exact.playbook import Playbook, named, read_playbook
+from ncirl.exact.playbook import LINK, SMALL, Guarantee, Playbook, named, read_playbook
 from ncirl.exact.process import Process, Row
-from ncirl.exact.rationals import ZERO, distribution, dot
+from ncirl.exact.rationals import ZERO, dot, has_small, is_distribution, normalised
 from ncirl.exact.reading import Contents
+from ncirl.exact.stage import Observation
+from ncirl.exact.work import spend
 
-__all__ = ["Conceded", "conceded"]
+__all__ = ["Defence", "read_defence"]
 
 Chances = Mapping[int, Fraction]
 
 
-@dataclass(frozen=True)
-class Conceded:
-    """What was found; without faults, upper ends of what is conceded, and how far they may be from it.
+@dataclass(frozen=True, eq=False)
+class Defence:
+    """The defender's playbook: `faults` first, then `guarantee` where there are none.
 
     Attributes
     ----------
-    upper : Fraction or None
-        U, None where there are faults.
-    per_intent : tuple of Fraction
-        U(θ).
-    values : tuple of tuples of Fraction
-        α(n, θ), indexed [n][θ].
+    mixes : sequence
+        Per node, the weights of the actions.
     claims : sequence of float
-        What the nodes claim, [n][θ] laid flat.
+        What the nodes claim, [n][θ] laid flat: where values are looked for first, and no more.
     """
 
-    faults: tuple[str, ...]
-    nodes: int
+    playbook: Playbook
+    mixes: Sequence[Sequence[float]]
     claims: Sequence[float]
-    upper: Fraction | None = None
-    per_intent: tuple[Fraction, ...] = ()
-    values: tuple[tuple[Fraction, ...], ...] = ()
-    error: Fraction = ZERO
+
+    def faults(self) -> list[str]:
+        """List what keeps the playbook from being one."""
+        faults = self.playbook.faults()
+        no_mix = [k for k, mix in enumerate(self.mixes) if not is_distribution(mix)]
+        faults += named(no_mix, "has a mix that is no distribution")
+        if any(map(has_small, self.mixes)):
+            faults.append(SMALL)
+        if faults:  # what follows needs distributions
+            return faults
+        broken = [
+            k
+            for k in range(len(self.mixes))
+            if not all(is_distribution(list(weights.values())) for _, weights, _ in self._needed(k))
+        ]
+        faults = named(broken, "moves on with probabilities that do not sum to one")
+        return faults + [
+            f"start {k} begins with probabilities that do not sum to one"
+            for k, weights in self._begun.items()
+            if not is_distribution(list(weights.values()))
+        ]
+
+    def guarantee(self) -> Guarantee:
+        """Evaluate a playbook without faults against every attacker."""
+        n, n_t = len(self.mixes), self.playbook.game.n_intents
+        process = Process([self._rows(k) for k in range(n)])
+        found = [process.enclose(theta, self.claims[theta::n_t]) for theta in range(n_t)]
+        begun = {k: _drawn(weights) for k, weights in self._begun.items()}
+        upper, per_intent = _averages(self.playbook.game, begun, [column.high for column in found])
+        values = [tuple(column.high[k] for column in found) for k in range(n)]
+        return Guarantee(upper, values, max(column.width for column in found), per_intent)
+
+    @cached_property
+    def _drawn_mixes(self) -> list[Chances]:
+        return [_drawn(dict(enumerate(mix))) for mix in self.mixes]
+
+    @cached_property
+    def _begun(self) -> dict[int, Mapping[int, float]]:
+        """By start at which play goes on, the weights of the nodes to begin at."""
+        game = self.playbook.game
+        return {
+            k: self.playbook.starts[k]
+            for k, (state, _) in enumerate(game.starts)
+            if not game.over(game.beginning(state))
+        }
+
+    def _needed(self, k: int) -> Iterator[tuple[Observation, Mapping[int, float], Fraction]]:
+        """Yield the observations that can be made at a node and after which play goes on, with weight[i]·D."""
+        game, place, mix = self.playbook.game, self.playbook.places[k], self._drawn_mixes[k]
+        for seen, weights in zip(game.at(place).observations, self.playbook.moves[k], strict=True):
+            chance = dot((weight, mix[d]) for d, weight in seen.weight.items() if d in mix)
+            if chance and seen.mass and not game.over(game.after(place, seen)):
+                yield seen, weights, chance
+
+    def _rows(self, k: int) -> list[Row]:
+        """Return the attacker's choices at a node."""
+        game, stage, mix = self.playbook.game, self.playbook.stage(k), self._drawn_mixes[k]
+        moves: list[dict[int, list[tuple[Fraction, Fraction]]]] = [{} for _ in range(stage.n_a)]
+        for seen, weights, chance in self._needed(k):
+            drawn = _drawn(weights)
+            spend(LINK * len(seen.mass) * len(drawn))
+            for a, mass in seen.mass.items():
+                reached = game.discount * mass * chance
+                for j, p in drawn.items():
+                    moves[a].setdefault(j, []).append((reached, p))
+        return [
+            Row.of(
+                [dot((p, by_d[d][theta]) for d, p in mix.items()) for theta in range(game.n_intents)],
+                {j: dot(pairs) for j, pairs in moves[a].items()},
+            )
+            for a, by_d in enumerate(stage.reward)
+        ]
 
 
-def conceded(contents: Contents, game: Game) -> Conceded:
-    """Evaluate the defender's playbook of a file against every attacker.
+def read_defence(contents: Contents, game: Game) -> Defence:
+    """Read the defender's playbook of a file.
 
     Raises
     ------
     InputError
         When arrays are missing, do not fit together or the game, or point nowhere.
+    SizeError
+        When there is too much to compute exactly.
     """
     playbook = read_playbook(contents, game, "defender")
-    n, n_t = len(playbook), game.n_intents
-    claims = contents.floats("defender_claims", n, n_t)
-    mixes = _read_mixes(contents, playbook)
-    faults = playbook.faults()
-    faults += named((k for k, mix in enumerate(mixes) if mix is None), "has a mix that is no distribution")
-    if faults:
-        return Conceded(tuple(faults), n, claims)
-    rows = [_rows(playbook, node, mix or {}) for node, mix in enumerate(mixes)]
-    starts = [
-        {} if game.over(game.beginning(state)) else _drawn(weights)
-        for (state, _), weights in zip(game.starts, playbook.starts, strict=True)
-    ]
-    broken = [node for node, choices in enumerate(rows) if choices is None]
-    faults = named(broken, "moves on with probabilities that do not sum to one")
-    faults += [f"start {k} begins with probabilities that do not sum to one" for k, p in enumerate(starts) if p is None]
-    if faults:
-        return Conceded(tuple(faults), n, claims)
-    process = Process([choices or [] for choices in rows])
-    found = [process.enclose(theta, claims[theta::n_t]) for theta in range(n_t)]
-    upper, per_intent = _averages(game, [start or {} for start in starts], [column.high for column in found])
-    values = tuple(tuple(column.high[node] for column in found) for node in range(n))
-    return Conceded((), n, claims, upper, per_intent, values, max(column.width for column in found))
-
-
-def _read_mixes(contents: Contents, playbook: Playbook) -> list[Chances | None]:
-    """Return the positive entries of each node's mix; None where it is no distribution."""
     tape = contents.tape("defender_mixes", contents.floats("defender_mixes", None))
-    mixes = [_drawn(dict(enumerate(tape.take(playbook.stage(node).n_d)))) for node in range(len(playbook))]
+    mixes = [tape.take(playbook.stage(k).n_d) for k in range(len(playbook))]
     tape.end()
-    return mixes
+    return Defence(playbook, mixes, contents.floats("defender_claims", len(playbook), game.n_intents))
 
 
-def _drawn(weights: Mapping[int, float]) -> Chances | None:
-    """Return weights as chances, None if they are none."""
-    chances = distribution(list(weights.values()))
-    return None if chances is None else {k: p for k, p in zip(weights, chances, strict=True) if p}
-
-
-def _rows(playbook: Playbook, node: int, mix: Chances) -> list[Row] | None:
-    """Return the attacker's choices at a node; None if an observation that is needed has no chances."""
-    game, stage = playbook.game, playbook.stage(node)
-    moves: list[dict[int, list[tuple[Fraction, Fraction]]]] = [{} for _ in range(stage.n_a)]
-    for seen, weights in zip(stage.observations, playbook.moves[node], strict=True):
-        chance = dot((seen.weight[d], p) for d, p in mix.items() if d in seen.weight)
-        if not (chance and seen.mass) or game.over(game.after(playbook.places[node], seen)):
-            continue
-        drawn = _drawn(weights)
-        if drawn is None:
-            return None
-        for a, mass in seen.mass.items():
-            for j, p in drawn.items():
-                moves[a].setdefault(j, []).append((game.discount * mass * chance, p))
-    return [
-        Row.of(
-            [dot((p, by_d[d][theta]) for d, p in mix.items()) for theta in range(game.n_intents)],
-            {j: dot(pairs) for j, pairs in moves[a].items()},
-        )
-        for a, by_d in enumerate(stage.reward)
-    ]
+def _drawn(weights: Mapping[int, float]) -> Chances:
+    """Return the positive ones among weights that are a distribution, divided by their sum."""
+    chances = normalised(list(weights.values()))
+    return {k: p for k, p in zip(weights, chances, strict=True) if p}
 
 
 def _averages(
-    game: Game, starts: Sequence[Chances], values: Sequence[Sequence[Fraction]]
+    game: Game, begun: Mapping[int, Chances], values: Sequence[Sequence[Fraction]]
 ) -> tuple[Fraction, tuple[Fraction, ...]]:
     """Return U and U(θ); `values` is indexed [θ][n]."""
+    whole = [sum(mass, ZERO) for _, mass in game.starts]
     prior = [sum((mass[theta] for _, mass in game.starts), ZERO) for theta in range(game.n_intents)]
     upper, per_intent = ZERO, []
     for theta, total in enumerate(prior):
-        worth = [dot((p, values[theta][j]) for j, p in start.items()) for start in starts]
-        masses = [mass[theta] if total else sum(mass, ZERO) for _, mass in game.starts]
-        average = dot(zip(masses, worth, strict=True))
+        worth = {k: dot((p, values[theta][j]) for j, p in drawn.items()) for k, drawn in begun.items()}
+        average = dot((game.starts[k][1][theta] if total else whole[k], value) for k, value in worth.items())
         upper += average if total else ZERO
         per_intent.append(average / total if total else average)
     return upper, tuple(per_intent)

@@ -2,7 +2,8 @@
 
 Numbers are integers on a fixed grid. C is not negative and its rows sum to less than one, and elimination keeps it so:
 no pivot can vanish, and no order of elimination is worse than another but for the entries it creates. The unknown that
-creates fewest goes first. Rounding makes the answer an approximation, good to about 200 bits; nobody need trust it.
+creates fewest goes first. Rounding makes the answer an approximation, which nobody need trust: `process` proves what it
+makes of it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
+from ncirl.exact.work import spend
+
 __all__ = ["ONE", "evaluated"]
 
 BITS = 320
 ONE = 2**BITS  # the grid of C: a chance c stands for c / ONE
+ENTRY = 1000  # steps that an entry takes, or a look at an unknown
 
 
 def evaluated(chances: Sequence[dict[int, int]], rewards: Sequence[int]) -> list[int]:
@@ -36,11 +40,13 @@ def evaluated(chances: Sequence[dict[int, int]], rewards: Sequence[int]) -> list
     heapq.heapify(waiting)
     while waiting:
         created, k = heapq.heappop(waiting)
+        spend(ENTRY)
         if created != (now := _created(rows, into, k)):
             heapq.heappush(waiting, (now, k))
             continue
         order.append(k)
         into[k].discard(k)
+        spend(ENTRY * (len(into[k]) + 1) * (len(rows[k]) + 1))
         left = ONE - rows[k].pop(k, 0)
         row = rows[k] = {j: c * ONE // left for j, c in rows[k].items()}
         values[k] = values[k] * ONE // left

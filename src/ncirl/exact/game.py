@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from ncirl.exact.rationals import TOLERANCE, ZERO, exact
+from ncirl.exact.rationals import LEAST, has_small, is_distribution, normalised
 from ncirl.exact.reading import Contents
 from ncirl.exact.stage import OVER, Observation, Stage, read_stages
 
-__all__ = ["MOST_STAGES", "Game", "Place", "read_game"]
+__all__ = ["Game", "Place", "read_game"]
 
-MOST_STAGES = 2**31
+LONGEST = 10**9  # stages
 FINE = 320  # bits after the point in powers of the discount
 
 Place = tuple[int, int]  # public state and stage number
@@ -35,6 +35,7 @@ class Game:
     horizon: int | None
     stages: Sequence[Stage]
     starts: Sequence[tuple[int, Sequence[Fraction]]]  # a state and its row of the prior
+    faults: Sequence[str]  # what keeps the prior from being one
 
     def at(self, place: Place) -> Stage:
         """Return the stage played at a place; beyond the horizon there is none."""
@@ -54,27 +55,27 @@ class Game:
         return observation.successor, -1 if self.horizon is None else place[1] + 1
 
     @cached_property
-    def length(self) -> Fraction:
-        """N, how much a play can weigh: Σ γ^t over its stages.
-
-        Exact where play is infinite or not discounted; powers of γ are otherwise rounded down, and N so up.
-        """
+    def length(self) -> tuple[Fraction, Fraction]:
+        """N, how much a play can weigh, from below and from above: the same where play is infinite or undiscounted."""
         if self.horizon is None:
-            return 1 / (1 - self.discount)
+            return (1 / (1 - self.discount),) * 2
         if self.discount == 1:
-            return Fraction(self.horizon)
-        return (1 - _power_from_below(self.discount, self.horizon)) / (1 - self.discount)
+            return (Fraction(self.horizon),) * 2
+        low, high = _power(self.discount, self.horizon)
+        return (1 - high) / (1 - self.discount), (1 - low) / (1 - self.discount)
 
 
-def _power_from_below(base: Fraction, exponent: int) -> Fraction:
-    """Return at most base ** exponent, and less by next to nothing."""
+def _power(base: Fraction, exponent: int) -> tuple[Fraction, Fraction]:
+    """Return base ** exponent from below and from above, by squaring, rounded to `FINE` bits after the point."""
     one = 2**FINE
-    power, square = one, math.floor(base * one)
+    low = high = one
+    low_square, high_square = math.floor(base * one), math.ceil(base * one)
     while exponent:
         if exponent % 2:
-            power = power * square // one
-        square, exponent = square * square // one, exponent // 2
-    return Fraction(power, one)
+            low, high = low * low_square // one, -(-high * high_square // one)
+        low_square, high_square = low_square**2 // one, -(-(high_square**2) // one)
+        exponent //= 2
+    return Fraction(low, one), Fraction(high, one)
 
 
 def read_game(contents: Contents) -> Game:
@@ -93,22 +94,24 @@ def read_game(contents: Contents) -> Game:
     discount, horizon = Fraction(contents.number("game.discount")), contents.value("game.horizon", int, type(None))
     if not 0 <= discount <= 1 or (discount == 1 and horizon is None):
         raise contents.fault("header: 'game.discount' must lie in [0, 1), or be 1 where there is a horizon")
-    if horizon is not None and not 1 <= horizon <= MOST_STAGES:
-        raise contents.fault(f"header: 'game.horizon' must lie between 1 and {MOST_STAGES}")
+    if horizon is not None and not 1 <= horizon <= LONGEST:
+        raise contents.fault(f"header: 'game.horizon' must lie between 1 and {LONGEST}")
     observes = contents.value("game.observes", str)
     if observes not in ("actions", "outcomes"):
         raise contents.fault("header: 'game.observes' must be 'actions' or 'outcomes'")
     stages = read_stages(contents, len(states), len(intents), observes == "actions")
-    return Game(len(intents), discount, horizon, stages, _prior(contents, len(states), len(intents)))
+    at = contents.integers("start_state", None, least=0, below=len(states))
+    given = contents.floats("start_mass", len(at), len(intents))
+    faults = [f"prior: a probability lies between 0 and {LEAST:g}"] if has_small(given) else []
+    return Game(len(intents), discount, horizon, stages, _prior(contents, at, given, len(intents)), faults)
 
 
-def _prior(contents: Contents, n_states: int, n_intents: int) -> list[tuple[int, Sequence[Fraction]]]:
-    at = contents.integers("start_state", None, least=0, below=n_states)
-    masses = exact(contents.floats("start_mass", len(at), n_intents))
-    if masses is None or any(mass < 0 for mass in masses):
-        raise contents.fault("array 'start_mass': a probability is negative or not finite")
-    rows = [masses[k * n_intents : (k + 1) * n_intents] for k in range(len(at))]
-    total = sum(masses, ZERO)
-    if len(set(at)) != len(at) or not all(map(any, rows)) or abs(total - 1) > TOLERANCE:
+def _prior(
+    contents: Contents, at: Sequence[int], given: Sequence[float], n_intents: int
+) -> list[tuple[int, Sequence[Fraction]]]:
+    """Return each start with its row of the prior, divided by the total."""
+    rows = [slice(k * n_intents, (k + 1) * n_intents) for k in range(len(at))]
+    if len(set(at)) != len(at) or not is_distribution(given) or not all(any(given[row]) for row in rows):
         raise contents.fault("the prior must sum to one over distinct start states, each with a positive probability")
-    return [(state, [mass / total for mass in row]) for state, row in zip(at, rows, strict=True)]
+    masses = normalised(given)
+    return [(state, masses[row]) for state, row in zip(at, rows, strict=True)]

@@ -4,27 +4,50 @@ Both sides are laid out alike. ``places`` lists public states with their stage n
 node; the moves of node n after observation i are the entries in row (first row of n) + i; ``start_counts`` cuts the
 nodes to begin at by start. What points nowhere is bad input; what no playbook may do is a fault:
 
-- a node stands where play is over;
-- a weight is negative or not finite;
-- a positive weight leads to a node at another place than the one reached.
+- a place is listed twice, or play does not come there through listed places, or is over there;
+- a weight is negative or not finite, or lies between 0 and `LEAST`, or so does an entry of the law at a listed place;
+- a positive weight leads to a node at another place than the one reached, or a start begins at one.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from ncirl.errors import SizeError
-from ncirl.exact.game import MOST_STAGES, Game, Place
+from ncirl.exact.game import Game, Place
+from ncirl.exact.rationals import LEAST, are_weights, has_small
 from ncirl.exact.reading import Contents
 from ncirl.exact.stage import Stage
+from ncirl.exact.work import spend, too_large
 
-__all__ = ["Playbook", "named", "read_playbook"]
+__all__ = ["LINK", "SMALL", "Guarantee", "Playbook", "named", "read_playbook"]
 
 MOST_NODES = 5000
-MOST_WORK = 5_000_000  # products that rewards and moves are made of
+LAST = 2**31  # no stage number is as high
+LINK = 2000  # steps that an observation at a node takes, or one of its moves
 SHOWN = 3  # nodes named in a fault
+SMALL = f"a probability lies between 0 and {LEAST:g}; what is as small must be 0"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What a playbook without faults guarantees: sound ends, each within `error` of the exact number.
+
+    Attributes
+    ----------
+    bound : Fraction
+        On the value of the game.
+    values : sequence of sequences of Fraction
+        Per node and, for the defender's, per intent.
+    per_intent : sequence of Fraction
+        Where the defender plays, what the attacker of each intent can get at most.
+    """
+
+    bound: Fraction
+    values: Sequence[Sequence[Fraction]]
+    error: Fraction
+    per_intent: Sequence[Fraction] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +56,8 @@ class Playbook:
 
     Attributes
     ----------
+    listed : sequence of (int, int)
+        The places that are listed.
     places : sequence of (int, int)
         The place of each node.
     moves : sequence
@@ -42,6 +67,7 @@ class Playbook:
     """
 
     game: Game
+    listed: Sequence[Place]
     places: Sequence[Place]
     moves: Sequence[Sequence[Mapping[int, float]]]
     starts: Sequence[Mapping[int, float]]
@@ -54,31 +80,43 @@ class Playbook:
         return self.game.at(self.places[node])
 
     def faults(self) -> list[str]:
-        """List what keeps the links from being ones."""
-        over = [node for node, place in enumerate(self.places) if self.game.over(place)]
+        """List what keeps the places and links from being ones."""
+        game = self.game
         links = [
-            (node, weights, self.game.after(place, seen))
+            (node, weights, game.after(place, seen))
             for node, place in enumerate(self.places)
             for seen, weights in zip(self.stage(node).observations, self.moves[node], strict=True)
         ]
-        faults = named(over, "stands where play is over")
-        wrong = [node for node, weights, _ in links if not _are_weights(weights.values())]
+        faults = ["a place is listed twice"] if len(set(self.listed)) != len(self.listed) else []
+        if strange := len(set(self.listed) - self._met()):
+            faults.append(f"{strange} places are listed to which play does not come, or where play is over")
+        wrong = [node for node, weights, _ in links if not are_weights(weights.values())]
         faults += named(wrong, "moves on with a weight that is negative or not finite")
-        astray = [node for node, weights, place in links if not self._lead_to(place, weights)]
+        astray = [node for node, weights, place in links if any(self._elsewhere(place, weights))]
         faults += named(astray, "moves to a node at another state than the one reached")
-        for k, ((state, _), weights) in enumerate(zip(self.game.starts, self.starts, strict=True)):
-            if not _are_weights(weights.values()):
+        for k, ((state, _), weights) in enumerate(zip(game.starts, self.starts, strict=True)):
+            if not are_weights(weights.values()):
                 faults.append(f"start {k} begins with a weight that is negative or not finite")
-            if not self._lead_to(self.game.beginning(state), weights):
+            if any(self.places[node] != game.beginning(state) for node in weights):
                 faults.append(f"start {k} begins at a node of another state")
-        return faults
+        small = [game.at(place).has_small for place in self.listed]
+        small += [has_small(weights.values()) for weights in [*self.starts, *(weights for _, weights, _ in links)]]
+        return [*faults, SMALL] if any(small) else faults
 
-    def _lead_to(self, place: Place, weights: Mapping[int, float]) -> bool:
-        return all(self.places[node] == place for node, weight in weights.items() if weight > 0)
+    def _met(self) -> set[Place]:
+        """Return the listed places to which play comes through listed places only, and goes on there."""
+        game, listed = self.game, set(self.listed)
+        layer = [game.beginning(state) for state, _ in game.starts]
+        met: set[Place] = set()
+        while layer:
+            fresh = {place for place in layer if place in listed and place not in met and not game.over(place)}
+            spend(LINK * sum(len(game.at(place).observations) for place in fresh))
+            layer = [game.after(place, seen) for place in fresh for seen in game.at(place).observations]
+            met |= fresh
+        return met
 
-
-def _are_weights(numbers: Iterable[float]) -> bool:
-    return all(math.isfinite(number) and number >= 0 for number in numbers)
+    def _elsewhere(self, place: Place, weights: Mapping[int, float]) -> Iterable[bool]:
+        return (self.places[node] != place for node, weight in weights.items() if weight > 0)
 
 
 def named(nodes: Iterable[int], fault: str) -> list[str]:
@@ -100,37 +138,27 @@ def read_playbook(contents: Contents, game: Game, side: str) -> Playbook:
     SizeError
         When there is too much to compute exactly.
     """
-    flat = contents.integers(f"{side}_places", None, 2, least=-1, below=MOST_STAGES)
+    flat = contents.integers(f"{side}_places", None, 2, least=-1, below=LAST)
     listed: list[Place] = list(zip(flat[::2], flat[1::2], strict=True))
     timed = game.horizon is not None
     if any(not 0 <= state < len(game.stages) or (t >= 0) != timed for state, t in listed):
         raise contents.fault(f"array '{side}_places': a state is out of range or its stage does not fit the horizon")
-    if len(set(listed)) != len(listed):
-        raise contents.fault(f"array '{side}_places': a place is listed twice")
     at = contents.integers(f"{side}_state", None, least=0, below=len(listed))
     if len(at) > MOST_NODES:
-        raise _too_large(contents, side, f"{len(at)} nodes", f"{MOST_NODES}")
+        raise too_large(contents.where, f"the {side}'s playbook has {len(at)} nodes, more than the {MOST_NODES}")
     places = [listed[k] for k in at]
-    work = game.n_intents * sum(game.at(place).entries for place in places)
-    if work > MOST_WORK:
-        raise _too_large(contents, side, f"{work} products to form", f"{MOST_WORK}")
+    spend(LINK * sum(game.at(place).entries for place in places))
     moves: list[list[dict[int, float]]] = [[{} for _ in game.at(place).observations] for place in places]
     rows = [row for here in moves for row in here]
     row_of = contents.integers(f"{side}_move_row", None, least=0, below=len(rows))
     nodes = contents.integers(f"{side}_move_node", len(row_of), least=0, below=len(places))
     weights = contents.floats(f"{side}_move_weight", len(row_of))
+    spend(LINK * len(row_of))
     for row, node, weight in zip(row_of, nodes, weights, strict=True):
         if node in rows[row]:
             raise contents.fault(f"array '{side}_move_node': node {node} appears twice in row {row}")
         rows[row][node] = weight
-    return Playbook(game, places, moves, _starts(contents, game, side, len(places)))
-
-
-def _too_large(contents: Contents, side: str, size: str, limit: str) -> SizeError:
-    return SizeError(
-        f"{contents.where}: the {side}'s playbook has {size}, more than the {limit} that exact arithmetic is given;"
-        " `ncirl verify` without --exact has no such limit"
-    )
+    return Playbook(game, listed, places, moves, _starts(contents, game, side, len(places)))
 
 
 def _starts(contents: Contents, game: Game, side: str, n_nodes: int) -> list[dict[int, float]]:

@@ -15,7 +15,10 @@ applied to them exactly, then rounded to the grid, down or up. Nodes come after 
   so V + ε/(1−c) is an upper end, and in the same way V − max(V − TV, 0)/(1−c) a lower one, whatever V was. Each end has
   its own V, made from the same ends of what follows, so that widths add up and do not multiply.
 
-The grid is 2^-256 of the largest reward, so an enclosure is about 2^-200 of the values wide.
+A point of the grid is between 2^-256 and 2^-254 of the largest reward R, and no row is called better that is so by less
+than 2^96 points. So a node that never recurs adds at most 4 points to how wide the enclosures are that follow, and a
+group that recurs some 2^-157 R / (1−c) at most: far less where no two rows are nearly the same, and more only where
+`ROUNDS` do not suffice. How wide an enclosure has become is always known: that, not this estimate, is reported.
 """
 
 from __future__ import annotations
@@ -28,12 +31,15 @@ from fractions import Fraction
 from ncirl.errors import InputError
 from ncirl.exact.components import components
 from ncirl.exact.elimination import ONE, evaluated
+from ncirl.exact.rationals import common_multiple
+from ncirl.exact.work import digits, spend
 
 __all__ = ["Enclosure", "Process", "Row"]
 
 FINENESS = 256  # bits of the grid below the largest reward
 NOISE = 2**96  # in points of the grid: a row that is better by less is as good
 ROUNDS = 200  # improvements of a policy at most; what is left is counted as ε
+VALUE, STEPS = 30, 20  # digits that a value has or is as slow as, and steps for each of them
 
 
 @dataclass(frozen=True)
@@ -43,13 +49,16 @@ class Row:
     rewards: Sequence[Fraction]
     moves: Sequence[tuple[int, int]]  # nodes and numerators, all positive
     below: int
+    steps: int  # that it takes to evaluate it
 
     @classmethod
     def of(cls, rewards: Sequence[Fraction], moves: Mapping[int, Fraction]) -> Row:
         """Put moves over their common denominator."""
-        below = math.lcm(*(chance.denominator for chance in moves.values()))
+        below = common_multiple(chance.denominator for chance in moves.values())
+        steps = STEPS * (1 + len(moves)) * (VALUE + digits(below))
+        spend(steps)
         above = {node: chance.numerator * (below // chance.denominator) for node, chance in moves.items()}
-        return cls(rewards, [(node, chance) for node, chance in above.items() if chance], below)
+        return cls(rewards, [(node, chance) for node, chance in above.items() if chance], below, steps)
 
 
 @dataclass(frozen=True)
@@ -116,9 +125,13 @@ class _Choice:
 
     @classmethod
     def of(cls, row: Row, column: int, unit: Fraction, up: bool) -> _Choice:
-        return cls((math.ceil if up else math.floor)(row.rewards[column] / unit), row, up)
+        reward = row.rewards[column]
+        above, below = reward.numerator * unit.denominator, reward.denominator * unit.numerator
+        spend(STEPS * (VALUE + digits(below)))
+        return cls(-(-above // below) if up else above // below, row, up)
 
     def worth(self, values: Sequence[int]) -> int:
+        spend(self.row.steps)
         total = sum(chance * values[node] for node, chance in self.row.moves)
         return self.reward + (-(-total // self.row.below) if self.up else total // self.row.below)
 

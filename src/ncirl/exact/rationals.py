@@ -10,32 +10,80 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-__all__ = ["TOLERANCE", "ZERO", "distribution", "dot", "exact"]
+from ncirl.exact.work import digits, spend
+
+__all__ = [
+    "LEAST",
+    "TERM",
+    "TOLERANCE",
+    "ZERO",
+    "are_weights",
+    "common_multiple",
+    "dot",
+    "has_small",
+    "is_distribution",
+    "normalised",
+    "ratio",
+]
 
 TOLERANCE = Fraction(1, 10**9)  # how far a sum may be from what it should be
+LEAST = 1e-90  # a probability that is not 0 must not be less
 ZERO = Fraction(0)
+CALL, TERM = 2000, 1000  # steps that a sum takes, and each of its terms, beside those for their digits
 
 
-def exact(numbers: Sequence[float]) -> tuple[Fraction, ...] | None:
-    """Return doubles as rational numbers; None where one is not finite."""
-    return tuple(map(Fraction, numbers)) if all(map(math.isfinite, numbers)) else None
+def are_weights(numbers: Iterable[float]) -> bool:
+    """Tell whether numbers are finite and not negative."""
+    return all(0 <= number < math.inf for number in numbers)
+
+
+def has_small(numbers: Iterable[float]) -> bool:
+    """Tell whether a number lies between 0 and `LEAST`."""
+    return any(0 < number < LEAST for number in numbers)
+
+
+def is_distribution(numbers: Sequence[float]) -> bool:
+    """Tell whether numbers are finite, not negative, and sum to one up to `TOLERANCE`."""
+    if not numbers or not are_weights(numbers):
+        return False
+    above, common = _over_one_denominator(numbers)
+    return abs(Fraction(sum(above), common) - 1) <= TOLERANCE
+
+
+def normalised(numbers: Sequence[float]) -> tuple[Fraction, ...]:
+    """Return the numbers of a distribution divided by their sum."""
+    above, _ = _over_one_denominator(numbers)
+    total = sum(above)
+    return tuple(Fraction(number, total) for number in above)
+
+
+def _over_one_denominator(numbers: Sequence[float]) -> tuple[list[int], int]:
+    spend(TERM * len(numbers))
+    ratios = [number.as_integer_ratio() for number in numbers]
+    common = max(below for _, below in ratios)  # they are powers of two
+    return [above * (common // below) for above, below in ratios], common
+
+
+def common_multiple(numbers: Iterable[int]) -> int:
+    """Return the least common multiple of positive numbers."""
+    common = 1
+    for number in numbers:
+        spend(digits(common) * digits(number))
+        if common % number:
+            common = math.lcm(common, number)
+    return common
+
+
+def ratio(x: Fraction, y: Fraction) -> Fraction:
+    """Return x / y."""
+    spend(CALL + (digits(x.denominator) + digits(y.denominator)) ** 2)
+    return x / y
 
 
 def dot(pairs: Iterable[tuple[Fraction, Fraction]]) -> Fraction:
     """Return Σ x y."""
     products = [(x.numerator * y.numerator, x.denominator * y.denominator) for x, y in pairs]
-    common = math.lcm(*(below for _, below in products))
+    spend(CALL + TERM * len(products))
+    common = common_multiple(below for _, below in products)
+    spend(digits(common) * (digits(common) + sum(digits(above) for above, _ in products)))
     return Fraction(sum(above * (common // below) for above, below in products), common)
-
-
-def distribution(numbers: Sequence[float]) -> tuple[Fraction, ...] | None:
-    """Return numbers divided by their sum; None unless they are finite, not negative, and almost sum to one."""
-    given = exact(numbers)
-    if given is None or any(number < 0 for number in given):
-        return None
-    common = math.lcm(*(number.denominator for number in given))
-    above = [number.numerator * (common // number.denominator) for number in given]
-    total = sum(above)
-    if abs(Fraction(total, common) - 1) > TOLERANCE:
-        return None
-    return tuple(Fraction(number, total) for number in above)

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ncirl.errors import InputError, SizeError
+from ncirl.errors import InputError
+from ncirl.exact.work import too_large
 
 __all__ = ["Contents", "Tape", "read_contents"]
 
@@ -177,23 +178,17 @@ def read_contents(path: str | Path) -> Contents:
 
 
 def _entries(raw: bytes, where: str) -> dict[str, bytes]:
+    much = f"holds more than the {MOST_BYTES // 2**20} MiB"
     if len(raw) > MOST_BYTES:
-        raise _too_large(where)
+        raise too_large(where, much)
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         infos = archive.infolist()
         plain = all(info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for info in infos)
         if not plain or len(infos) > MOST_ENTRIES or len({info.filename for info in infos}) != len(infos):
             raise ValueError("not an archive as this package writes it")
         if sum(info.file_size for info in infos) > MOST_BYTES:  # no entry is unpacked beyond the size it states
-            raise _too_large(where)
+            raise too_large(where, much)
         return {info.filename: archive.read(info) for info in infos}
-
-
-def _too_large(where: str) -> SizeError:
-    return SizeError(
-        f"{where}: holds more than the {MOST_BYTES // 2**20} MiB that exact arithmetic is given;"
-        " `ncirl verify` without --exact has no such limit"
-    )
 
 
 def _header(raw: bytes) -> Any:

@@ -20,12 +20,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ncirl.exact.playbook import Playbook, named
-from ncirl.exact.rationals import TOLERANCE, ZERO, distribution, dot, exact
-from ncirl.exact.reading import Contents
+from ncirl.exact.rationals import TERM, TOLERANCE, ZERO, dot, ratio
 from ncirl.exact.stage import Observation
+from ncirl.exact.work import digits, spend
 
-__all__ = ["Node", "Split", "read_nodes", "split"]
+__all__ = ["Node", "Split", "split"]
 
 Masses = Mapping[int, Fraction]
 
@@ -52,58 +51,32 @@ class Node:
 
 @dataclass(frozen=True)
 class Split:
-    """What becomes of a posterior: λφ by node, and what goes astray."""
+    """What becomes of a posterior: λφ by node, what goes astray, and whether the shares make it up."""
 
     meant: Masses
     stray: Fraction
+    is_made_up: bool
 
     def worth(self, values: Sequence[Fraction], worst: Fraction) -> Fraction:
         """Return what all of it is worth at least, with what goes astray at `worst` per unit."""
         return dot([*((share, values[j]) for j, share in self.meant.items()), (self.stray, worst)])
 
 
-def split(posterior: Masses, shares: Mapping[int, float], nodes: Sequence[Node]) -> Split | None:
-    """Divide a posterior among nodes; None unless the shares, finite and not negative, make it up."""
-    given = exact(list(shares.values())) or ()
-    positive = {j: share for j, share in zip(shares, given, strict=True) if share}
+def split(posterior: Masses, shares: Mapping[int, float], nodes: Sequence[Node]) -> Split:
+    """Divide a posterior among nodes by shares that are finite and not negative."""
+    positive = {j: Fraction(share) for j, share in shares.items() if share}
+    spend(2 * TERM * sum(len(nodes[j].belief) for j in positive))
     made: dict[int, list[tuple[Fraction, Fraction]]] = {}
     for j, share in positive.items():
         for theta, b in nodes[j].belief.items():
             made.setdefault(theta, []).append((share, b))
     sigma = {theta: dot(terms) for theta, terms in made.items()}
-    missed = (abs(posterior.get(t, ZERO) - sigma.get(t, ZERO)) for t in posterior.keys() | sigma.keys())
-    if not positive or sum(missed, ZERO) > TOLERANCE:
-        return None
-    ratio = {theta: posterior.get(theta, ZERO) / total for theta, total in sigma.items()}
-    meant = {j: share * min(ratio[theta] for theta in nodes[j].belief) for j, share in positive.items()}
-    return Split(meant, sum(posterior.values(), ZERO) - sum(meant.values(), ZERO))
-
-
-def read_nodes(contents: Contents, playbook: Playbook) -> tuple[list[Node], list[str]]:
-    """Read how the nodes of the attacker's playbook play; with faults some are missing.
-
-    Raises
-    ------
-    InputError
-        When arrays are missing or do not fit the nodes.
-    """
-    n_t = playbook.game.n_intents
-    policies = contents.tape("attacker_policies", contents.floats("attacker_policies", None))
-    beliefs = contents.tape("attacker_beliefs", contents.floats("attacker_beliefs", len(playbook), n_t))
-    nodes, no_belief, no_policy, lonely = [], [], [], []
-    for k in range(len(playbook)):
-        flat, belief = policies.take(playbook.stage(k).n_a * n_t), distribution(beliefs.take(n_t))
-        columns = [column for theta in range(n_t) if (column := distribution(flat[theta::n_t])) is not None]
-        if len(columns) < n_t:
-            no_policy.append(k)
-        elif belief is None:
-            no_belief.append(k)
-        else:
-            node = Node(list(zip(*columns, strict=True)), {theta: b for theta, b in enumerate(belief) if b})
-            nodes.append(node)
-            lonely += [] if node.keeps_together else [k]
-    policies.end()
-    faults = named(no_policy, "has a policy that is no distribution over what can be chosen")
-    faults += named(no_belief, "has a belief that is no distribution over the intents")
-    faults += named(lonely, "lets an intent that it rules out do what no other does")
-    return nodes, faults
+    one = Fraction(1)
+    beta = dot((one, mass) for mass in posterior.values())
+    gaps = (abs(posterior.get(t, ZERO) - sigma.get(t, ZERO)) for t in posterior.keys() | sigma.keys())
+    is_made_up = bool(positive) and dot((one, gap) for gap in gaps) <= TOLERANCE
+    ratios = {theta: ratio(posterior.get(theta, ZERO), total) for theta, total in sigma.items()}
+    longest = max((digits(part.denominator) for part in ratios.values()), default=0)
+    spend(longest**2 * sum(len(nodes[j].belief) for j in positive))  # to compare
+    meant = {j: share * min(ratios[theta] for theta in nodes[j].belief) for j, share in positive.items()}
+    return Split(meant, beta - dot((one, mass) for mass in meant.values()), is_made_up)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ncirl.errors import InputError
-from ncirl.exact.rationals import ZERO, distribution, dot, exact
+from ncirl.exact.rationals import ZERO, dot, has_small, is_distribution, normalised
 from ncirl.exact.reading import Contents, Tape
 
 __all__ = ["OVER", "Observation", "Stage", "read_stages"]
@@ -51,9 +51,10 @@ class Stage:
     reward: Sequence[Sequence[Sequence[Fraction]]]  # indexed [a][d][θ]
     observations: Sequence[Observation]
     entries: int  # of the law
+    has_small: bool  # whether an entry lies between 0 and `LEAST`
 
 
-OVER = Stage(0, 0, (), (), 0)
+OVER = Stage(0, 0, (), (), 0, False)
 
 
 def read_stages(contents: Contents, n_states: int, n_intents: int, actions_seen: bool) -> list[Stage]:
@@ -112,43 +113,44 @@ class _Stages:
         signals = [None if k < 0 else self._signal_names[k] for k in self._signals.take(n_o)]
         if len(set(zip(successors, signals, strict=True))) != n_o:
             raise self._fault(state, "an outcome appears twice")
-        law = self._laws(state, n_a * n_d, n_o, n_law)
+        given = self._law.take(n_law)
+        law = self._laws(state, n_a * n_d, n_o, given)
         pair = self._rewards(state, self._pair, 0 if no_pair else math.prod(shape))
         outcome = self._rewards(state, self._by_outcome, n_o * self._n_intents if by_outcome > 0 else 0)
         branch = self._rewards(state, self._by_branch, n_law * self._n_intents if by_branch > 0 else 0)
-        if not n_a and not n_d:
-            return OVER
-        if not n_a or not n_d:
+        if bool(n_a) != bool(n_d):
             raise self._fault(state, "one player has actions and the other none")
         full = (n_a, n_d, self._n_intents)
-        if not no_pair and any(given not in (1, wanted) for given, wanted in zip(shape, full, strict=True)):
+        if not no_pair and (not n_a or any(n not in (1, wanted) for n, wanted in zip(shape, full, strict=True))):
             raise self._fault(state, f"pair rewards of shape {tuple(shape)} do not fit {full}")
+        if not n_a:
+            return OVER
         reward = self._expected(law, n_d, pair, shape, outcome, branch)
         if any(abs(r) > LARGEST_REWARD for row in reward for entry in row for r in entry):
             raise self._fault(state, "an expected reward is beyond 1e12")
         seen = _by_action(law, n_d, successors) if self._actions_seen else _by_outcome(law, n_d, successors)
-        return Stage(n_a, n_d, reward, seen, n_law)
+        return Stage(n_a, n_d, reward, seen, n_law, has_small(given))
 
-    def _laws(self, state: int, n_rows: int, n_o: int, n_law: int) -> list[dict[int, Fraction]]:
+    def _laws(self, state: int, n_rows: int, n_o: int, given: Sequence[float]) -> list[dict[int, Fraction]]:
         """Return the rows of the law, q by outcome in the order of the file."""
-        entries = self._contents.tape("law", self._law.take(n_law))
-        outcomes = self._contents.tape("law_outcome", self._law_outcome.take(n_law))
+        entries = self._contents.tape("law", given)
+        outcomes = self._contents.tape("law_outcome", self._law_outcome.take(len(given)))
         law = []
         for width in self._law_row.take(n_rows):
-            q, to = distribution(entries.take(width)), outcomes.take(width)
-            if q is None:
+            q, to = entries.take(width), outcomes.take(width)
+            if not is_distribution(q):
                 raise self._fault(state, "the probabilities of a move are no distribution")
             if len(set(to)) != width or max(to) >= n_o:
                 raise self._fault(state, "a move names an outcome twice, or one that there is not")
-            law.append(dict(zip(to, q, strict=True)))
+            law.append(dict(zip(to, normalised(q), strict=True)))
         entries.end()
         return law
 
     def _rewards(self, state: int, tape: Tape[float], n: int) -> tuple[Fraction, ...]:
-        found = exact(tape.take(n))
-        if found is None or any(abs(reward) > LARGEST_REWARD for reward in found):
+        found = tape.take(n)
+        if not all(abs(reward) <= LARGEST_REWARD for reward in found):  # not a number compares false
             raise self._fault(state, "a reward is not finite or beyond 1e12")
-        return found
+        return tuple(map(Fraction, found))
 
     def _expected(
         self,
