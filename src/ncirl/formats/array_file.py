@@ -33,6 +33,7 @@ MOST_ENTRIES = 100
 LARGEST_NUMBER = 1e300
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content gives the same file
 KINDS = {"f": "<f8", "i": "<i8", "u": "|u1"}
+OUT_OF_MEMORY = "Error -4 "  # how zlib tells it, which has no exception for it: nothing is wrong with the file
 FOREIGN = "is not a file of this package, or it is damaged"
 MALFORMED = (  # what readers of zip, npy and JSON say about bytes that are none
     zipfile.BadZipFile,
@@ -197,7 +198,12 @@ def _entries(raw: bytes) -> dict[str, bytes]:
             raise ValueError("not an archive as this package writes it")
         if sum(info.file_size for info in infos) > LARGEST_CONTENT:  # nothing beyond the size stated is unpacked
             raise ValueError("too large")
-        return {info.filename: archive.read(info) for info in infos}
+        try:
+            return {info.filename: archive.read(info) for info in infos}
+        except zlib.error as error:
+            if str(error).startswith(OUT_OF_MEMORY):
+                raise MemoryError from None
+            raise
 
 
 def _digest(entries: Mapping[str, bytes]) -> bytes:
