@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -305,6 +306,19 @@ def test_forged_header_gives_an_error_or_no_certificate(saved: Path, tmp_path: P
         return
     modest = (key, value) in (("upper", 1e300), ("lower", -3), ("game.signals", []))  # claims less, or is as it was
     assert kept or modest or not found.holds
+
+
+def test_want_of_memory_is_no_damage(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: zipfile.ZipFile, name: zipfile.ZipInfo) -> bytes:
+        raise zlib.error(said)
+
+    monkeypatch.setattr(zipfile.ZipFile, "read", fail)
+    said = "Error -4 while decompressing data"
+    with pytest.raises(MemoryError):
+        load_policy(saved)
+    said = "Error -3 while decompressing data: invalid code lengths set"
+    with pytest.raises(InputError, match="is not a file of this package, or it is damaged"):
+        load_policy(saved)
 
 
 def test_too_much_content_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,7 @@ NPY = re.compile(
     + rb"..\{'descr': '(<f8|<i8|\|u1)', 'fortran_order': False, 'shape': \(((?:\d{1,15},? ?)*)\), \} *\n",
     re.DOTALL,
 )
+OUT_OF_MEMORY = "Error -4 "  # how zlib tells it, which has no exception for it: nothing is wrong with the file
 FOREIGN = "is not a file of this package, or it is damaged"
 MALFORMED = (  # what readers of zip, npy and JSON say about bytes that are none
     zipfile.BadZipFile,
@@ -204,7 +205,12 @@ def _entries(raw: bytes) -> dict[str, bytes]:
             raise ValueError("not an archive as this package writes it")
         if sum(info.file_size for info in infos) > LARGEST_CONTENT:  # nothing beyond the size stated is unpacked
             raise ValueError("too large")
-        return {info.filename: archive.read(info) for info in infos}
+        try:
+            return {info.filename: archive.read(info) for info in infos}
+        except zlib.error as error:
+            if str(error).startswith(OUT_OF_MEMORY):
+                raise MemoryError from None
+            raise
 
 
 def _digest(entries: Mapping[str, bytes]) -> bytes:
