@@ -20,7 +20,7 @@ MOST = PIECE + 1  # not a whole number of pieces
 
 @pytest.fixture(scope="module")
 def policy() -> CertifiedSolution:
-    return ncirl.solve(ncirl.games.patrol(horizon=2), ncirl.Certified()).policy()
+    return ncirl.solve(ncirl.games.patrol(horizon=2), ncirl.Certified())
 
 
 def said(source: Path | bytes, name: str = "") -> str:

@@ -27,7 +27,7 @@ def _taken_apart() -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     stages = {"play": ncirl.Stage(stage.attacker, stage.defender, stage.outcomes, stage.law, np.ones((1, 1, INTENTS)))}
     prior = {"play": [1 / INTENTS] * INTENTS}
     game = ncirl.Game(lambda s: stages.get(s, ncirl.TERMINAL), intents=names, initial=prior, discount=0.5)
-    raw = policy_bytes(ncirl.solve(game, ncirl.Certified()).policy())
+    raw = policy_bytes(ncirl.solve(game, ncirl.Certified()))
     with np.load(io.BytesIO(raw), allow_pickle=False) as found:
         arrays = {name: found[name].copy() for name in found if name not in ("header", "sha256")}
         return json.loads(found["header"].tobytes()), arrays
