@@ -17,6 +17,7 @@ from ncirl.solvers.certified import Certified
 
 LITTLE = 2e-9  # beyond the tolerance of 1e-9
 LESS = 5e-10  # within it
+SMALL = 0.99e-90
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +104,20 @@ def claimed(key: str, by: float) -> Callable[[Forged], None]:
     return change
 
 
-def more(name: str, by: float) -> Callable[[Forged], None]:
+def put_small(name: str) -> Callable[[Forged], None]:
+    """Put a probability that is too small in the place of the smallest."""
+
     def change(forged: Forged) -> None:
-        forged.arrays[name] = forged.arrays[name] + by
+        flat = forged.arrays[name].reshape(-1)
+        flat[np.argmin(flat)] = SMALL
+
+    return change
+
+
+def listed_twice(side: str) -> Callable[[Forged], None]:
+    def change(forged: Forged) -> None:
+        places = forged.arrays[f"{side}_places"]
+        forged.arrays[f"{side}_places"] = np.vstack([places, places[:1]])
 
     return change
 
@@ -124,8 +136,10 @@ FAULTS: dict[str, tuple[Callable[[Forged], None], str]] = {
     "defender starts nan": (put("defender_start_weights", np.nan), "negative or not finite"),
     "defender starts elsewhere": (starts_elsewhere("defender"), "another state"),
     "defender starts nowhere": (without_starts("defender"), "do not sum to one"),
-    "defender claims": (more("defender_claims", -0.125), "concedes more than it claims"),
-    "defender claims nan": (put("defender_claims", np.nan), "concedes more than it claims"),
+    "defender lists a place twice": (listed_twice("defender"), "listed twice"),
+    "mix small": (put_small("defender_mixes"), "lies between 0 and 1e-90"),
+    "defender moves small": (put_small("defender_move_weight"), "lies between 0 and 1e-90"),
+    "defender starts small": (put_small("defender_start_weights"), "lies between 0 and 1e-90"),
     "policy off": (scaled("attacker_policies", 1 - LITTLE), "policy that is no distribution"),
     "policy nan": (put("attacker_policies", np.nan), "policy that is no distribution"),
     "policy negative": (put("attacker_policies", -0.25), "policy that is no distribution"),
@@ -139,8 +153,11 @@ FAULTS: dict[str, tuple[Callable[[Forged], None], str]] = {
     "attacker starts off": (scaled("attacker_start_weights", 1 + 16 * LITTLE), "do not make up the prior"),
     "attacker starts elsewhere": (starts_elsewhere("attacker"), "another state"),
     "attacker starts nowhere": (without_starts("attacker"), "do not make up the prior"),
-    "attacker claims": (more("attacker_claims", 0.125), "secures less than it claims"),
-    "attacker claims nan": (put("attacker_claims", np.nan), "secures less than it claims"),
+    "attacker lists a place twice": (listed_twice("attacker"), "listed twice"),
+    "policy small": (put_small("attacker_policies"), "lies between 0 and 1e-90"),
+    "belief small": (put_small("attacker_beliefs"), "lies between 0 and 1e-90"),
+    "shares small": (put_small("attacker_move_weight"), "lies between 0 and 1e-90"),
+    "attacker starts small": (put_small("attacker_start_weights"), "lies between 0 and 1e-90"),
     "lower": (claimed("lower", 0.01), "the attacker secures"),
     "upper": (claimed("upper", -0.01), "the defender concedes"),
 }
@@ -206,8 +223,71 @@ def test_sums_within_the_tolerance_are_scaled(tiny: Forged, tmp_path: Path, name
     assert plain.lower - 1e-8 <= found.lower <= plain.lower + 2.0**-45
 
 
-def test_states_where_no_node_stands_do_not_matter(honest: Forged, tmp_path: Path) -> None:
+@pytest.mark.parametrize("claim", [np.nan, -np.inf, np.inf, 0.0])
+def test_what_nodes_claim_is_not_judged(honest: Forged, tmp_path: Path, claim: float) -> None:
+    """Neither does it change what is found, but for where in its enclosure."""
     forged = honest.copy()
-    forged.arrays["defender_places"] = np.vstack([forged.arrays["defender_places"], [[0, 99]]])
-    found = verify_exact(forged.write(tmp_path / "p.ncirl"))
-    assert found.upper == verify_exact(honest.write(tmp_path / "honest.ncirl")).upper
+    for side in ("attacker", "defender"):
+        forged.arrays[f"{side}_claims"].fill(claim)
+    found, plain = verify_exact(forged.write(tmp_path / "p.ncirl")), verify_exact(honest.write(tmp_path / "h.ncirl"))
+    assert found.faults == plain.faults
+    assert found.lower is not None
+    assert plain.lower is not None
+    assert abs(found.lower - plain.lower) <= found.error + plain.error
+    assert found.upper is not None
+    assert plain.upper is not None
+    assert abs(found.upper - plain.upper) <= found.error + plain.error
+
+
+def test_a_prior_too_small_proves_nothing(tiny: Forged, tmp_path: Path) -> None:
+    forged = tiny.copy()
+    forged.arrays["start_mass"] = np.array([[1.0, SMALL]])
+    path = forged.write(tmp_path / "p.ncirl")
+    rounded, found = ncirl.verify(ncirl.load_solution(path)), verify_exact(path)
+    assert "prior: a probability lies between 0 and 1e-90" in found.faults
+    assert (found.lower, found.upper) == (None, None)
+    assert agrees(rounded, found)
+
+
+def test_a_law_too_small_proves_nothing(tiny: Forged, tmp_path: Path) -> None:
+    forged = tiny.copy()
+    forged.header["game"]["signals"] = ["x", "y"]
+    forged.arrays["stages"][0, 2:4] = 2, 8
+    forged.arrays.update(outcome_state=np.zeros(2, dtype=np.int64), outcome_signal=np.arange(2))
+    forged.arrays.update(law_outcome=np.tile([0, 1], 4), law_row=np.full(4, 2))
+    for chance, fine in ((1e-90, True), (SMALL, False)):
+        forged.arrays["law"] = np.tile([1.0, chance], 4)
+        path = forged.write(tmp_path / "p.ncirl")
+        rounded, found = ncirl.verify(ncirl.load_solution(path)), verify_exact(path)
+        assert agrees(rounded, found)
+        assert (found.lower is not None, found.upper is not None) == (fine, fine)
+
+
+def with_far_state(tiny: Forged) -> Forged:
+    """Add a state to which nothing leads, with a law that is too small."""
+    forged = tiny.copy()
+    game, arrays = forged.header["game"], forged.arrays
+    game.update(states=["play", "far"], signals=["x", "y"])
+    game.update(attacker=["T", "B", "T"], defender=["L", "R", "L"])
+    more = {"outcome_state": [1, 1], "outcome_signal": [0, 1], "law_outcome": [0, 1], "law_row": [2]}
+    more |= {"law": [1.0, SMALL], "pair": [0.0, 0.0]}
+    arrays.update({name: np.concatenate([arrays[name], values]) for name, values in more.items()})
+    arrays["stages"] = np.vstack([arrays["stages"], [[1, 1, 2, 2, 1, 1, 2, 0, 0]]])
+    return forged
+
+
+def test_a_law_too_small_where_no_node_stands_does_not_matter(tiny: Forged, tmp_path: Path) -> None:
+    path = with_far_state(tiny).write(tmp_path / "p.ncirl")
+    assert ncirl.verify(ncirl.load_solution(path)).faults == verify_exact(path).faults == ()
+
+
+@pytest.mark.parametrize("side", ["attacker", "defender"])
+def test_places_to_which_play_does_not_come(tiny: Forged, tmp_path: Path, side: str) -> None:
+    forged = with_far_state(tiny)
+    forged.arrays[f"{side}_places"] = np.array([[0, -1], [1, -1]])
+    path = forged.write(tmp_path / "p.ncirl")
+    rounded, found = ncirl.verify(ncirl.load_solution(path)), verify_exact(path)
+    said = f"{side}'s playbook: 1 places are listed to which play does not come, or where play is over"
+    assert said in found.faults
+    assert not rounded.holds
+    assert agrees(rounded, found)
