@@ -165,6 +165,17 @@ def test_the_second_speaks_where_the_first_is_at_a_loss(
 
 
 @pytest.mark.parametrize("json_flag", [[], ["--json"]])
+def test_discounts_that_leave_the_first_nothing_to_prove(
+    tmp_path: Path, json_flag: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_tiny(tmp_path / "p.ncirl", discount=1 - 2.0**-53)
+    assert main(["verify", str(path), "--exact", *json_flag]) in (DONE, FAILED)
+    printed, complained = capsys.readouterr()
+    assert str(2**51) in printed  # N / 4
+    assert not complained
+
+
+@pytest.mark.parametrize("json_flag", [[], ["--json"]])
 def test_nodes_that_claim_too_much_fail_by_the_first_alone(
     match: Path, tmp_path: Path, json_flag: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
