@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from exact.tiny import write_tiny
+from ncirl.errors import InputError
 from ncirl.exact import ExactCertificate, verify_exact
+from ncirl.exact.game import Game
 
 CLOSE = Fraction(1, 2**120)  # times the largest value
 STRAY = 2.0**-32  # half of what the prior is off: within the tolerance, and a double
@@ -94,6 +96,43 @@ def test_claims_may_be_off_by_what_is_allowed(tmp_path: Path) -> None:
     assert not verify_exact(path, lower_allowance=0.25, upper_allowance=0.125).holds
     assert not verify_exact(path, lower_allowance=0.125, upper_allowance=0.25).holds
     assert not verify_exact(path).holds
+
+
+@pytest.mark.parametrize("name", ["lower_allowance", "upper_allowance"])
+@pytest.mark.parametrize("given", [float("inf"), float("nan"), -1e-300, Fraction(-1, 3)])
+def test_allowances_that_are_none(tmp_path: Path, name: str, given: float | Fraction) -> None:
+    path = write_tiny(tmp_path / "p.ncirl", discount=0.5)
+    with pytest.raises(InputError, match=f"^{name}: must be finite and not negative"):
+        verify_exact(path, **{name: given})
+
+
+def test_allowances_are_recorded(tmp_path: Path) -> None:
+    path = write_tiny(tmp_path / "p.ncirl", discount=0.5)
+    found = verify_exact(path, lower_allowance=0.1, upper_allowance=Fraction(1, 3))
+    assert (found.lower_allowance, found.upper_allowance) == (Fraction(0.1), Fraction(1, 3))
+
+
+@pytest.mark.parametrize(("discount", "horizon"), [(0.9, 7), (0.1, 300), (1 - 2.0**-50, 5000), (0.0, 3), (1.0, 9)])
+def test_how_long_a_play_weighs_is_enclosed(discount: float, horizon: int) -> None:
+    game = Game(1, Fraction(discount), horizon, [], [], [])
+    low, high = game.length
+    gamma = Fraction(discount)
+    exact = Fraction(horizon) if gamma == 1 else (1 - gamma**horizon) / (1 - gamma)
+    assert low <= exact <= high
+    assert high - low <= CLOSE
+
+
+def test_the_error_counts_how_long_a_play_weighs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With hardly any digits for N, the bound stays sound and within an error that has grown."""
+    prior = (0.5 + STRAY, 0.5 - STRAY)
+    path = write_tiny(tmp_path / "p.ncirl", discount=0.7, horizon=5, shift=-1.0, prior=prior)
+    sharp = verify_exact(path)
+    monkeypatch.setattr("ncirl.exact.game.FINE", 8)
+    blunt = verify_exact(path)
+    assert sharp.lower is not None
+    assert blunt.lower is not None
+    assert sharp.lower - blunt.error <= blunt.lower < sharp.lower
+    assert blunt.error > 1e-3
 
 
 def test_contradictory_claims_do_not_hold(tmp_path: Path) -> None:

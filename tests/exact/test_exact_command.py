@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -46,6 +47,11 @@ def found(tmp_path: Path) -> ExactCertificate:
         (Rounded(lower=float("-inf")), False),
         (Rounded(upper=float("nan")), False),
         (Rounded(lower=float("nan")), False),
+        (Rounded(lower=float("-inf"), lower_allowance=float("inf")), True),
+        (Rounded(lower_allowance=float("inf")), False),
+        (Rounded(upper=float("inf"), upper_allowance=float("inf")), True),
+        (Rounded(lower_allowance=float("nan")), False),
+        (Rounded(lower=float("-inf"), lower_allowance=float("nan")), False),
     ],
 )
 def test_agreement(found: ExactCertificate, rounded: Rounded, agree: bool) -> None:
@@ -129,6 +135,77 @@ def test_disagreement_is_a_failure(
     monkeypatch.setattr("ncirl.exact.verify_exact", lambda path, **allowances: wrong)
     assert main(["verify", str(match), "--exact"]) == FAILED
     assert "do NOT agree" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("allowance", [float("inf"), float("nan")])
+@pytest.mark.parametrize("json_flag", [[], ["--json"]])
+def test_the_second_speaks_where_the_first_is_at_a_loss(
+    match: Path,
+    allowance: float,
+    json_flag: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lost = replace(
+        ncirl.verify(ncirl.load_solution(match)),
+        lower=float("-inf"),
+        upper=float("inf"),
+        lower_allowance=allowance,
+        upper_allowance=allowance,
+        holds=False,
+        faults=("lost",),
+    )
+    monkeypatch.setattr(sys.modules["ncirl.verify"], "verify", lambda policy: lost)
+    assert main(["verify", str(match), "--exact", *json_flag]) == FAILED
+    printed = capsys.readouterr().out
+    found = verify_exact(match)
+    assert found.lower is not None
+    assert decimal_below(found.lower) in printed
+    assert "lost" in printed
+
+
+@pytest.mark.parametrize("json_flag", [[], ["--json"]])
+def test_discounts_that_leave_the_first_nothing_to_prove(
+    tmp_path: Path, json_flag: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_tiny(tmp_path / "p.ncirl", discount=1 - 2.0**-53)
+    assert main(["verify", str(path), "--exact", *json_flag]) in (DONE, FAILED)
+    printed, complained = capsys.readouterr()
+    assert str(2**51) in printed  # N / 4
+    assert not complained
+
+
+@pytest.mark.parametrize("json_flag", [[], ["--json"]])
+def test_nodes_that_claim_too_much_fail_by_the_first_alone(
+    match: Path, tmp_path: Path, json_flag: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    forged = Forged(match)
+    forged.arrays["attacker_claims"] += 1.0
+    path = forged.write(tmp_path / "boast.ncirl")
+    assert main(["verify", str(path), "--exact", *json_flag]) == FAILED
+    printed = capsys.readouterr().out
+    if json_flag:
+        told = json.loads(printed)
+        assert (told["holds"], told["exact"]["holds"], told["exact"]["agrees"]) == (False, True, True)
+    else:
+        assert "the certificate holds; the two verifiers agree" in printed
+        assert "The first verifier, which also judges what single nodes claim, found a fault" in printed
+
+
+@pytest.mark.parametrize("json_flag", [[], ["--json"]])
+def test_what_is_too_large_for_the_second_is_told_after_the_first(
+    match: Path, json_flag: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ncirl.exact.work.MOST_STEPS", 1)
+    assert main(["verify", str(match), "--exact", *json_flag]) == BAD_INPUT
+    printed, complained = capsys.readouterr()
+    assert "without --exact has no such limit" in complained
+    assert len(complained.splitlines()) == 1
+    if json_flag:
+        told = json.loads(printed)
+        assert (told["holds"], told["exact"]) == (True, None)
+    else:
+        assert "The certificate holds" in printed
 
 
 def test_a_file_that_is_none_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

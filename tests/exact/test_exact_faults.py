@@ -17,6 +17,7 @@ from ncirl.solvers.certified.certified import Certified
 
 LITTLE = 2e-9  # beyond the tolerance of 1e-9
 LESS = 5e-10  # within it
+SMALL = 0.99e-90
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +104,20 @@ def claimed(key: str, by: float) -> Callable[[Forged], None]:
     return change
 
 
-def more(name: str, by: float) -> Callable[[Forged], None]:
+def put_small(name: str) -> Callable[[Forged], None]:
+    """Put a probability that is too small in the place of the smallest."""
+
     def change(forged: Forged) -> None:
-        forged.arrays[name] = forged.arrays[name] + by
+        flat = forged.arrays[name].reshape(-1)
+        flat[np.argmin(flat)] = SMALL
+
+    return change
+
+
+def listed_twice(side: str) -> Callable[[Forged], None]:
+    def change(forged: Forged) -> None:
+        places = forged.arrays[f"{side}_places"]
+        forged.arrays[f"{side}_places"] = np.vstack([places, places[:1]])
 
     return change
 
@@ -124,8 +136,10 @@ FAULTS: dict[str, tuple[Callable[[Forged], None], str]] = {
     "defender starts nan": (put("defender_start_weights", np.nan), "negative or not finite"),
     "defender starts elsewhere": (starts_elsewhere("defender"), "another state"),
     "defender starts nowhere": (without_starts("defender"), "do not sum to one"),
-    "defender claims": (more("defender_claims", -0.125), "concedes more than it claims"),
-    "defender claims nan": (put("defender_claims", np.nan), "concedes more than it claims"),
+    "defender lists a place twice": (listed_twice("defender"), "listed twice"),
+    "mix small": (put_small("defender_mixes"), "lies between 0 and 1e-90"),
+    "defender moves small": (put_small("defender_move_weight"), "lies between 0 and 1e-90"),
+    "defender starts small": (put_small("defender_start_weights"), "lies between 0 and 1e-90"),
     "policy off": (scaled("attacker_policies", 1 - LITTLE), "policy that is no distribution"),
     "policy nan": (put("attacker_policies", np.nan), "policy that is no distribution"),
     "policy negative": (put("attacker_policies", -0.25), "policy that is no distribution"),
@@ -139,8 +153,11 @@ FAULTS: dict[str, tuple[Callable[[Forged], None], str]] = {
     "attacker starts off": (scaled("attacker_start_weights", 1 + 16 * LITTLE), "do not make up the prior"),
     "attacker starts elsewhere": (starts_elsewhere("attacker"), "another state"),
     "attacker starts nowhere": (without_starts("attacker"), "do not make up the prior"),
-    "attacker claims": (more("attacker_claims", 0.125), "secures less than it claims"),
-    "attacker claims nan": (put("attacker_claims", np.nan), "secures less than it claims"),
+    "attacker lists a place twice": (listed_twice("attacker"), "listed twice"),
+    "policy small": (put_small("attacker_policies"), "lies between 0 and 1e-90"),
+    "belief small": (put_small("attacker_beliefs"), "lies between 0 and 1e-90"),
+    "shares small": (put_small("attacker_move_weight"), "lies between 0 and 1e-90"),
+    "attacker starts small": (put_small("attacker_start_weights"), "lies between 0 and 1e-90"),
     "lower": (claimed("lower", 0.01), "the attacker secures"),
     "upper": (claimed("upper", -0.01), "the defender concedes"),
 }
@@ -206,8 +223,17 @@ def test_sums_within_the_tolerance_are_scaled(tiny: Forged, tmp_path: Path, name
     assert plain.lower - 1e-8 <= found.lower <= plain.lower + 2.0**-45
 
 
-def test_states_where_no_node_stands_do_not_matter(honest: Forged, tmp_path: Path) -> None:
+@pytest.mark.parametrize("claim", [np.nan, -np.inf, np.inf, 0.0])
+def test_what_nodes_claim_is_not_judged(honest: Forged, tmp_path: Path, claim: float) -> None:
+    """Neither does it change what is found, but for where in its enclosure."""
     forged = honest.copy()
-    forged.arrays["defender_places"] = np.vstack([forged.arrays["defender_places"], [[0, 99]]])
-    found = verify_exact(forged.write(tmp_path / "p.ncirl"))
-    assert found.upper == verify_exact(honest.write(tmp_path / "honest.ncirl")).upper
+    for side in ("attacker", "defender"):
+        forged.arrays[f"{side}_claims"].fill(claim)
+    found, plain = verify_exact(forged.write(tmp_path / "p.ncirl")), verify_exact(honest.write(tmp_path / "h.ncirl"))
+    assert found.faults == plain.faults
+    assert found.lower is not None
+    assert plain.lower is not None
+    assert abs(found.lower - plain.lower) <= found.error + plain.error
+    assert found.upper is not None
+    assert plain.upper is not None
+    assert abs(found.upper - plain.upper) <= found.error + plain.error

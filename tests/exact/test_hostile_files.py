@@ -16,7 +16,7 @@ import ncirl.exact
 from exact.tiny import write_tiny
 from forging import Forged, write_entries
 from ncirl.errors import InputError, SizeError
-from ncirl.exact import playbook, reading, verify_exact
+from ncirl.exact import playbook, reading, verify_exact, work
 
 MANY = "9" * 400
 DEEP = "[" * 100_000
@@ -156,13 +156,17 @@ def test_missing_emptied_and_lengthened_arrays(tiny: Forged, tmp_path: Path) -> 
             given = forged.arrays.pop(name)
             if times is not None:
                 forged.arrays[name] = np.concatenate([given[:0], *[given] * times])
-            if len(given) or times is None:  # an empty one stays what it is
-                told(write_entries(tmp_path / "p.ncirl", forged.entries()))
+            path = write_entries(tmp_path / "p.ncirl", forged.entries())
+            if name.endswith("_places") and times == 3:
+                assert "listed twice" in verify_exact(path).faults[0]
+            elif len(given) or times is None:  # an empty one stays what it is
+                told(path)
 
 
 CHANGES: dict[str, Callable[[Forged], object]] = {
     "discount above one": lambda f: f.header["game"].update(discount=1.5),
     "discount of one for ever": lambda f: f.header["game"].update(discount=1.0),
+    "horizon too long": lambda f: f.header["game"].update(horizon=10**9 + 1),
     "horizon of none": lambda f: f.header["game"].update(horizon=0),
     "stages that do not fit": lambda f: f.header["game"].update(horizon=3),
     "actions that appear twice": lambda f: f.header["game"].update(attacker=["T", "T"]),
@@ -183,11 +187,18 @@ CHANGES: dict[str, Callable[[Forged], object]] = {
     "one player without actions": lambda f: f.arrays["stages"].__setitem__((0, 1), 0),
     "rewards of a shape": lambda f: f.arrays["stages"].__setitem__((0, slice(4, 7)), (1, 8, 1)),
     "rewards of half a shape": lambda f: f.arrays["stages"].__setitem__((0, 4), -1),
-    "place twice": lambda f: f.arrays.update(defender_places=np.array([[0, -1], [0, -1]])),
     "place beyond": lambda f: f.arrays["defender_places"].__setitem__((0, 0), 1),
     "node beyond": lambda f: f.arrays["defender_move_node"].fill(1),
     "row beyond": lambda f: f.arrays["attacker_move_row"].fill(2),
     "row twice": lambda f: f.arrays["attacker_move_row"].fill(0),
+    "move twice": lambda f: f.arrays.update(
+        {f"defender_move_{part}": f.arrays[f"defender_move_{part}"][[0, 0, 1]] for part in ("row", "node", "weight")}
+    ),
+    "start twice": lambda f: f.arrays.update(
+        attacker_start_counts=np.array([2]),
+        attacker_start_nodes=np.zeros(2, dtype=np.int64),
+        attacker_start_weights=np.full(2, 0.5),
+    ),
     "start beyond": lambda f: f.arrays["attacker_start_nodes"].fill(1),
     "too few starts": lambda f: f.arrays["attacker_start_counts"].fill(0),
     "integers for floats": lambda f: f.arrays.update(law=np.ones(4, dtype=np.int64)),
@@ -211,7 +222,7 @@ def test_what_is_too_large_is_refused_with_its_size(
     tiny: Forged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_entries(tmp_path / "p.ncirl", tiny.entries())
-    for module, limit in ((playbook, "MOST_NODES"), (playbook, "MOST_WORK"), (reading, "MOST_BYTES")):
+    for module, limit in ((playbook, "MOST_NODES"), (work, "MOST_STEPS"), (reading, "MOST_BYTES")):
         with monkeypatch.context() as patch:
             patch.setattr(module, limit, 0)
             with pytest.raises(SizeError, match="`ncirl verify` without --exact has no such limit"):

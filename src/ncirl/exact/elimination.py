@@ -17,7 +17,7 @@ __all__ = ["ONE", "evaluated"]
 
 BITS = 320
 ONE = 2**BITS  # the grid of C: a chance c stands for c / ONE
-ENTRY = 1000  # steps that an entry takes, or a look at an unknown
+ENTRY = 600  # steps that an entry takes, or a look at an unknown
 
 
 def evaluated(chances: Sequence[dict[int, int]], rewards: Sequence[int]) -> list[int]:

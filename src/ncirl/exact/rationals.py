@@ -29,7 +29,7 @@ __all__ = [
 TOLERANCE = Fraction(1, 10**9)  # how far a sum may be from what it should be
 LEAST = 1e-90  # a probability that is not 0 must not be less
 ZERO = Fraction(0)
-CALL, TERM = 2000, 1000  # steps that a sum takes, and each of its terms, beside those for their digits
+CALL, TERM = 6000, 2000  # steps that a sum takes, and each of its terms, beside those for their digits
 
 
 def are_weights(numbers: Iterable[float]) -> bool:
@@ -68,15 +68,16 @@ def common_multiple(numbers: Iterable[int]) -> int:
     """Return the least common multiple of positive numbers."""
     common = 1
     for number in numbers:
-        spend(digits(common) * digits(number))
+        spend(2 * digits(common) * digits(number))
         if common % number:
+            spend(6 * digits(common) * digits(number))
             common = math.lcm(common, number)
     return common
 
 
 def ratio(x: Fraction, y: Fraction) -> Fraction:
     """Return x / y."""
-    spend(CALL + (digits(x.denominator) + digits(y.denominator)) ** 2)
+    spend(CALL + 2 * (digits(x.denominator) + digits(y.denominator)) ** 2)
     return x / y
 
 
@@ -85,5 +86,6 @@ def dot(pairs: Iterable[tuple[Fraction, Fraction]]) -> Fraction:
     products = [(x.numerator * y.numerator, x.denominator * y.denominator) for x, y in pairs]
     spend(CALL + TERM * len(products))
     common = common_multiple(below for _, below in products)
-    spend(digits(common) * (digits(common) + sum(digits(above) for above, _ in products)))
+    lengths = digits(common) + sum(digits(above) + digits(below) for above, below in products)
+    spend(2 * digits(common) * lengths)
     return Fraction(sum(above * (common // below) for above, below in products), common)

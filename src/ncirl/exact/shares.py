@@ -77,6 +77,6 @@ def split(posterior: Masses, shares: Mapping[int, float], nodes: Sequence[Node])
     is_made_up = bool(positive) and dot((one, gap) for gap in gaps) <= TOLERANCE
     ratios = {theta: ratio(posterior.get(theta, ZERO), total) for theta, total in sigma.items()}
     longest = max((digits(part.denominator) for part in ratios.values()), default=0)
-    spend(longest**2 * sum(len(nodes[j].belief) for j in positive))  # to compare
+    spend(4 * longest**2 * sum(len(nodes[j].belief) for j in positive))  # to compare
     meant = {j: share * min(ratios[theta] for theta in nodes[j].belief) for j, share in positive.items()}
     return Split(meant, beta - dot((one, mass) for mass in meant.values()), is_made_up)

@@ -17,7 +17,7 @@ from ncirl.errors import SizeError
 
 __all__ = ["MOST_STEPS", "digits", "limited", "spend", "too_large"]
 
-MOST_STEPS = 30_000_000_000
+MOST_STEPS = 20_000_000_000
 DIGIT = 30  # bits
 
 
