@@ -90,5 +90,5 @@ def test_playing_and_verifying_load_nothing_slow(code: str, tmp_path: Path) -> N
     done = subprocess.run(
         [sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
-    assert "ncirl.verify" in done.stdout.split()
+    assert "ncirl.playbook.verify" in done.stdout.split()
     assert not SLOW_TO_LOAD & set(done.stdout.split())

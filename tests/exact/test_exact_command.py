@@ -155,7 +155,7 @@ def test_the_second_speaks_where_the_first_is_at_a_loss(
         holds=False,
         faults=("lost",),
     )
-    monkeypatch.setattr(sys.modules["ncirl.verify"], "verify", lambda policy: lost)
+    monkeypatch.setattr(sys.modules["ncirl.playbook.verify"], "verify", lambda policy: lost)
     assert main(["verify", str(match), "--exact", *json_flag]) == FAILED
     printed = capsys.readouterr().out
     found = verify_exact(match)

@@ -126,7 +126,14 @@ def test_defender_off_its_path_goes_to_the_node_that_claims_least(crossroads: Ga
 
 
 def test_nothing_of_this_loads_a_solver() -> None:
-    modules = ["playbook_build", "playbook_play", "playbook_unmerged", "verify", "formats.policy_file", "cli.verify"]
+    modules = [
+        "playbook.build",
+        "playbook.play",
+        "playbook.unmerged",
+        "playbook.verify",
+        "formats.policy_file",
+        "cli.verify",
+    ]
     program = f"""
 import importlib, sys
 for name in {modules}:

@@ -95,7 +95,7 @@ def test_a_file_that_becomes_large_is_refused_in_the_sandbox(room: Room) -> None
 
 
 def test_a_process_that_has_grown_is_replaced_after_its_answer() -> None:
-    room = Room(Limits(opened=1000, room=128 * 2**20))
+    room = Room(Limits(opened=1000, room=256 * 2**20))
     try:
         process, actions = process_of(room), 40
         while room.pid is not None:

@@ -75,7 +75,7 @@ class DefenderSide(Side[Vectors, DefenderLP]):
             if better:  # noted only now: all were solved on the same vectors
                 for k, vector in better.items():
                     before = self.alphas[state][k]
-                    if (vector > before + PROGRESS).any():  # other vectors may rest on it where it was lower
+                    if (vector > before).any():  # other vectors may rest on it where it was lower
                         self.base[state] = _undominated(np.vstack([self.base[state], before]))
                     self.alphas[state][k] = vector
                     if k in self.beliefs[state]:
