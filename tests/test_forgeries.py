@@ -212,6 +212,7 @@ def test_whatever_verifies_is_true(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @settings(max_examples=MANY)
 @given(*DRAWN)
 def test_whatever_verifies_is_true_many_times(
