@@ -43,6 +43,11 @@ class Enclosure:
     low: FloatArray
     high: FloatArray
 
+    @property
+    def is_proved(self) -> bool:
+        """Whether every node could be enclosed."""
+        return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
+
 
 def enclosed(response: OpponentMDP, extent: FloatArray, operations: int, hint: FloatArray) -> Enclosure:
     """Enclose the values of a process.

@@ -53,8 +53,7 @@ class Guarantee:
     @property
     def is_proved(self) -> bool:
         """Whether all of it could be enclosed."""
-        parts = (self.low, self.high, self.nodes.low, self.nodes.high, self.per_intent)
-        return all(np.isfinite(part).all() for part in parts)
+        return self.nodes.is_proved and all(np.isfinite(part).all() for part in (self.low, self.high, self.per_intent))
 
 
 def conceded(playbook: DefenderPlaybook) -> Guarantee:
@@ -62,6 +61,8 @@ def conceded(playbook: DefenderPlaybook) -> Guarantee:
     game, response = playbook.game, playbook.response()
     operations = _operations(playbook, response)
     nodes = enclosed(response, playbook.extents(), operations, playbook.claims)
+    if not nodes.is_proved:
+        return Guarantee(-np.inf, np.inf, nodes, np.full(len(game.intents), np.inf))
     masses = np.array([start.mass for start in game.starts])
     prior, total = masses.sum(axis=0), masses.sum()
     laws = np.where(prior > 0, masses / np.where(prior > 0, prior, 1.0), masses.sum(axis=1, keepdims=True) / total)
@@ -103,6 +104,8 @@ def secured(playbook: AttackerPlaybook, horizon: int | None = None) -> Guarantee
     reward = response.reward + worst * strayed
     extent = playbook.extents() + game.discount * abs(worst) + 2 * its_extent * strayed
     nodes = enclosed(replace(response, reward=reward), extent, operations, playbook.claims)
+    if not nodes.is_proved:
+        return Guarantee(-np.inf, np.inf, nodes, np.zeros(0))
     prior = np.array([start.mass for start in game.starts])
     played = np.array([[not game.is_terminal(start.state)] for start in game.starts])
     begun, lost = _in_proportion(_begun(playbook), prior / prior.sum() * played, playbook.beliefs)
