@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import ncirl
-from ncirl.cli.interrupt import interruptible
+from ncirl.cli.progress import interruptible
 from ncirl.solution import Progress, Status
 
 SOLVE = [sys.executable, "-m", "ncirl", "solve", "builtin:office", "--gap", "0", "--json"]

@@ -11,7 +11,7 @@ import pytest
 import ncirl
 from ncirl.errors import InputError
 from ncirl.formats import read_source
-from ncirl.formats.given import PIECE, bytes_of
+from ncirl.formats.files import PIECE, bytes_of
 from ncirl.formats.policy_file import load_policy, open_policy, policy_bytes
 from ncirl.playbook.solution import CertifiedSolution
 

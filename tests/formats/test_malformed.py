@@ -229,7 +229,7 @@ def test_missing_file_is_refused_with_a_remedy(tmp_path: Path, capsys: pytest.Ca
 def test_too_large_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("ncirl.formats.source.LARGEST_FILE", 2**20)
+    monkeypatch.setattr("ncirl.formats.plain.LARGEST_FILE", 2**20)
     path = tmp_path / "large.json"
     path.write_bytes(b" " * (2**20 + 1))
     _refused(path, "is larger than 1 MiB", capsys)

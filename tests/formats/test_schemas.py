@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator, ValidationError
 import ncirl
 from defence.policies import office
 from ncirl.attack_graphs.random_graphs import random_attack_graph
-from ncirl.cli.generate_schemas import generated
 from ncirl.defence import DefenceSession, Service
+from ncirl.defence.schema import generated
 from ncirl.formats import game_to_data, read_source, schema
 from ncirl.formats.array_file import read_arrays
 from ncirl.formats.attack_graph_file import attack_graph_to_data
@@ -50,7 +50,7 @@ def after_a_stage() -> Service:
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_what_ships_is_what_the_models_say(name: str) -> None:
-    assert schema(name) == generated()[name], "run python -m ncirl.cli.generate_schemas"
+    assert schema(name) == generated()[name], "run python -m ncirl.defence.schema"
     Draft202012Validator.check_schema(schema(name))
 
 

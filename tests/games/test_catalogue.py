@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ncirl import Certified, HistoryLP, InputError, games, solve
-from ncirl.formats.resolve import resolve_game
+from ncirl.formats.load import resolve_game
 from ncirl.games import BUILTIN, known_values
 from ncirl.games.catalogue import CATALOGUE, Classic
 from ncirl.solvers.matrix_game import matrix_game

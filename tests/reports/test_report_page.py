@@ -10,7 +10,8 @@ import pytest
 
 import ncirl
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.formats.graph_source import EXTRA_KEY, attack_graph_at, draws, graph_of
+from ncirl.formats.graph_source import EXTRA_KEY, draws, graph_of
+from ncirl.formats.load import load
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports import overview_page, report_page
 from ncirl.reports.fixed import fixed_defences
@@ -166,7 +167,7 @@ def test_the_graph_of_a_policy_is_the_one_it_carries(policy: CertifiedSolution, 
 
 
 def test_only_attack_graphs_are_found_by_name() -> None:
-    assert attack_graph_at("builtin:patrol") is None
-    found = attack_graph_at("builtin:office")
+    assert load("builtin:patrol").graph is None
+    found = load("builtin:office").graph
     assert found is not None
     assert found.name == "office"

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ncirl._typing import State
 from ncirl.errors import InputError
-from ncirl.formats.resolve import resolve_game
+from ncirl.formats.load import resolve_game
 from ncirl.model.game import Game, Observes
 from ncirl.model.stage import Stage
 from ncirl.strategies.players import draw

@@ -19,7 +19,7 @@ from ncirl._typing import FloatArray, State
 from ncirl.adapters.contest import Contest, Vector
 from ncirl.adapters.table import Table, attack_table, defence_table
 from ncirl.errors import InputError
-from ncirl.formats.resolve import PREFIX
+from ncirl.formats.load import PREFIX
 from ncirl.games import BUILTIN
 from ncirl.model.game import Game
 from ncirl.model.starts import prior_of

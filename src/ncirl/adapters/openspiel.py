@@ -17,7 +17,7 @@ import numpy as np
 from ncirl.adapters.behaviour import AttackerBehaviour, DefenderBehaviour
 from ncirl.adapters.extensive import ExtensiveForm, Mover
 from ncirl.errors import InputError
-from ncirl.formats.resolve import resolve_game
+from ncirl.formats.load import resolve_game
 from ncirl.model.game import Game
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 

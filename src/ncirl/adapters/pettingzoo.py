@@ -14,7 +14,7 @@ import numpy as np
 
 from ncirl.adapters.contest import Contest, Mask, Vector
 from ncirl.errors import InputError
-from ncirl.formats.resolve import PREFIX
+from ncirl.formats.load import PREFIX
 from ncirl.games import BUILTIN
 from ncirl.model.game import Game
 

@@ -9,12 +9,12 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import Annotated, Literal
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Parameter
 
 from ncirl import __version__
 from ncirl.cli import (
-    completion,
     defend,
     demo,
     example,
@@ -30,7 +30,7 @@ from ncirl.cli import (
     solve,
     verify,
 )
-from ncirl.cli.output import PlainConsole, complain
+from ncirl.cli.output import PlainConsole, complain, print_json
 from ncirl.errors import InputError, NcirlError, SizeError
 
 __all__ = ["app", "main"]
@@ -45,8 +45,39 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,
 )
+
+
+def completion(
+    shell: Annotated[
+        Literal["bash", "zsh", "fish", "powershell"] | None, Parameter(help="The shell; the one in use if not given.")
+    ] = None,
+    /,
+    *,
+    json: Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON object.")] = False,
+) -> None:
+    """Print the script that lets a shell complete what `ncirl` understands.
+
+    Keep it where the shell looks, such as ~/.local/share/bash-completion/completions/ncirl, ~/.zfunc/_ncirl or
+    ~/.config/fish/completions/ncirl.fish.
+
+    Example: `ncirl completion bash`, `ncirl completion zsh --json`
+    """
+    from cyclopts.completion.detect import ShellDetectionError, detect_shell
+
+    try:
+        chosen = shell or detect_shell()
+    except ShellDetectionError:
+        raise InputError("shell: cannot tell which is in use; say bash, zsh, fish or powershell") from None
+    script = app.generate_completion(prog_name="ncirl", shell=chosen)
+    script = script.replace("complete -F _ncirl ncirl", "complete -o default -F _ncirl ncirl")  # bash: files too
+    if json:
+        print_json({"shell": chosen, "script": script})
+    else:
+        sys.stdout.write(script)
+
+
 for command in (
-    completion.completion,
+    completion,
     defend.defend,
     demo.demo,
     example.example,

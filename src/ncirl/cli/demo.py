@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncirl.cli.output import JsonFlag, PlainConsole, QuietFlag, print_json, print_table
+from ncirl.cli.show import strongest
 
 if TYPE_CHECKING:
     from ncirl.attack_graphs.graph import AttackGraph, Exploit
@@ -63,8 +64,7 @@ def demo(*, json: JsonFlag = False, quiet: QuietFlag = False) -> int:
 
     Example: `ncirl demo`
     """
-    from ncirl.cli.interrupt import interruptible
-    from ncirl.cli.progress import reported
+    from ncirl.cli.progress import interruptible, reported
     from ncirl.games.office import office_graph
     from ncirl.playbook.verify import verify
     from ncirl.solution import solve
@@ -90,8 +90,6 @@ def demo(*, json: JsonFlag = False, quiet: QuietFlag = False) -> int:
 
 
 def _data(solution: CertifiedSolution, certificate: Certificate, public: float) -> dict[str, Any]:
-    from ncirl.cli.policy import strongest
-
     return {
         "game": solution.game.name,
         "lower": solution.lower,
@@ -131,7 +129,6 @@ def _tell(graph: AttackGraph, solution: CertifiedSolution, certificate: Certific
 
 def _tell_first_move(graph: AttackGraph, solution: CertifiedSolution) -> None:
     from ncirl.attack_graphs.rules import listed
-    from ncirl.cli.policy import strongest
 
     defender = solution.defender()
     members = [set(action.split(" + ")) for action in defender.actions]

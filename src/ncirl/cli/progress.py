@@ -1,19 +1,28 @@
-"""How far a solver is, on stderr: one live line on a terminal, now and then a plain line elsewhere."""
+"""How far a solver or a campaign is, on stderr: live on a terminal, now and then a plain line elsewhere; and Ctrl-C."""
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from ncirl.errors import InputError
 from ncirl.solution import Progress, ProgressCallback
 
-__all__ = ["reported"]
+if TYPE_CHECKING:
+    from ncirl.experiments.campaign import Announce, Step
 
-BETWEEN = 1.0  # seconds of the solver's clock between plain lines
+__all__ = ["announced", "interruptible", "reported"]
+
+BETWEEN = 1.0  # seconds between plain lines
+WINDOW = 3600.0  # seconds of the past that tell how fast runs go: they differ much
+NOTED = "ncirl: ending with the bounds so far when this trial is done; Ctrl-C again to end it at once"
 
 
 @contextmanager
@@ -41,20 +50,108 @@ def reported(*, quiet: bool = False, verbose: bool = False) -> Iterator[Progress
         with console.status("solving") as status:
             yield lambda progress: status.update(_line(progress))
     else:
-        yield _PlainLines(0.0 if verbose else BETWEEN)
+        yield _plain_lines(0.0 if verbose else BETWEEN)
 
 
-class _PlainLines:
-    def __init__(self, between: float) -> None:
-        self._next, self._between = 0.0, between
+def _plain_lines(between: float) -> ProgressCallback:
+    due = 0.0
 
-    def __call__(self, progress: Progress) -> None:
-        if progress.seconds >= self._next:
-            self._next = progress.seconds + self._between
+    def show(progress: Progress) -> None:
+        nonlocal due
+        if progress.seconds >= due:
+            due = progress.seconds + between
             print(_line(progress), file=sys.stderr, flush=True)
+
+    return show
 
 
 def _line(progress: Progress) -> str:
     bounds = f"lower {progress.lower:.6g}  upper {progress.upper:.6g}  gap {progress.gap:.3g}"
     sizes = f"{progress.points} points  {progress.vectors} vectors  {progress.lp_solves} LPs"
     return f"{progress.seconds:8.1f} s  {bounds}  {sizes}"
+
+
+@contextmanager
+def interruptible(progress: ProgressCallback) -> Iterator[ProgressCallback]:
+    """Give `progress` back as a callback that raises `KeyboardInterrupt` when Ctrl-C was pressed since.
+
+    A solver that reports between two steps of its search is so never interrupted in the middle of one: the first
+    Ctrl-C ends the search where its bounds are whole, the next one at once.
+    """
+    pressed = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        if pressed:
+            raise KeyboardInterrupt
+        pressed = True
+        print(NOTED, file=sys.stderr, flush=True)
+
+    def report(reached: Progress) -> None:
+        progress(reached)
+        if pressed:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield report
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def announced(quiet: bool) -> Iterator[Announce]:
+    """Give what shows the progress of a campaign while the block runs."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from ncirl.experiments.campaign import silent
+
+    console = Console(stderr=True)
+    if quiet:
+        yield silent
+    elif console.is_terminal:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        left = (TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
+        with Progress(*columns, TextColumn("left"), *left, console=console, speed_estimate_period=WINDOW) as bars:
+
+            def bar(name: str) -> Callable[[Step], None]:
+                task = bars.add_task(name, total=None, note="")
+                return lambda step: bars.update(
+                    task, total=step.total - step.kept, completed=step.done, note=_note(step)
+                )
+
+            yield bar
+    else:
+        yield _plain_steps
+
+
+def _plain_steps(name: str) -> Callable[[Step], None]:
+    began, due = time.monotonic(), 0.0
+
+    def show(step: Step) -> None:
+        nonlocal due
+        now, left = time.monotonic(), step.total - step.kept - step.done
+        if now < due and left:
+            return
+        due = now + BETWEEN
+        guess = f"  about {_span((now - began) / step.done * left)} left" if step.done and left else ""
+        print(f"{name}: {step.kept + step.done} of {step.total}{guess}  {_note(step)}".rstrip(), file=sys.stderr)
+
+    return show
+
+
+def _note(step: Step) -> str:
+    kept = [f"{step.kept} kept from before"] if step.kept else []
+    failed = [f"{step.failed} failed"] if step.failed else []
+    return ", ".join(kept + failed)
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

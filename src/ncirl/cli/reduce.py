@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.reductions import Advice, Reduction, Size
+from ncirl.attack_graphs.reductions import Reduction, Size
 from ncirl.cli.output import complain, print_json, printable
-from ncirl.errors import InputError
 
 __all__ = ["reduce"]
 
@@ -56,7 +56,7 @@ def reduce(
     Example: `ncirl reduce builtin:office --prune --defender-budget 2 -o small.yaml`
     """
     from ncirl.attack_graphs import reductions
-    from ncirl.formats.graph_source import attack_graph_at
+    from ncirl.formats.load import graph_named
 
     steps: list[Step] = []
     if only_goals:
@@ -79,9 +79,7 @@ def reduce(
         steps.append(reductions.prune)  # what the others left hanging
     if attacker_budget is not None or defender_budget is not None:
         steps.append(lambda g: reductions.set_budgets(g, attacker=attacker_budget, defender=defender_budget))
-    given = attack_graph_at(graph)
-    if given is None:
-        raise InputError("is no attack graph; give an attack-graph file or builtin:office", graph)
+    given = graph_named(graph)
     before, reduced, done = reductions.estimate_size(given), given, []
     for step in steps:
         reduced, reduction = step(reduced)
@@ -114,20 +112,8 @@ def reduce(
         sys.stdout.write(dump_yaml(attack_graph_to_data(reduced)))
 
 
-def _advice(advice: Advice) -> dict[str, Any]:
-    return {"text": str(advice), "options": [list(suggestion.options) for suggestion in advice.suggestions]}
-
-
 def _size(size: Size) -> dict[str, Any]:
-    return {
-        "states": size.states,
-        "kind": size.kind,
-        "attacker_actions": size.attacker_actions,
-        "defender_actions": size.defender_actions,
-        "conditions": size.conditions,
-        "exploits": size.exploits,
-        "intents": size.intents,
-    }
+    return {name: count for name, count in asdict(size).items() if name != "pairs"}
 
 
 def _report(before: Size, after: Size, done: list[Reduction], advice: str | None) -> None:

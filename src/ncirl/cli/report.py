@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from ncirl.cli.output import JsonFlag, print_json
 from ncirl.errors import InputError
 
-if TYPE_CHECKING:
-    from ncirl.attack_graphs.graph import AttackGraph
-    from ncirl.playbook.solution import CertifiedSolution
-
-__all__ = ["GraphOption", "graph_for", "report"]
+__all__ = ["GraphOption", "report"]
 
 HELD, FAILED = 0, 1
 GraphOption = Annotated[
@@ -41,7 +37,8 @@ def report(
 
     Example: `ncirl report office.ncirl -o office.html`
     """
-    from ncirl.formats.atomic import write_atomically
+    from ncirl.formats.files import write_atomically
+    from ncirl.formats.load import graph_for
     from ncirl.formats.policy_file import load_policy
     from ncirl.reports import report_page
 
@@ -60,19 +57,3 @@ def report(
         said = "" if certificate.holds else "; the certificate does NOT hold"
         print(f"wrote {output}{said}")
     return HELD if certificate.holds else FAILED
-
-
-def graph_for(policy: CertifiedSolution, named: str | None) -> AttackGraph | None:
-    """Return the graph that was named, if it fits, or the one that the policy carries."""
-    from ncirl.formats.graph_source import attack_graph_at, draws, graph_of
-
-    if named is None:
-        return graph_of(policy)
-    graph = attack_graph_at(named)
-    if graph is None:
-        raise InputError("is no attack graph; give an attack-graph file or builtin:office", f"--graph {named}")
-    if not draws(graph, policy.game):
-        raise InputError(
-            "is not the graph of this policy's game: they differ in some stage; give the graph it was made from", named
-        )
-    return graph

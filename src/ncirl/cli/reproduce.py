@@ -85,7 +85,7 @@ def reproduce(
 
     Example, half a minute: `ncirl reproduce -o out --sizes 4-5 --graphs 3 --intents 4 --nc-pbvi-seconds 10`
     """
-    from ncirl.cli.campaign_progress import announced
+    from ncirl.cli.progress import announced
     from ncirl.experiments.reproduction import Reproduction
     from ncirl.experiments.reproduction import reproduce as run_reproduction
     from ncirl.experiments.study import Study

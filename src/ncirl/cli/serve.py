@@ -72,7 +72,7 @@ def serve(
 
 
 def _source(name: str) -> Source:
-    from ncirl.formats.resolve import PREFIX
+    from ncirl.formats.load import PREFIX
     from ncirl.web.source import Source
 
     if name.startswith(PREFIX):

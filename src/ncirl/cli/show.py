@@ -9,21 +9,22 @@ import numpy as np
 from cyclopts import Parameter
 
 from ncirl.cli.output import GameOrPolicy, JsonFlag, PlainConsole, number, print_facts, print_json, print_table
-from ncirl.cli.policy import first_moves, policy_at
-from ncirl.cli.report import GraphOption, graph_for
+from ncirl.cli.report import GraphOption
 from ncirl.errors import InputError, SizeError
 from ncirl.model.game import Game
 
 if TYPE_CHECKING:
     from ncirl.attack_graphs.graph import AttackGraph
     from ncirl.playbook.solution import CertifiedSolution
+    from ncirl.strategies.players import Defender
 
-__all__ = ["show"]
+__all__ = ["show", "strongest"]
 
 ROWS = 20  # start states in the table
 COLUMNS = 8  # intents in the table
 PICTURES = (".png", ".svg", ".html")
 STRONGEST = 5  # actions in the table
+LEAST = 5e-4  # a chance below is not worth a line
 
 
 def show(
@@ -47,26 +48,22 @@ def show(
 
     Example: `ncirl show builtin:office -o office.svg`
     """
-    from ncirl.formats import resolve_game
-    from ncirl.formats.graph_source import attack_graph_at
+    from ncirl.formats.load import graph_for, load
 
     if limit < 1:
         raise InputError(f"--limit: must be at least 1, got {limit}")
     if output is not None and output.suffix.lower() not in PICTURES:
         raise InputError(f"--output: must end in {', '.join(PICTURES)}, got '{output.name}'")
-    policy = policy_at(game)
-    if policy is None:
-        if graph is not None:
-            raise InputError("--graph: goes with a policy file; leave it out")
-        drawn = attack_graph_at(game)
-        contest = resolve_game(game) if drawn is None else drawn.game()
-    else:
-        drawn, contest = graph_for(policy, graph), policy.game
-    facts = _facts(contest, limit, drawn)
+    loaded = load(game)
+    policy = loaded.policy
+    if policy is None and graph is not None:
+        raise InputError("--graph: goes with a policy file; leave it out")
+    drawn = loaded.graph if policy is None else graph_for(policy, graph)
+    facts = _facts(loaded.game, limit, drawn)
     if policy is not None:
         facts["policy"] = _policy_facts(policy)
     if output is not None:
-        _draw(output, game, contest, drawn, policy, facts)
+        _draw(output, game, loaded.game, drawn, policy, facts)
         facts["picture"] = str(output)
     if json:
         print_json(facts)
@@ -86,7 +83,7 @@ def _draw(
     policy: CertifiedSolution | None,
     facts: dict[str, Any],
 ) -> None:
-    from ncirl.formats.atomic import write_atomically
+    from ncirl.formats.files import write_atomically
     from ncirl.reports import overview_page
     from ncirl.reports.pictures import graph_figure, png_bytes, svg_text
     from ncirl.reports.sections import first_chances
@@ -111,11 +108,27 @@ def _policy_facts(policy: CertifiedSolution) -> dict[str, Any]:
         "per_intent": dict(zip(policy.game.intents, policy.per_intent.tolist(), strict=True)),
         "attacker_nodes": len(policy.attacker_playbook),
         "defender_nodes": len(policy.defender_playbook),
-        "first_moves": first_moves(policy),
+        "first_moves": _first_moves(policy),
         "settings": dict(policy.settings),
         "seed": policy.seed,
         "versions": dict(policy.versions),
     }
+
+
+def _first_moves(policy: CertifiedSolution) -> list[dict[str, Any]]:
+    """List what the defender does first, by start state: every action it may choose, the likeliest first."""
+    starts = [start.state for start in policy.game.starts if not policy.game.is_terminal(start.state)]
+    return [
+        {"state": policy.game.describe(state), "actions": dict(strongest(policy.defender(state=state)))}
+        for state in starts
+    ]
+
+
+def strongest(defender: Defender) -> list[tuple[str, float]]:
+    """List the actions a defender at play may choose now with their chances, the likeliest first."""
+    mix = defender.mix
+    order = np.argsort(-mix, kind="stable").tolist()
+    return [(defender.actions[d], float(mix[d])) for d in order if mix[d] >= LEAST]
 
 
 def _facts(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:

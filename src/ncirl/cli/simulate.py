@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from cyclopts import Parameter
 
 from ncirl.cli.output import GameOrPolicy, JsonFlag, number, print_facts, print_json, print_table
-from ncirl.cli.policy import policy_at
 from ncirl.errors import InputError, SizeError
 from ncirl.model.game import Game
 
@@ -150,10 +149,10 @@ def simulate(
     `ncirl simulate office.ncirl --attacker best-response --defender nash --episodes 200`
     """
     from ncirl import evaluation
-    from ncirl.formats import resolve_game
+    from ncirl.formats.load import load
 
-    policy = policy_at(game)
-    usual = "nash" if policy is None else "playbook"
+    loaded = load(game)
+    usual = "nash" if loaded.policy is None else "playbook"
     attacker, defender = attacker or usual, defender or usual
     make_attacker = _chosen("--attacker", attacker, ATTACKERS)
     make_defender = _chosen("--defender", defender, DEFENDERS)
@@ -161,7 +160,7 @@ def simulate(
         raise InputError(f"--seed: must not be negative, got {seed}")
     if episodes < 1:
         raise InputError(f"--episodes: at least one is needed, got {episodes}")
-    contest = Contest(resolve_game(game)) if policy is None else Contest(policy.game, policy)
+    contest = Contest(loaded.game, loaded.policy)
     if horizon is not None or discount is not None:
         own = contest.game.horizon
         contest = Contest(contest.game.with_horizon(own if horizon is None else horizon, discount))

@@ -82,8 +82,7 @@ def solve(
     Example: `ncirl solve builtin:office --gap 1% -o office.ncirl`
     """
     from ncirl.cli.progress import reported
-    from ncirl.formats import resolve_game
-    from ncirl.formats.graph_source import attack_graph_at
+    from ncirl.formats.load import load
 
     options = {"expansions": expansions, "sweeps": sweeps, "approximation": approximation, "variant": variant}
     settings = _settings(solver, {**options, **_closeness(gap), "time_limit": time_limit})
@@ -91,8 +90,8 @@ def solve(
         _check_output(output, solver)
     if seed < 0:
         raise InputError(f"--seed: must not be negative, got {seed}")
-    graph = attack_graph_at(game)
-    contest = resolve_game(game) if graph is None else graph.game()
+    loaded = load(game, policies=False)
+    contest, graph = loaded.game, loaded.graph
     if horizon is not None or discount is not None:
         contest = contest.with_horizon(contest.horizon if horizon is None else horizon, discount)
     if graph is not None:
@@ -111,7 +110,7 @@ def solve(
 
 
 def _solved(game: Game, settings: Solver[Solution], seed: int, progress: ProgressCallback) -> Solution:
-    from ncirl.cli.interrupt import interruptible
+    from ncirl.cli.progress import interruptible
     from ncirl.solution import solve as solve_game
     from ncirl.solvers.certified.certified import Certified
 

@@ -1,15 +1,22 @@
-"""The shape of what `ncirl defend --json` reads and writes, a line each, and of the session it can keep."""
+"""The shape of what `ncirl defend --json` reads and writes, a line each, and of the session it can keep.
+
+`python -m ncirl.defence.schema` writes the JSON Schemas of these and of every file format anew.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from ncirl.defence.advice import Advice
+from ncirl.formats import schemas
+from ncirl.formats.plain import write_document
+from ncirl.formats.shapes import AttackGraphModel, GameModel, PolicyHeaderModel
 
-__all__ = ["RequestModel", "ResponseModel"]
+__all__ = ["RequestModel", "ResponseModel", "generated"]
 
 Told = str | list[str] | None
 
@@ -153,3 +160,23 @@ class _Refused(_Numbered):
 
 class ResponseModel(RootModel[_Advised | _Reasoned | _Offered | _Kept | _Ended | _Refused]):
     """A response, one JSON object a line, in the order of the requests."""
+
+
+MODELS: dict[str, tuple[str, type[BaseModel]]] = {
+    "game": ("ncirl-game/1", GameModel),
+    "attack-graph": ("ncirl-attack-graph/1", AttackGraphModel),
+    "policy-header": ("ncirl-policy/1, header", PolicyHeaderModel),
+    "defend-request": ("ncirl defend --json, request", RequestModel),
+    "defend-response": ("ncirl defend --json, response", ResponseModel),
+}
+
+
+def generated() -> dict[str, dict[str, Any]]:
+    """Return every schema, by name, as the models give it."""
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return {name: draft | model.model_json_schema() | {"title": title} for name, (title, model) in MODELS.items()}
+
+
+if __name__ == "__main__":
+    for name, data in generated().items():
+        write_document(data, Path(schemas.__file__).with_name(f"{name}.json"))

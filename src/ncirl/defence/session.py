@@ -205,14 +205,14 @@ class DefenceSession:
 
     def save(self, path: str | Path) -> None:
         """Write the session, whole or not at all."""
-        from ncirl.formats.document import write_document
+        from ncirl.formats.plain import write_document
 
         write_document(self.to_dict(), path)
 
     @classmethod
     def load(cls, path: str | Path, solution: Defended) -> DefenceSession:
         """Read a session that was saved."""
-        from ncirl.formats.source import read_source
+        from ncirl.formats.plain import read_source
 
         try:
             return cls.from_dict(read_source(path), solution)

@@ -13,7 +13,7 @@ from ncirl.errors import InputError
 from ncirl.experiments.pool import Failure, Pool, run_all
 from ncirl.experiments.settings import RunSettings
 from ncirl.experiments.store import Store, code_version
-from ncirl.formats.atomic import write_atomically
+from ncirl.formats.files import write_atomically
 from ncirl.formats.policy_file import versions_used
 
 __all__ = ["Announce", "Found", "Step", "gather", "grid", "silent", "write_settings"]

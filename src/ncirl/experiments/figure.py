@@ -18,7 +18,7 @@ import networkx as nx
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
 from ncirl.experiments.summary import Comparison, Mean
-from ncirl.formats.atomic import write_atomically
+from ncirl.formats.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from ncirl.experiments.settings import FIRST_SEED, RunSettings
 from ncirl.experiments.store import Store
 from ncirl.experiments.summary import BaselineAttacker, Cell, Comparison, Mean, cells, mean_of
 from ncirl.experiments.table import results, timings, write_csv, write_parquet
-from ncirl.formats.atomic import write_atomically
+from ncirl.formats.files import write_atomically
 
 __all__ = ["Reproduction", "reproduce"]
 

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 import ncirl
 from ncirl.experiments.settings import RunSettings
-from ncirl.formats.atomic import write_atomically
+from ncirl.formats.files import write_atomically
 from ncirl.formats.policy_file import versions_used
 
 __all__ = ["Store", "code_version"]

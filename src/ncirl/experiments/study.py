@@ -24,7 +24,7 @@ from ncirl.experiments.store import Store
 from ncirl.experiments.study_report import write_study_report
 from ncirl.experiments.summary import cells
 from ncirl.experiments.table import results, write_csv, write_parquet
-from ncirl.formats.atomic import write_atomically
+from ncirl.formats.files import write_atomically
 
 __all__ = ["Study", "study"]
 

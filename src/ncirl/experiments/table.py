@@ -14,7 +14,7 @@ from ncirl.experiments.paper import RunRow
 from ncirl.experiments.pool import Failure
 from ncirl.experiments.runtime import TimingRow
 from ncirl.experiments.settings import RunSettings
-from ncirl.formats.atomic import write_atomically
+from ncirl.formats.files import write_atomically
 
 __all__ = ["Cell", "reduction", "results", "timings", "write_csv", "write_parquet"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ncirl.formats.atomic import write_atomically
+from ncirl.formats.files import write_atomically
 from ncirl.formats.game_file import game_from_data, game_to_data, load_game, save_game
-from ncirl.formats.resolve import resolve_game
+from ncirl.formats.load import resolve_game
+from ncirl.formats.plain import read_source
 from ncirl.formats.schemas import schema
-from ncirl.formats.source import read_source
 
 __all__ = [
     "game_from_data",

@@ -21,8 +21,7 @@ import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.errors import InputError
-from ncirl.formats.atomic import write_atomically
-from ncirl.formats.given import bytes_of, name_of
+from ncirl.formats.files import bytes_of, name_of, write_atomically
 from ncirl.formats.plain import as_map, faults_of
 
 __all__ = ["ArrayFile", "pack_arrays", "read_arrays", "repeats", "write_arrays"]

@@ -11,19 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
 from ncirl.errors import InputError
-from ncirl.formats.document import write_document
-from ncirl.formats.plain import format_of
-from ncirl.formats.source import read_source
-from ncirl.model.game import Game
+from ncirl.formats.plain import format_of, read_source, write_document
 
 if TYPE_CHECKING:
-    from ncirl.formats.attack_graph_schema import AlertModel, AttackGraphModel
+    from ncirl.formats.shapes import AlertModel, AttackGraphModel
 
 __all__ = [
     "ATTACK_GRAPH_FORMAT",
     "attack_graph_from_data",
     "attack_graph_to_data",
-    "game_from_attack_graph_data",
     "load_attack_graph",
     "save_attack_graph",
 ]
@@ -53,11 +49,6 @@ def save_attack_graph(graph: AttackGraph, path: str | Path) -> None:
     write_document(attack_graph_to_data(graph), path)
 
 
-def game_from_attack_graph_data(data: Any, where: str = "attack graph") -> Game:
-    """Build the game of an attack graph from a file's data; faults as for `attack_graph_from_data`."""
-    return attack_graph_from_data(data, where).game()
-
-
 def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGraph:
     """Build an attack graph from a file's data.
 
@@ -73,16 +64,10 @@ def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGrap
     InputError
         With every fault, each with its place.
     """
-    from pydantic import ValidationError
-
-    from ncirl.formats.attack_graph_schema import AttackGraphModel
-    from ncirl.formats.game_schema import schema_faults
+    from ncirl.formats.shapes import AttackGraphModel, shaped
 
     format_of(data, [ATTACK_GRAPH_FORMAT], where)
-    try:
-        model = AttackGraphModel.model_validate(data)
-    except ValidationError as error:
-        raise InputError(schema_faults(error), where) from None
+    model = shaped(AttackGraphModel, data, where)
     try:
         return _graph(model)
     except InputError as error:

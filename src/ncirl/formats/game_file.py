@@ -15,14 +15,12 @@ import numpy as np
 
 from ncirl._typing import State
 from ncirl.errors import InputError
-from ncirl.formats.document import write_document
-from ncirl.formats.plain import format_of
-from ncirl.formats.source import read_source
+from ncirl.formats.plain import format_of, read_source, write_document
 from ncirl.model.game import Game
 from ncirl.model.stage import TERMINAL, Branch, Stage
 
 if TYPE_CHECKING:
-    from ncirl.formats.game_schema import BranchModel, GameModel, StateModel
+    from ncirl.formats.shapes import BranchModel, GameModel, StateModel
 
 __all__ = ["GAME_FORMAT", "MOST_STATES", "game_from_data", "game_to_data", "load_game", "save_game"]
 
@@ -86,16 +84,10 @@ def game_from_data(data: Any, where: str = "game") -> Game:
     InputError
         With every fault, each with its place.
     """
-    from pydantic import ValidationError
-
-    from ncirl.formats.game_schema import GameModel, schema_faults
+    from ncirl.formats.shapes import GameModel, shaped
 
     format_of(data, [GAME_FORMAT], where)
-    try:
-        model = GameModel.model_validate(data)
-    except ValidationError as error:
-        raise InputError(schema_faults(error), where) from None
-    reader = _Reader(model)
+    reader = _Reader(shaped(GameModel, data, where))
     game = reader.game()
     if game is None or reader.faults:
         raise InputError(reader.faults, where)

@@ -1,4 +1,4 @@
-"""The attack graph behind a game: named by a person, or carried along in a policy file.
+"""The attack graph behind the game of a policy, carried along in its file.
 
 A policy file holds the game as tables. The graph it was made from travels under `EXTRA_KEY` of ``Policy.extra``: for
 pictures and labels only, never for numbers, and only where it is the game's own, stage by stage.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,38 +16,16 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError, SizeError
-from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMAT, attack_graph_from_data, attack_graph_to_data
-from ncirl.formats.resolve import is_one_sided_name
-from ncirl.formats.source import read_source
+from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph_to_data
 from ncirl.model.game import Game
 
 if TYPE_CHECKING:
     from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["EXTRA_KEY", "attack_graph_at", "draws", "extra_of", "graph_of"]
+__all__ = ["EXTRA_KEY", "draws", "extra_of", "graph_of"]
 
 EXTRA_KEY = "attack_graph"
-OFFICE = "builtin:office"
 CLOSE = 1e-9
-
-
-def attack_graph_at(text: str) -> AttackGraph | None:
-    """Return the attack graph that `text` names, a file or ``builtin:office``; None where it names anything else.
-
-    Raises
-    ------
-    InputError
-        With every fault of an attack-graph file.
-    """
-    if text == OFFICE:
-        from ncirl.games.office import office_graph
-
-        return office_graph()
-    if not os.path.isfile(text) or is_one_sided_name(text):
-        return None
-    data = read_source(text)
-    is_graph = isinstance(data, dict) and data.get("format") == ATTACK_GRAPH_FORMAT
-    return attack_graph_from_data(data, text) if is_graph else None
 
 
 def extra_of(graph: AttackGraph) -> dict[str, Any]:

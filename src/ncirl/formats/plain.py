@@ -1,21 +1,120 @@
-"""Plain data, and what no file of this package may hold whatever its format.
+"""Plain data: read strictly from JSON or YAML, written back, and what no file of this package may hold.
 
 Plain data is made of maps with text keys, lists, text, booleans, None and finite numbers, not nested too deeply.
-Places are written as people read them: ``states.alive.moves[2].next[0].state``.
+Places are written as people read them: ``states.alive.moves[2].next[0].state``. Everything that is malformed before
+any meaning is given to it is an `InputError` with the file and the place.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from ncirl.errors import InputError
+from ncirl.formats.files import bytes_of, name_of, write_atomically
 
-__all__ = ["DEEPEST", "as_map", "faults_of", "format_of", "place"]
+__all__ = [
+    "DEEPEST",
+    "as_map",
+    "faults_of",
+    "format_of",
+    "is_yaml_name",
+    "parse_json",
+    "place",
+    "read_source",
+    "text_of",
+    "write_document",
+]
 
 DEEPEST = 100  # maps and lists inside each other
+LARGEST_FILE = 64 * 2**20  # bytes
+
+
+def read_source(source: str | Path | bytes, name: str = "") -> Any:
+    """Read a JSON or YAML file as plain data.
+
+    Its name decides when it ends in .json, .yaml or .yml; any other file is JSON when it opens with a bracket.
+
+    Parameters
+    ----------
+    source : str, Path or bytes
+        The path of a file, or its content.
+    name : str
+        The file's name, which messages begin with; a path is its own.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, does not parse, repeats a key, holds NaN or an infinity, is larger than
+        `LARGEST_FILE` or nested too deeply, or has YAML aliases that unfold into far more than was written.
+    """
+    where = name_of(source, name)
+    text = text_of(bytes_of(source, where, LARGEST_FILE), where)
+    if Path(where).suffix.lower() == ".json" or (not is_yaml_name(where) and text.lstrip()[:1] in "{["):
+        data = parse_json(text, where, as_map)
+    else:
+        from ncirl.formats.strict_yaml import parse_yaml
+
+        data = parse_yaml(text, where)
+    faults = list(faults_of(data))
+    if faults:
+        raise InputError(faults, where)
+    return data
+
+
+def write_document(data: dict[str, Any], path: str | Path) -> None:
+    """Write `data` whole or not at all: YAML where the name ends in .yaml or .yml, JSON otherwise.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be written.
+    """
+    if is_yaml_name(path):
+        from ncirl.formats.strict_yaml import dump_yaml
+
+        text = dump_yaml(data)
+    else:
+        text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+    write_atomically(path, text)
+
+
+def is_yaml_name(path: str | Path) -> bool:
+    """Tell whether a file's name says that it is YAML."""
+    return Path(path).suffix.lower() in (".yaml", ".yml")
+
+
+def text_of(raw: bytes, where: str, encoding: str = "utf-8-sig") -> str:
+    """Return the text of a file, which must not be blank."""
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(f"line {line}, byte {error.start}: not UTF-8; is this a text file?", where) from None
+    if not text.strip():
+        raise InputError("the file is empty", where)
+    return text
+
+
+def parse_json(
+    text: str,
+    where: str,
+    object_pairs_hook: Callable[[list[tuple[str, Any]]], Any],
+    parse_constant: Callable[[str], Any] | None = None,
+) -> Any:
+    """Return what JSON text says; the hooks are those of ``json.loads``."""
+    try:
+        return json.loads(text, object_pairs_hook=object_pairs_hook, parse_constant=parse_constant)
+    except json.JSONDecodeError as error:
+        raise InputError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}", where) from None
+    except RecursionError:
+        raise InputError(f"is nested more than {DEEPEST} levels deep", where) from None
+    except ValueError as error:  # an integer of thousands of digits, or what a hook refuses
+        raise InputError(f"not JSON: {error}", where) from None
 
 
 class _Repeating(dict[Any, Any]):

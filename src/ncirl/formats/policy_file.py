@@ -16,7 +16,7 @@ import numpy as np
 
 from ncirl.errors import InputError
 from ncirl.formats.array_file import pack_arrays, read_arrays, write_arrays
-from ncirl.formats.given import name_of
+from ncirl.formats.files import name_of
 from ncirl.formats.policy_game import game_from_arrays, game_to_arrays
 from ncirl.formats.policy_playbooks import (
     attacker_from_arrays,

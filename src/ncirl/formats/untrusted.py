@@ -11,7 +11,6 @@ import csv
 import datetime
 import gc
 import io
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -22,8 +21,8 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from ncirl.errors import InputError
-from ncirl.formats.plain import DEEPEST
-from ncirl.formats.source import is_yaml_name
+from ncirl.formats.files import read_bytes
+from ncirl.formats.plain import DEEPEST, is_yaml_name, parse_json, text_of
 
 __all__ = [
     "BYTES_PER_ROW",
@@ -45,24 +44,16 @@ HEAD = 256  # bytes in which a file shows what it is
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read_bytes(path: str | Path, limit: int = SIZE_LIMIT, *, whole: bool = True) -> bytes:
-    """Return the content of a file of at most `limit` bytes, or with `whole` False as much as that of any file."""
-    where = str(path)
-    try:
-        with Path(path).open("rb") as file:
-            raw = file.read(limit + whole)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where) from None
-    except ValueError as error:  # a NUL in the name
-        raise InputError(f"cannot be read: {error}", repr(where)) from None
+def _bytes(path: str | Path, limit: int) -> bytes:
+    raw = read_bytes(path, str(path), limit)
     if len(raw) > limit:
-        raise InputError(f"is larger than {_size(limit)}; --size-limit raises the limit, in bytes", where)
+        raise InputError(f"is larger than {_size(limit)}; --size-limit raises the limit, in bytes", str(path))
     return raw
 
 
 def is_xml(path: str | Path) -> bool:
     """Tell whether a file opens like XML, in whatever encoding."""
-    head = read_bytes(path, HEAD, whole=False).lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")
+    head = read_bytes(path, str(path), HEAD)[:HEAD].lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")
     return head.startswith(b"<")
 
 
@@ -74,20 +65,13 @@ def read_text(path: str | Path, limit: int = SIZE_LIMIT) -> str:
     InputError
         When the file cannot be read, is larger than `limit` bytes, is empty or is not text.
     """
-    raw = read_bytes(path, limit)
-    try:
-        found = raw.decode("utf-16" if raw.startswith(UTF_16) else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise InputError(f"line {line}, byte {error.start}: not UTF-8; is this a text file?", str(path)) from None
-    if not found.strip():
-        raise InputError("the file is empty", str(path))
-    return found
+    raw = _bytes(path, limit)
+    return text_of(raw, str(path), "utf-16" if raw.startswith(UTF_16) else "utf-8-sig")
 
 
 def read_data(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
     """Return a JSON or YAML file as plain data; any other name is JSON when the text opens with a bracket."""
-    if is_yaml_name(Path(path)):
+    if is_yaml_name(path):
         return read_yaml(path, limit)
     if Path(path).suffix.lower() != ".json" and read_text(path, limit).lstrip()[:1] not in "{[":
         return read_yaml(path, limit)
@@ -104,15 +88,8 @@ def read_json(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
     """
     where = str(path)
     source = read_text(path, limit)
-    try:
-        with _no_collection():
-            data = json.loads(source, object_pairs_hook=_map, parse_constant=lambda _: None)
-    except json.JSONDecodeError as error:
-        raise InputError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}", where) from None
-    except RecursionError:
-        raise InputError(f"is nested more than {DEEPEST} levels deep", where) from None
-    except ValueError as error:  # a repeated key, or an integer of thousands of digits
-        raise InputError(f"not JSON: {error}", where) from None
+    with _no_collection():
+        data = parse_json(source, where, _map, parse_constant=lambda _: None)
     _check(data, where)
     return data
 
@@ -148,7 +125,7 @@ def read_xml(path: str | Path, limit: int = SIZE_LIMIT) -> Element:
     InputError
         Also when it is not well-formed, has a document type, or is nested too deeply.
     """
-    return parse_xml(read_bytes(path, limit), str(path), limit)
+    return parse_xml(_bytes(path, limit), str(path), limit)
 
 
 def parse_xml(raw: bytes | str, where: str, limit: int = SIZE_LIMIT) -> Element:

@@ -110,11 +110,9 @@ def _guessed(draft: Draft, depth: Mapping[str, int], needed: set[str]) -> dict[s
 
 
 def _from_file(options: ImportOptions, names: ConditionNames, depth: Mapping[str, int]) -> tuple[Intent, ...]:
-    from pydantic import TypeAdapter, ValidationError
+    from ncirl.formats.shapes import Name, Strict, shaped
 
-    from ncirl.formats.game_schema import Name, _Strict, schema_faults
-
-    class GivenIntent(_Strict):
+    class GivenIntent(Strict):
         id: Name
         prior: float | None = None
         rewards: dict[Name, float]
@@ -128,10 +126,7 @@ def _from_file(options: ImportOptions, names: ConditionNames, depth: Mapping[str
         )
     if len(listed) > MOST_INTENTS:
         raise InputError(f"has {len(listed)} intents, more than {MOST_INTENTS}", where)
-    try:
-        given = TypeAdapter(list[GivenIntent]).validate_python(listed)
-    except ValidationError as error:
-        raise InputError(schema_faults(error), where) from None
+    given = shaped(list[GivenIntent], listed, where)
     priors = [intent.prior for intent in given]
     if any(prior is None for prior in priors):
         if any(prior is not None for prior in priors):

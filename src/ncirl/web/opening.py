@@ -7,47 +7,15 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import dataclass
 from typing import Any
 
-from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
-from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMAT, attack_graph_from_data
-from ncirl.formats.graph_source import attack_graph_at, graph_of
-from ncirl.formats.plain import format_of
-from ncirl.formats.policy_file import open_policy
-from ncirl.formats.resolve import GAME_READERS, PREFIX, resolve_game
-from ncirl.formats.source import read_source
-from ncirl.model.game import Game
-from ncirl.playbook.solution import CertifiedSolution
+from ncirl.formats.load import ZIP, load, load_bytes
+from ncirl.formats.load import Loaded as Opened
 from ncirl.web.limits import Limits
 from ncirl.web.source import Source, shown
 
 __all__ = ["Opened", "open_source"]
-
-ZIP = b"PK"
-
-
-@dataclass(frozen=True, eq=False)
-class Opened:
-    """What a file holds.
-
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    game : Game
-        The contest.
-    graph : AttackGraph or None
-        What it is a picture of.
-    policy : CertifiedSolution or None
-        How it is played.
-    """
-
-    name: str
-    game: Game
-    graph: AttackGraph | None = None
-    policy: CertifiedSolution | None = None
 
 
 def open_source(source: Source, limits: Limits) -> Opened:
@@ -59,19 +27,14 @@ def open_source(source: Source, limits: Limits) -> Opened:
         With one message that names the file and, where there is one, the place.
     """
     if source.raw is None:
-        graph = attack_graph_at(source.name) if source.name.startswith(PREFIX) else None
-        return Opened(source.name, resolve_game(source.name) if graph is None else graph.game(), graph)
+        return load(source.name, policies=False)
     called = shown(source.name)
     try:
-        return (_policy if source.raw.startswith(ZIP) else _game)(called, source.raw, limits)
+        if source.raw.startswith(ZIP):
+            _check_unpacked(source.raw, limits.unpacked)
+        return load_bytes(source.raw, called, lambda data: _check_lengths(data, limits))
     except InputError as error:  # a game that does not hold together names itself, not its file
         raise InputError(error.faults, called) from None
-
-
-def _policy(name: str, raw: bytes, limits: Limits) -> Opened:
-    _check_unpacked(raw, limits.unpacked)
-    policy = open_policy(raw, name)  # the one place where the page reads a policy file
-    return Opened(name, policy.game, graph_of(policy), policy)
 
 
 def _check_unpacked(raw: bytes, limit: int) -> None:
@@ -82,16 +45,6 @@ def _check_unpacked(raw: bytes, limit: int) -> None:
         raise InputError("is not a file of this package, or it is damaged") from None
     if size > limit:
         raise InputError(f"unpacks into {size / 2**20:.0f} MiB, more than the {limit // 2**20} MiB taken here")
-
-
-def _game(name: str, raw: bytes, limits: Limits) -> Opened:
-    data = read_source(raw, name)
-    kind = format_of(data, GAME_READERS, name)
-    _check_lengths(data, limits)
-    if kind == ATTACK_GRAPH_FORMAT:
-        graph = attack_graph_from_data(data, name)
-        return Opened(name, graph.game(), graph)
-    return Opened(name, GAME_READERS[kind](data, name))
 
 
 def _check_lengths(data: dict[str, Any], limits: Limits) -> None:

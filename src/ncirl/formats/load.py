@@ -1,0 +1,159 @@
+"""The one way in: whatever a person names, a built-in game or a file of any format, and what is known of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.errors import InputError
+from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMAT, attack_graph_from_data
+from ncirl.formats.game_file import GAME_FORMAT, game_from_data
+from ncirl.formats.graph_source import draws, graph_of
+from ncirl.formats.plain import format_of, read_source
+from ncirl.formats.policy_file import open_policy
+from ncirl.games import BUILTIN, builtin
+from ncirl.games.office import office_graph
+from ncirl.model.game import Game
+from ncirl.playbook.solution import CertifiedSolution
+
+__all__ = ["PREFIX", "Loaded", "graph_for", "graph_named", "load", "load_bytes", "resolve_game"]
+
+PREFIX = "builtin:"
+ONE_SIDED, POLICY = ".osposg", ".ncirl"
+ZIP = b"PK"  # how a policy file begins, whatever its name
+GRAPHS: dict[str, Callable[[], AttackGraph]] = {"office": office_graph}  # built-in games that are attack graphs
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """What was named.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    game : Game
+        The contest.
+    policy : CertifiedSolution or None
+        How it is played: verified, with recomputed numbers.
+    """
+
+    name: str
+    game: Game
+    policy: CertifiedSolution | None = None
+    given: AttackGraph | None = None
+
+    @cached_property
+    def graph(self) -> AttackGraph | None:
+        """The attack graph that the game is made from: the one given, or the one that the policy carries."""
+        return self.given if self.policy is None else graph_of(self.policy)
+
+
+def load(text: str, *, policies: bool = True) -> Loaded:
+    """Return what `text` names: ``builtin:NAME``, or the path of a game, an attack graph, a .osposg file or a policy.
+
+    Parameters
+    ----------
+    text : str
+        As a person types it.
+    policies : bool
+        Whether it may be a policy file; if not, such a file is refused as no game.
+
+    Raises
+    ------
+    InputError
+        When there is no such thing, or with every fault of the file.
+
+    Examples
+    --------
+    >>> load("builtin:office").graph.name
+    'office'
+    """
+    if text.startswith(PREFIX):
+        name = text.removeprefix(PREFIX)
+        return _of_graph(text, GRAPHS[name]()) if name in GRAPHS else Loaded(text, builtin(name))
+    if not os.path.exists(text):  # unlike a Path's, false for names that no file can have
+        names = ", ".join(PREFIX + name for name in sorted(BUILTIN))
+        raise InputError(f"no such file; give the path of a game file or one of {names}", text)
+    if policies and os.path.isfile(text) and (text.endswith(POLICY) or _opens_with_zip(text)):
+        return _of_policy(text, open_policy(text))
+    if text.lower().endswith(ONE_SIDED):
+        from ncirl.formats.osposg_import import load_osposg
+
+        return Loaded(text, load_osposg(text))
+    return _of_data(text, read_source(text))
+
+
+def load_bytes(raw: bytes, name: str, check: Callable[[Any], None] = lambda _: None) -> Loaded:
+    """Return what the content of a file is, as `load` does; `check` may refuse data before it is given meaning."""
+    if raw.startswith(ZIP):
+        return _of_policy(name, open_policy(raw, name))
+    return _of_data(name, read_source(raw, name), check)
+
+
+def resolve_game(text: str) -> Game:
+    """Return the game that `text` names: ``builtin:NAME`` or the path of a file.
+
+    Raises
+    ------
+    InputError
+        When there is no such game, or with every fault of the file.
+
+    Examples
+    --------
+    >>> resolve_game("builtin:patrol").name
+    'patrol'
+    """
+    return load(text, policies=False).game
+
+
+def graph_named(text: str, where: str = "") -> AttackGraph:
+    """Return the attack graph that `text` names, a file or a built-in game.
+
+    Raises
+    ------
+    InputError
+        When it names anything else, or with every fault of the file; `where` is what messages call it.
+    """
+    known = text.startswith(PREFIX) or os.path.exists(text)
+    graph = load(text, policies=False).graph if known else None
+    if graph is None:
+        raise InputError("is no attack graph; give an attack-graph file or builtin:office", where or text)
+    return graph
+
+
+def graph_for(policy: CertifiedSolution, named: str | None) -> AttackGraph | None:
+    """Return the graph that was named, if it fits, or the one that the policy carries."""
+    if named is None:
+        return graph_of(policy)
+    graph = graph_named(named, f"--graph {named}")
+    if not draws(graph, policy.game):
+        raise InputError(
+            "is not the graph of this policy's game: they differ in some stage; give the graph it was made from", named
+        )
+    return graph
+
+
+def _of_data(name: str, data: Any, check: Callable[[Any], None] = lambda _: None) -> Loaded:
+    kind = format_of(data, (GAME_FORMAT, ATTACK_GRAPH_FORMAT), name)
+    check(data)
+    if kind == GAME_FORMAT:
+        return Loaded(name, game_from_data(data, name))
+    return _of_graph(name, attack_graph_from_data(data, name))
+
+
+def _of_graph(name: str, graph: AttackGraph) -> Loaded:
+    return Loaded(name, graph.game(), given=graph)
+
+
+def _of_policy(name: str, policy: CertifiedSolution) -> Loaded:
+    return Loaded(name, policy.game, policy)
+
+
+def _opens_with_zip(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(ZIP)) == ZIP

@@ -1,0 +1,256 @@
+"""The shapes of files: which keys there are and of which type; what they mean is checked when they are read.
+
+Of a policy file this is the header, what can be read of it without knowing its arrays. The JSON Schemas in `schemas`
+are made from these models.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from ncirl.errors import InputError
+from ncirl.formats.plain import place
+from ncirl.solution import Status
+
+__all__ = ["AlertModel", "AttackGraphModel", "GameModel", "Name", "PolicyHeaderModel", "StateModel", "Strict", "shaped"]
+
+T = TypeVar("T")
+Name = Annotated[str, Field(min_length=1)]
+Probability = Annotated[float, Field(ge=0, le=1)]
+NUMBER, BY_INTENT = "<number>", "<map>"
+Reward = Annotated[
+    Annotated[float, Tag(NUMBER)] | Annotated[dict[str, float], Tag(BY_INTENT)],
+    Discriminator(lambda value: BY_INTENT if isinstance(value, dict) else NUMBER),
+]
+Observed = Annotated[str, Field(json_schema_extra={"enum": ["actions", "outcomes"]})]
+StatusLabel = Annotated[str, Field(json_schema_extra={"enum": [status.label for status in Status]})]
+
+
+class Strict(BaseModel):
+    """No unknown keys, no conversions but from whole numbers to floats, finite numbers only."""
+
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+class BranchModel(Strict):
+    """One way a move can end."""
+
+    state: Name
+    """The public state that follows."""
+    probability: Probability = 1.0
+    """Of this branch; those of a move sum to 1."""
+    reward: Reward = 0.0
+    """What the attacker gains and the defender pays: one number, or a number by intent."""
+    signal: Name | None = None
+    """What the defender sees besides the state, where outcomes are observed."""
+
+
+class MoveModel(Strict):
+    """What follows one pair of actions."""
+
+    attacker: Name
+    """The attacker's action."""
+    defender: Name
+    """The defender's action."""
+    next: list[BranchModel]
+    """The ways it can end."""
+
+
+class StateModel(Strict):
+    """A public state; terminal when it has no moves."""
+
+    attacker: list[Name] = []
+    """The attacker's actions."""
+    defender: list[Name] = []
+    """The defender's actions."""
+    moves: list[MoveModel] = []
+    """One for every pair of actions."""
+
+
+class StartModel(Strict):
+    """The prior probability of one start state with one intent."""
+
+    state: Name
+    intent: Name
+    probability: Probability
+
+
+class GameModel(Strict):
+    """A whole game file."""
+
+    format: Literal["ncirl-game/1"]
+    name: str = "game"
+    discount: float
+    """Below 1, or 1 where there is a horizon."""
+    horizon: int | None = None
+    """Stages to play; for ever where there is none."""
+    observes: Observed = "actions"
+    """What the defender sees of a stage: the attacker's action, or only what came of it."""
+    intents: list[Name]
+    """What the attacker may be after; the attacker alone knows which."""
+    initial: list[StartModel]
+    """The prior over start states and intents; probabilities sum to 1."""
+    states: dict[Name, StateModel]
+    """The public states by name."""
+
+
+class ConditionModel(Strict):
+    """Something that may hold of the system."""
+
+    id: Name
+    initial: bool = False
+    """Whether it holds from the start."""
+    label: str = ""
+    """What it means, for people."""
+
+
+class AlertModel(Strict):
+    """How likely an alert rings."""
+
+    attempted: float
+    """Probability that it rings when the exploit is attempted."""
+    idle: float = 0.0
+    """Probability that it rings when the exploit is not attempted: a false alarm."""
+
+
+AlertOrChance = Annotated[
+    Annotated[float, Tag(NUMBER)] | Annotated[AlertModel, Tag(BY_INTENT)],
+    Discriminator(lambda value: BY_INTENT if isinstance(value, dict | AlertModel) else NUMBER),
+]
+
+
+class ExploitModel(Strict):
+    """A way to enable a condition."""
+
+    id: Name
+    premises: list[Name] = Field(alias="from")
+    """Conditions that must all hold."""
+    result: Name = Field(alias="to")
+    """The condition that it enables."""
+    success: float
+    """Probability of success of an attempt that is not blocked."""
+    attack_cost: float = 0.0
+    """What an attempt costs the attacker."""
+    block_cost: float = 0.0
+    """What blocking for one stage costs the defender."""
+    alert: AlertOrChance | None = None
+    """Where outcomes are observed: how likely an alert rings, as a number for attempts or as a map."""
+
+
+class IntentModel(Strict):
+    """What the attacker may be after."""
+
+    id: Name
+    prior: float
+    """How likely it is; priors sum to 1."""
+    rewards: dict[Name, float]
+    """What enabling a condition is worth to it."""
+
+
+class AttackGraphModel(Strict):
+    """A whole attack-graph file."""
+
+    format: Literal["ncirl-attack-graph/1"]
+    name: str = "attack graph"
+    discount: float
+    """Below 1, or 1 where there is a horizon."""
+    horizon: int | None = None
+    """Stages to play; for ever where there is none."""
+    observes: Observed = "actions"
+    """What the defender sees of a stage: what was attempted, or only what came of it, with alerts."""
+    attacker_budget: int | None = None
+    """Most exploits attempted in a stage."""
+    defender_budget: int | None = None
+    """Most exploits blocked in a stage."""
+    conditions: list[ConditionModel]
+    exploits: list[ExploitModel]
+    intents: list[IntentModel]
+
+
+class GameHeaderModel(Strict):
+    """The game as far as it is text; its numbers are in the arrays."""
+
+    name: str
+    intents: list[Name]
+    discount: float
+    horizon: int | None
+    observes: Observed
+    states: list[str]
+    """Every public state by its description; elsewhere a state is its place in this list."""
+    signals: list[str]
+    """Every signal; elsewhere a signal is its place in this list."""
+    attacker: list[str]
+    """The attacker's actions, those of one state after those of another."""
+    defender: list[str]
+    """The defender's actions, likewise."""
+
+
+class PolicyHeaderModel(Strict):
+    """The JSON in the entry `header.npy` of a policy file."""
+
+    format: Literal["ncirl-policy/1"]
+    game: GameHeaderModel
+    lower: float
+    """What the attacker's playbook is said to secure."""
+    upper: float
+    """What the defender's playbook is said to concede at most, on average over the prior."""
+    status: StatusLabel
+    """Why the solver stopped."""
+    settings: dict[str, Any]
+    """The solver and its settings."""
+    seed: int
+    versions: dict[str, str]
+    """Of what made it, by name."""
+    extra: dict[str, Any]
+    """Anything else; under `attack_graph` the graph that the game was made from."""
+
+
+_SAID = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a known key",
+    "float_type": "must be a number",
+    "int_type": "must be a whole number",
+    "string_type": "must be text",
+    "string_too_short": "must not be empty",
+    "string_unicode": "must be valid Unicode text",
+    "list_type": "must be a list",
+    "dict_type": "must be a map",
+    "model_type": "must be a map",
+    "greater_than_equal": "must lie in [0, 1]",
+    "less_than_equal": "must lie in [0, 1]",
+}
+_NAMELESS = ("missing", "extra_forbidden")  # what was given says nothing
+
+
+def shaped(kind: type[T], data: Any, where: str) -> T:
+    """Return data as what it is to be, a model or a list of them.
+
+    Raises
+    ------
+    InputError
+        With everything that is wrong with its shape, each fault with its place.
+    """
+    try:
+        return TypeAdapter(kind).validate_python(data)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_context=False)
+        raise InputError([_fault(detail) for detail in details], where) from None
+
+
+def _fault(detail: ErrorDetails) -> str:
+    steps = [step for step in detail["loc"] if step not in (NUMBER, BY_INTENT, "[key]")]
+    said = _SAID.get(detail["type"], detail["msg"])
+    got = "" if detail["type"] in _NAMELESS else f", got {_shown(detail['input'])}"
+    return f"{place(steps)}: {said}{got}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a map"
+    return "a list" if isinstance(value, list) else reprlib.repr(value)
