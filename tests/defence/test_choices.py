@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncirl.attack_graphs.rules import listed
-from ncirl.defence.choices import members, plain_choice, set_choice
+from ncirl.attack_graphs.names import listed, members
+from ncirl.defence.choices import plain_choice, set_choice
 from ncirl.errors import InputError
 
 BLOCKS = set_choice("blocked", ["nothing", "phish a password", "inject SQL", "phish a password + inject SQL"])

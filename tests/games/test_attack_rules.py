@@ -12,7 +12,8 @@ import ncirl
 from attack_oracle import ends, graphs, initial, reachable, reward, split, subsets, usable
 from ncirl import Branch, Game, Stage
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
-from ncirl.attack_graphs.rules import MOST_NUMBERS, listed
+from ncirl.attack_graphs.names import listed
+from ncirl.attack_graphs.rules import MOST_NUMBERS
 from ncirl.solution import solve
 from ncirl.solvers.history_lp.history_lp import HistoryLP
 

@@ -12,8 +12,7 @@ copied to the pairs. A state is the bit mask of its enabled conditions.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ncirl._typing import FloatArray, IntArray
+from ncirl.attack_graphs.names import ALERT, SetName, set_name
 from ncirl.errors import SizeError
 from ncirl.model.game import Observes
 from ncirl.model.stage import TERMINAL, Outcome, Stage
@@ -30,7 +30,7 @@ from ncirl.model.stage import TERMINAL, Outcome, Stage
 if TYPE_CHECKING:
     from ncirl.attack_graphs.graph import AttackGraph, Exploit
 
-__all__ = ["MOST_ACTIONS", "MOST_NUMBERS", "AttackRules", "count_sets", "listed"]
+__all__ = ["MOST_ACTIONS", "MOST_NUMBERS", "AttackRules", "count_sets"]
 
 BoolArray = NDArray[np.bool_]
 
@@ -58,10 +58,10 @@ class AttackRules:
             for condition, reward in intent.rewards.items():
                 self._rewards[number[condition], theta] = reward
 
-    def describe(self, state: int) -> str:
+    def describe(self, state: int) -> SetName:
         """Name a state by what has been enabled since the start; no two states share a name."""
         gained = state & ~self.start
-        return listed(name for k, name in enumerate(self._ids) if gained >> k & 1) or "start"
+        return set_name((name for k, name in enumerate(self._ids) if gained >> k & 1), "start")
 
     def stage(self, state: int) -> Stage:
         """Return the stage at a state; terminal when no exploit is usable."""
@@ -133,22 +133,6 @@ class AttackRules:
         return f"attack graph '{self._graph.name}', state '{self.describe(state)}'"
 
 
-def listed(ids: Iterable[str], separator: str = " + ") -> str:
-    """Join ids so that different lists never read alike: those that would mislead are put in quotes.
-
-    Examples
-    --------
-    >>> listed(["e1", "a + b", "start"])
-    'e1 + "a + b" + "start"'
-    """
-    return separator.join(name if _is_plain(name) else json.dumps(name, ensure_ascii=False) for name in ids)
-
-
-def _is_plain(name: str) -> bool:
-    taken = name in ("", "start", "nothing", "quiet") or name != name.strip()
-    return not (taken or any(mark in name for mark in '+,"'))
-
-
 def count_sets(n: int, budget: int | None) -> int:
     """Count the sets of at most `budget` of `n` things."""
     return sum(comb(n, size) for size in range(_most(n, budget) + 1))
@@ -166,17 +150,17 @@ def _most(n: int, budget: int | None) -> int:
     return n if budget is None else min(n, budget)
 
 
-def _names(exploits: Sequence[Exploit], sets: BoolArray) -> tuple[str, ...]:
+def _names(exploits: Sequence[Exploit], sets: BoolArray) -> tuple[SetName, ...]:
     return tuple(
-        listed(e.id for e, chosen in zip(exploits, row, strict=True) if chosen) or "nothing" for row in sets.tolist()
+        set_name((e.id for e, chosen in zip(exploits, row, strict=True) if chosen), "nothing") for row in sets.tolist()
     )
 
 
 def _signals(ids: Sequence[str], rung: BoolArray) -> list[str | None]:
     if not ids:
         return [None] * len(rung)
-    heard = [listed((name for name, on in zip(ids, row, strict=True) if on), ", ") for row in rung.tolist()]
-    return [f"alert: {names}" if names else "quiet" for names in heard]
+    heard = [[name for name, on in zip(ids, row, strict=True) if on] for row in rung.tolist()]
+    return [set_name(names, "quiet", ALERT, ", ") for names in heard]
 
 
 def _enabled(exploits: Sequence[Exploit], results: IntArray, live: BoolArray) -> FloatArray:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import fill
 
+from ncirl.attack_graphs.names import members
 from ncirl.cli.output import PlainConsole, print_table, printable
 from ncirl.defence import Advice, DefenceSession, Question
-from ncirl.defence.choices import Choice, members, some
+from ncirl.defence.choices import Choice, some
 
 __all__ = ["HELP", "LEGEND", "say", "show_advice", "show_history", "show_options", "show_reasons", "show_step"]
 

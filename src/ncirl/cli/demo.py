@@ -128,20 +128,20 @@ def _tell(graph: AttackGraph, solution: CertifiedSolution, certificate: Certific
 
 
 def _tell_first_move(graph: AttackGraph, solution: CertifiedSolution) -> None:
-    from ncirl.attack_graphs.rules import listed
+    from ncirl.attack_graphs.names import members
 
     defender = solution.defender()
-    members = [set(action.split(" + ")) for action in defender.actions]
-    usable = [e for e in graph.exploits if any(listed([e.id]) in chosen for chosen in members)]
+    blocked = [members(action) for action in defender.actions]
+    usable = [e for e in graph.exploits if any(e.id in exploits for exploits in blocked)]
     _say(FIRST, all_cost=sum(e.block_cost for e in usable))
     sets = [(f"{chance:.0%}", action) for action, chance in strongest(defender)[:SETS]]
     print_table("block now", ["chance", "what"], sets)
     rows = []
     for exploit in usable:
-        blocked = float(defender.mix @ np.array([listed([exploit.id]) in chosen for chosen in members]))
+        chance = float(defender.mix @ np.array([exploit.id in exploits for exploits in blocked]))
         behind = _behind(graph, exploit, usable)
         worth = sum(intent.prior * sum(intent.rewards.get(c, 0.0) for c in behind) for intent in graph.intents)
-        rows.append((exploit.id, f"{blocked:.0%}", ", ".join(behind), f"{worth:.2f}"))
+        rows.append((exploit.id, f"{chance:.0%}", ", ".join(behind), f"{worth:.2f}"))
     columns = ["step", "blocked", "opens the way to", "which pays an intruder on average"]
     print_table("what lies behind each step", columns, rows)
 

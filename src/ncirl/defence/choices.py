@@ -7,33 +7,18 @@ list the items in any order. In other games every name is its own only item.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 
-from ncirl.attack_graphs.rules import listed
+from ncirl.attack_graphs.names import listed, members, parts
 from ncirl.errors import InputError
 
 __all__ = ["Choice", "members", "plain_choice", "set_choice", "some"]
 
-PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^+,"]+')
-EMPTY = ("nothing", "start", "quiet")  # what `listed` leaves to others to say
 NONE = ("none", "nothing", "quiet", "-")  # said by people for the empty set
 FEW = 8  # names in a message
-
-
-def members(name: str) -> tuple[str, ...]:
-    """Return the ids that `listed` joined.
-
-    Examples
-    --------
-    >>> members('e1 + "a + b"'), members("alert: e1, e2"), members("nothing")
-    (('e1', 'a + b'), ('e1', 'e2'), ())
-    """
-    return () if name in EMPTY else _parts(name.removeprefix("alert: "))
 
 
 def some(names: Sequence[str], most: int = FEW) -> str:
@@ -109,7 +94,7 @@ class Choice:
             return [text]
         if text.casefold() in NONE:
             return []
-        return [item for part in _parts(text) for item in self._spelled(part)]
+        return [item for part in parts(text) for item in self._spelled(part)]
 
     def _spelled(self, part: str) -> list[str]:
         """Read a part as one item, else word by word."""
@@ -150,17 +135,3 @@ def set_choice(what: str, names: Iterable[str], but: str = "nothing") -> Choice:
     """Return the choice of a set, told by the items it has beyond those of the name `but`."""
     known = frozenset(members(but))
     return Choice(what, {frozenset(members(name)) - known: name for name in names})
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    found = (part.strip() for part in PART.findall(text))
-    return tuple(_unquoted(part) for part in found if part)
-
-
-def _unquoted(part: str) -> str:
-    if not part.startswith('"'):
-        return part
-    try:
-        return str(json.loads(part))
-    except ValueError:
-        return part

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from ncirl._typing import State
-from ncirl.defence.advice import Advice, Reasons, advise, reasons_for
+from ncirl.defence.advice import Advice, Guard, Reasons, Watch, advise, reasons_for
 from ncirl.defence.choices import Choice, plain_choice, set_choice, some
 from ncirl.defence.record import SESSION_FORMAT, Defended, Step, faults_of_saved, fingerprint
-from ncirl.defence.watch import Guard, Watch
 from ncirl.errors import InputError
 from ncirl.formats.graph_source import EXTRA_KEY
 from ncirl.model.game import Observes

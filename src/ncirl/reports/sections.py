@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.names import members
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.page import Html, bar, dot, paragraph, picture, section, table, text
@@ -23,8 +24,6 @@ WIDE = 13.0  # inches of a picture that may shrink to the page
 
 def members_of(graph: AttackGraph | None, action: str) -> frozenset[str]:
     """Return the options that a defender's action makes use of: exploits, or the action itself in other games."""
-    from ncirl.defence.choices import members
-
     return frozenset([action]) if graph is None else frozenset(members(action))
 
 

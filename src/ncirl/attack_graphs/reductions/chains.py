@@ -17,9 +17,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ncirl.attack_graphs.graph import AttackGraph, Exploit
+from ncirl.attack_graphs.names import listed
 from ncirl.attack_graphs.reductions.merge import free_id
 from ncirl.attack_graphs.reductions.step import Preserves, Reduction, restricted
-from ncirl.attack_graphs.rules import listed
 from ncirl.model.game import Observes
 
 __all__ = ["collapse_chains"]

@@ -21,8 +21,8 @@ from dataclasses import replace
 from math import prod
 
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Exploit
+from ncirl.attack_graphs.names import listed
 from ncirl.attack_graphs.reductions.step import Preserves, Reduction, restricted
-from ncirl.attack_graphs.rules import listed
 
 __all__ = ["collapse_certain_steps", "largest_gain", "merge_parallel"]
 
