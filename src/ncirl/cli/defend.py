@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import PlainConsole, finite, printable
+from ncirl.cli.output import PlainConsole, check_seed, finite, printable
 from ncirl.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def defend(
     from ncirl.defence import DefenceSession
     from ncirl.formats.policy_file import open_policy
 
-    if seed < 0:
-        raise InputError(f"--seed: must not be negative, got {seed}")
+    check_seed(seed)
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="backslashreplace")  # what is not text is a wrong entry like any other
     loaded = open_policy(policy)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ncirl.cli.output import JsonFlag, PlainConsole, QuietFlag, print_json, print_table
+from ncirl.cli.output import JsonFlag, PlainConsole, QuietFlag, by_intent, print_json, print_table
 from ncirl.cli.show import strongest
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _data(solution: CertifiedSolution, certificate: Certificate, public: float) 
         "status": solution.status.label,
         "seconds": solution.stats.seconds,
         "holds": certificate.holds,
-        "per_intent": dict(zip(solution.game.intents, certificate.per_intent.tolist(), strict=True)),
+        "per_intent": by_intent(solution.game, certificate.per_intent),
         "first_move": dict(strongest(solution.defender())),
         "value_if_intent_were_public": public,
     }
@@ -120,7 +120,7 @@ def _tell(graph: AttackGraph, solution: CertifiedSolution, certificate: Certific
     _say(HOLDS, **sizes, verdict="holds" if certificate.holds else "does NOT hold", seconds=certificate.seconds)
     _tell_first_move(graph, solution)
     _say(LATER)
-    at_most = zip(solution.game.intents, certificate.per_intent.tolist(), strict=True)
+    at_most = by_intent(solution.game, certificate.per_intent).items()
     print_table("what each can get", ["intent", "at most"], [(name, f"{most:.3f}") for name, most in at_most])
     hiding = solution.lower - public
     _say(HIDING, public=public, hiding=hiding, share=hiding / public)

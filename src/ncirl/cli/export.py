@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import GameName, JsonFlag, print_facts, print_json
+from ncirl.cli.output import Discount, GameName, Horizon, JsonFlag, print_facts, print_json, retimed
 from ncirl.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ def export(
     game: GameName,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="File to write, .efg or .osposg.")],
-    horizon: Annotated[int | None, Parameter(help="Stages to play, instead of the game's own.")] = None,
-    discount: Annotated[float | None, Parameter(help="Discount factor, instead of the game's own.")] = None,
+    horizon: Horizon = None,
+    discount: Discount = None,
     json: JsonFlag = False,
 ) -> None:
     """Write a game as a file for other solvers.
@@ -37,11 +37,8 @@ def export(
     suffix = output.suffix.lower()
     if suffix not in WRITERS:
         raise InputError(f"--output: must end in {' or '.join(WRITERS)}, got '{output.name}'")
-    contest = resolve_game(game)
-    if horizon is not None or discount is not None:
-        contest = contest.with_horizon(contest.horizon if horizon is None else horizon, discount)
-    text = WRITERS[suffix](contest)
-    write_atomically(output, text)
+    contest = retimed(resolve_game(game), horizon, discount)
+    write_atomically(output, WRITERS[suffix](contest))
     facts = {"game": contest.name, "horizon": contest.horizon, "discount": contest.discount, "file": str(output)}
     if json:
         print_json(facts)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from ncirl.cli.output import print_json
-from ncirl.errors import InputError
+from ncirl.cli.output import GraphOutput, check_seed, print_graph, print_json
 
 __all__ = ["generate"]
 
@@ -38,10 +35,7 @@ def attack_graph(
     discount: Annotated[float, Parameter(help="Discount factor.")] = 0.95,
     horizon: Annotated[int | None, Parameter(help="Stages to play; for ever if not given.")] = None,
     observes: Annotated[Literal["actions", "outcomes"], Parameter(help="What the defender sees.")] = "actions",
-    output: Annotated[
-        Path | None,
-        Parameter(name=["--output", "-o"], help="File to write, .yaml or .json; YAML on stdout if not given."),
-    ] = None,
+    output: GraphOutput = None,
     json: Annotated[bool, Parameter(name="--json", negative="", help="Print the graph as one JSON object.")] = False,
 ) -> None:
     """Draw a random attack graph of the kind of the paper's experiment.
@@ -50,10 +44,8 @@ def attack_graph(
     """
     from ncirl.attack_graphs.random_graphs import random_attack_graph
     from ncirl.formats.attack_graph_file import attack_graph_to_data
-    from ncirl.formats.strict_yaml import dump_yaml
 
-    if seed < 0:
-        raise InputError(f"--seed: must not be negative, got {seed}")
+    check_seed(seed)
     drawn = random_attack_graph(
         nodes,
         intents=intents,
@@ -72,4 +64,4 @@ def attack_graph(
     if json:
         print_json(attack_graph_to_data(graph))
     elif output is None:
-        sys.stdout.write(dump_yaml(attack_graph_to_data(graph)))
+        print_graph(graph)

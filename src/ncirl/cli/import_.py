@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import JsonFlag, print_json, printable
+from ncirl.cli.output import GraphOutput, JsonFlag, print_graph, print_json, printable
 from ncirl.errors import InputError
 from ncirl.importers import AUTO, IMPORTERS, ImportOptions, import_graph
 
@@ -50,10 +50,7 @@ def import_(
         Parameter(name="--set", negative="", help="KEY=VALUE for one format; a wrong KEY lists those there are."),
     ] = None,
     size_limit: Annotated[int, Parameter(help="Most bytes a file may have.")] = DEFAULTS.size_limit,
-    output: Annotated[
-        Path | None,
-        Parameter(name=["--output", "-o"], help="File to write, .yaml or .json; YAML on stdout if not given."),
-    ] = None,
+    output: GraphOutput = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="Print no report.")] = False,
     json: JsonFlag = False,
 ) -> None:
@@ -62,7 +59,6 @@ def import_(
     Example: `ncirl import mulval VERTICES.CSV ARCS.CSV --goal 1 -o graph.yaml`
     """
     from ncirl.formats.attack_graph_file import attack_graph_to_data
-    from ncirl.formats.strict_yaml import dump_yaml
 
     options = ImportOptions(
         goals=tuple(goal or ()),
@@ -94,7 +90,7 @@ def import_(
     if not quiet:
         print("\n".join(printable(line) for line in imported.report.lines()), file=sys.stderr)
     if output is None:
-        sys.stdout.write(dump_yaml(attack_graph_to_data(imported.graph)))
+        print_graph(imported.graph)
 
 
 def _setting(given: str) -> tuple[str, str]:

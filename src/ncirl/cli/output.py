@@ -6,27 +6,44 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ncirl.errors import InputError
+
+if TYPE_CHECKING:
+    from ncirl._typing import FloatArray
+    from ncirl.attack_graphs.graph import AttackGraph
+    from ncirl.model.game import Game
+
 __all__ = [
+    "Discount",
     "GameName",
     "GameOrPolicy",
+    "GraphOutput",
+    "Horizon",
     "JsonFlag",
     "PlainConsole",
     "QuietFlag",
     "VerboseFlag",
+    "by_intent",
+    "check_seconds",
+    "check_seed",
     "complain",
     "finite",
     "number",
     "print_facts",
+    "print_graph",
     "print_json",
+    "print_most",
     "print_table",
     "printable",
+    "retimed",
 ]
 
 GameName = Annotated[
@@ -39,6 +56,12 @@ JsonFlag = Annotated[bool, Parameter(name="--json", negative="", help="Print one
 QuietFlag = Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="Show no progress.")]
 VerboseFlag = Annotated[
     bool, Parameter(name=["--verbose", "-v"], negative="", help="Show every report of progress, a line each.")
+]
+Horizon = Annotated[int | None, Parameter(help="Stages to play, instead of the game's own.")]
+Discount = Annotated[float | None, Parameter(help="Discount factor, instead of the game's own.")]
+GraphOutput = Annotated[
+    Path | None,
+    Parameter(name=["--output", "-o"], help="File to write, .yaml or .json; YAML on stdout if not given."),
 ]
 WIDTH = 120  # columns where there is no terminal to ask
 
@@ -82,6 +105,43 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     console.print()
     console.print(Text(printable(title), style="italic"))
     console.print(table)
+
+
+def print_most(per_intent: Mapping[str, float]) -> None:
+    """Print what the attacker of each intent gets at most."""
+    print_table("what each attacker can get at most", ["intent", "at most"], list(per_intent.items()))
+
+
+def print_graph(graph: AttackGraph) -> None:
+    """Print an attack graph as the YAML of its file."""
+    from ncirl.formats.attack_graph_file import attack_graph_to_data
+    from ncirl.formats.strict_yaml import dump_yaml
+
+    sys.stdout.write(dump_yaml(attack_graph_to_data(graph)))
+
+
+def by_intent(game: Game, numbers: FloatArray) -> dict[str, float]:
+    """Name each number by its intent."""
+    return dict(zip(game.intents, numbers.tolist(), strict=True))
+
+
+def retimed(game: Game, horizon: int | None, discount: float | None) -> Game:
+    """Return a game with the horizon and the discount that were given, its own where they were not."""
+    if horizon is None and discount is None:
+        return game
+    return game.with_horizon(game.horizon if horizon is None else horizon, discount)
+
+
+def check_seed(seed: int, option: str = "--seed") -> None:
+    """Refuse a seed that is none."""
+    if seed < 0:
+        raise InputError(f"{option}: must not be negative, got {seed}")
+
+
+def check_seconds(seconds: float) -> None:
+    """Refuse a time limit that is none."""
+    if not seconds > 0:
+        raise InputError(f"--time-limit: must be a positive number of seconds, got {seconds:g}")
 
 
 def number(value: float) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions import Reduction, Size
-from ncirl.cli.output import complain, print_json, printable
+from ncirl.cli.output import GraphOutput, complain, print_graph, print_json, printable
 
 __all__ = ["reduce"]
 
@@ -43,10 +42,7 @@ def reduce(
     paths: Annotated[int | None, Parameter(help="Keep the K most promising ways to each goal. From below.")] = None,
     attacker_budget: Annotated[int | None, Parameter(help="Most exploits attempted in a stage. Another game.")] = None,
     defender_budget: Annotated[int | None, Parameter(help="Most exploits blocked in a stage. Another game.")] = None,
-    output: Annotated[
-        Path | None,
-        Parameter(name=["--output", "-o"], help="File to write, .yaml or .json; YAML on stdout if not given."),
-    ] = None,
+    output: GraphOutput = None,
     json: Annotated[bool, Parameter(name="--json", negative="", help="Print the report as one JSON object.")] = False,
 ) -> None:
     """Make an attack graph smaller, say what that preserves, and estimate how large its game is before and after.
@@ -106,10 +102,7 @@ def reduce(
         return
     _report(before, after, done, None if advice is None else str(advice))
     if output is None and steps:
-        from ncirl.formats.attack_graph_file import attack_graph_to_data
-        from ncirl.formats.strict_yaml import dump_yaml
-
-        sys.stdout.write(dump_yaml(attack_graph_to_data(reduced)))
+        print_graph(reduced)
 
 
 def _size(size: Size) -> dict[str, Any]:

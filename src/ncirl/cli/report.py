@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import JsonFlag, print_json
+from ncirl.cli.output import JsonFlag, check_seconds, print_json
 from ncirl.errors import InputError
 
 __all__ = ["GraphOption", "report"]
@@ -44,8 +44,7 @@ def report(
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--output: the report is a web page; name it .html, not '{output.name}'")
-    if not time_limit > 0:
-        raise InputError(f"--time-limit: must be a positive number of seconds, got {time_limit:g}")
+    check_seconds(time_limit)
     loaded = load_policy(policy)
     text, certificate = report_page(loaded, graph_for(loaded, graph), quick=quick, time_limit=time_limit)
     write_atomically(output, text)

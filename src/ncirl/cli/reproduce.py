@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import JsonFlag, complain, print_facts, print_json, print_table
+from ncirl.cli.output import JsonFlag, check_seconds, check_seed, complain, print_facts, print_json, print_table
 from ncirl.errors import InputError
 
 if TYPE_CHECKING:
     from ncirl.experiments.outcome import Outcome
     from ncirl.experiments.pool import Pool
-    from ncirl.experiments.settings import RunSettings
 
 __all__ = ["reproduce"]
 
@@ -91,6 +90,8 @@ def reproduce(
     from ncirl.experiments.study import Study
     from ncirl.experiments.study import study as run_study
 
+    if time_limit is not None:
+        check_seconds(time_limit)
     given: dict[str, Any] = {
         "solver": solver,
         "intents": intents,
@@ -101,26 +102,33 @@ def reproduce(
         "episodes": episodes,
         **_costs(costs),
         **({} if gap is None else {"gap": _share(gap)}),
-        **({} if time_limit is None else {"time_limit": _positive("--time-limit", time_limit)}),
+        **({} if time_limit is None else {"time_limit": time_limit}),
     }
-    counted: dict[str, Any] = {} if graphs is None else {"graphs": _count(graphs)}
+    if graphs is not None and graphs < 1:
+        raise InputError(f"--graphs: at least one is needed, got {graphs}")
+    counted: dict[str, Any] = {} if graphs is None else {"graphs": graphs}
     numbers = None if sizes is None else _sizes(sizes)
     pool = _pool(jobs, cluster)
-    _check(output)
+    if output.exists() and not output.is_dir():
+        raise InputError("is not a directory; name one for --output", str(output))
     plan: Study | Reproduction
     if study:
         if first_seed is not None:
             raise InputError("--first-seed: --study has its own graphs; leave it out")
+        if numbers is not None and len(numbers) > 1:
+            raise InputError("--sizes: --study looks at one size; give a single number")
         if numbers is not None:
-            given["nodes"] = _single(numbers)
+            given["nodes"] = numbers[0]
         plan = Study(**counted)
     else:
         if numbers is not None:
             counted["sizes"] = numbers
         if first_seed is not None:
-            counted["first_seed"] = _seed(first_seed)
+            check_seed(first_seed, "--first-seed")
+            counted["first_seed"] = first_seed
         plan = Reproduction(attacker=attacker, nc_pbvi_seconds=nc_pbvi_seconds, **counted)
-    plan = replace(plan, base=_settings(plan.base, given))
+    plan = replace(plan, base=replace(plan.base, **given))
+    replace(plan.base, nodes=2).graph()  # bad settings are found before the work rather than in every run
     try:
         with announced(quiet) as announce:
             found = (
@@ -133,13 +141,6 @@ def reproduce(
         return INTERRUPTED
     _print(found, json)
     return FAILED if found.failed or found.apart else 0
-
-
-def _settings(base: RunSettings, given: dict[str, Any]) -> RunSettings:
-    """Change settings, and draw one small graph to find bad ones before the work rather than in every run."""
-    settings = replace(base, **given)
-    replace(settings, nodes=2).graph()
-    return settings
 
 
 def _sizes(text: str) -> list[int]:
@@ -175,30 +176,6 @@ def _share(text: str) -> float:
     return float(found[1]) / 100
 
 
-def _single(sizes: list[int]) -> int:
-    if len(sizes) > 1:
-        raise InputError("--sizes: --study looks at one size; give a single number")
-    return sizes[0]
-
-
-def _count(graphs: int) -> int:
-    if graphs < 1:
-        raise InputError(f"--graphs: at least one is needed, got {graphs}")
-    return graphs
-
-
-def _seed(seed: int) -> int:
-    if seed < 0:
-        raise InputError(f"--first-seed: must not be negative, got {seed}")
-    return seed
-
-
-def _positive(name: str, seconds: float) -> float:
-    if not seconds > 0:
-        raise InputError(f"{name}: must be a positive number of seconds, got {seconds:g}")
-    return seconds
-
-
 def _pool(jobs: int | None, address: str | None) -> Pool:
     from ncirl.experiments.pool import cluster, spawned
 
@@ -207,11 +184,6 @@ def _pool(jobs: int | None, address: str | None) -> Pool:
     if jobs is not None:
         raise InputError("--jobs: a cluster has its own workers; leave out --jobs or --cluster")
     return cluster(address)
-
-
-def _check(output: Path) -> None:
-    if output.exists() and not output.is_dir():
-        raise InputError("is not a directory; name one for --output", str(output))
 
 
 def _print(found: Outcome, as_json: bool) -> None:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from ncirl.cli.output import GameOrPolicy, JsonFlag, PlainConsole, number, print_facts, print_json, print_table
+from ncirl.cli.output import (
+    GameOrPolicy,
+    JsonFlag,
+    PlainConsole,
+    by_intent,
+    number,
+    print_facts,
+    print_json,
+    print_most,
+    print_table,
+)
 from ncirl.cli.report import GraphOption
 from ncirl.errors import InputError, SizeError
 from ncirl.model.game import Game
@@ -105,7 +115,7 @@ def _policy_facts(policy: CertifiedSolution) -> dict[str, Any]:
         "upper": policy.upper,
         "gap": policy.gap,
         "status": policy.status.label,
-        "per_intent": dict(zip(policy.game.intents, policy.per_intent.tolist(), strict=True)),
+        "per_intent": by_intent(policy.game, policy.per_intent),
         "attacker_nodes": len(policy.attacker_playbook),
         "defender_nodes": len(policy.defender_playbook),
         "first_moves": _first_moves(policy),
@@ -144,7 +154,7 @@ def _facts(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:
             {
                 "state": game.describe(start.state),
                 "probability": start.probability,
-                "belief": dict(zip(game.intents, start.belief.tolist(), strict=True)),
+                "belief": by_intent(game, start.belief),
             }
             for start in game.starts
         ],
@@ -219,8 +229,7 @@ def _print_policy(facts: dict[str, Any]) -> None:
             "made with": ", ".join(f"{name} {version}" for name, version in facts["versions"].items()),
         }
     )
-    rows = [[name, number(most)] for name, most in facts["per_intent"].items()]
-    print_table("what each attacker can get at most", ["intent", "at most"], rows)
+    print_most(facts["per_intent"])
     for first in facts["first_moves"][:ROWS]:
         actions = list(first["actions"].items())
         more = f", the likeliest {STRONGEST} of {len(actions)} actions" if len(actions) > STRONGEST else ""

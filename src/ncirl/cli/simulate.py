@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import GameOrPolicy, JsonFlag, number, print_facts, print_json, print_table
+from ncirl.cli.output import (
+    Discount,
+    GameOrPolicy,
+    Horizon,
+    JsonFlag,
+    check_seed,
+    number,
+    print_facts,
+    print_json,
+    print_table,
+    retimed,
+)
 from ncirl.errors import InputError, SizeError
 from ncirl.model.game import Game
 
@@ -131,8 +142,8 @@ def simulate(
         str | None, Parameter(help=f"How the defender plays: {', '.join(DEFENDERS)}. {DEFAULT}")
     ] = None,
     episodes: Annotated[int, Parameter(help="Episodes to draw.")] = 1000,
-    horizon: Annotated[int | None, Parameter(help="Stages to play, instead of the game's own.")] = None,
-    discount: Annotated[float | None, Parameter(help="Discount factor, instead of the game's own.")] = None,
+    horizon: Horizon = None,
+    discount: Discount = None,
     seed: Annotated[int, Parameter(help="Seed of whatever is drawn.")] = 0,
     json: JsonFlag = False,
 ) -> None:
@@ -156,18 +167,14 @@ def simulate(
     attacker, defender = attacker or usual, defender or usual
     make_attacker = _chosen("--attacker", attacker, ATTACKERS)
     make_defender = _chosen("--defender", defender, DEFENDERS)
-    if seed < 0:
-        raise InputError(f"--seed: must not be negative, got {seed}")
+    check_seed(seed)
     if episodes < 1:
         raise InputError(f"--episodes: at least one is needed, got {episodes}")
-    contest = Contest(loaded.game, loaded.policy)
-    if horizon is not None or discount is not None:
-        own = contest.game.horizon
-        contest = Contest(contest.game.with_horizon(own if horizon is None else horizon, discount))
+    played = retimed(loaded.game, horizon, discount)
+    contest = Contest(played, loaded.policy if played is loaded.game else None)
     defence = make_defender(contest)
     attack = make_attacker(contest, defence)
-    drawn = evaluation.simulate(contest.game, attack, defence, episodes=episodes, rng=seed)
-    played = contest.game
+    drawn = evaluation.simulate(played, attack, defence, episodes=episodes, rng=seed)
     exact = {
         "expected_payoff": _if_small(lambda: evaluation.expected_payoff(played, attack, defence, limit=LIMIT).value),
         "attacker_secures": _if_small(lambda: evaluation.best_response_to_attacker(played, attack, limit=LIMIT).value),

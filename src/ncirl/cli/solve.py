@@ -12,15 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ncirl.cli.output import (
+    Discount,
     GameName,
+    Horizon,
     JsonFlag,
     QuietFlag,
     VerboseFlag,
+    by_intent,
+    check_seconds,
+    check_seed,
     complain,
-    number,
     print_facts,
     print_json,
+    print_most,
     print_table,
+    retimed,
 )
 from ncirl.errors import InputError
 from ncirl.model.game import Game
@@ -58,8 +64,8 @@ def solve(
         str | None,
         Parameter(help="certified: how close the bounds must be, as a number or, relative to the value, as 1%."),
     ] = None,
-    horizon: Annotated[int | None, Parameter(help="Stages to play, instead of the game's own.")] = None,
-    discount: Annotated[float | None, Parameter(help="Discount factor, instead of the game's own.")] = None,
+    horizon: Horizon = None,
+    discount: Discount = None,
     expansions: Annotated[int | None, Parameter(help="nc-pbvi: how often points are added.")] = None,
     sweeps: Annotated[int | None, Parameter(help="nc-pbvi: updates after each expansion, at the most.")] = None,
     approximation: Annotated[
@@ -88,12 +94,9 @@ def solve(
     settings = _settings(solver, {**options, **_closeness(gap), "time_limit": time_limit})
     if output is not None:
         _check_output(output, solver)
-    if seed < 0:
-        raise InputError(f"--seed: must not be negative, got {seed}")
+    check_seed(seed)
     loaded = load(game, policies=False)
-    contest, graph = loaded.game, loaded.graph
-    if horizon is not None or discount is not None:
-        contest = contest.with_horizon(contest.horizon if horizon is None else horizon, discount)
+    contest, graph = retimed(loaded.game, horizon, discount), loaded.graph
     if graph is not None:
         _warn_of_size(graph)
         graph = replace(graph, horizon=contest.horizon, discount=contest.discount)
@@ -166,9 +169,8 @@ def _settings(name: str, options: Mapping[str, object]) -> Solver[Solution]:
     module, kind = SOLVERS[name]
     made: Any = getattr(import_module(module), kind)
     given = {option: value for option, value in options.items() if value is not None}
-    limit = given.get("time_limit")
-    if isinstance(limit, float) and not limit > 0:
-        raise InputError(f"--time-limit: must be a positive number of seconds, got {limit:g}")
+    if isinstance(limit := given.get("time_limit"), float):
+        check_seconds(limit)
     for option in given.keys() - {field.name for field in fields(made)}:
         said = "cannot stop early" if option == "time_limit" else "has no such setting"
         raise InputError(f"--{option.replace('_', '-')}: solver {name} {said}; leave it out")
@@ -204,7 +206,7 @@ def _per_intent(solution: Solution) -> dict[str, Any]:
     if not isinstance(solution, CertifiedSolution):
         return {}
     return {
-        "per_intent": dict(zip(solution.game.intents, solution.per_intent.tolist(), strict=True)),
+        "per_intent": by_intent(solution.game, solution.per_intent),
         "attacker_nodes": len(solution.attacker_playbook),
         "defender_nodes": len(solution.defender_playbook),
     }
@@ -247,8 +249,7 @@ def _print(solution: Solution, solver: str, output: Path | None) -> None:
     )
     certified = _per_intent(solution)
     if certified:
-        rows = [(name, number(most)) for name, most in certified["per_intent"].items()]
-        print_table("what each attacker can get at most", ["intent", "at most"], rows)
+        print_most(certified["per_intent"])
     values = _public_values(solution)
     if values:
         columns = list(values[0])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import JsonFlag, number, print_facts, print_json, print_table
+from ncirl.cli.output import JsonFlag, by_intent, number, print_facts, print_json, print_most, print_table
 from ncirl.errors import NcirlError
 
 if TYPE_CHECKING:
@@ -125,10 +125,7 @@ def _data(policy: CertifiedSolution, found: Certificate) -> dict[str, Any]:
         "claimed_upper": found.claimed_upper,
         "lower_allowance": found.lower_allowance,
         "upper_allowance": found.upper_allowance,
-        "intents": [
-            {"name": name, "at_most": float(most)}
-            for name, most in zip(policy.game.intents, found.per_intent, strict=True)
-        ],
+        "intents": [{"name": name, "at_most": most} for name, most in by_intent(policy.game, found.per_intent).items()],
         "faults": list(found.faults),
         "attacker_nodes": found.attacker_nodes,
         "defender_nodes": found.defender_nodes,
@@ -148,11 +145,7 @@ def _print(policy: CertifiedSolution, found: Certificate) -> None:
             "took": f"{found.seconds:.3g} s",
         }
     )
-    print_table(
-        "what each attacker can get at most",
-        ["intent", "at most"],
-        [[name, float(most)] for name, most in zip(policy.game.intents, found.per_intent, strict=True)],
-    )
+    print_most(by_intent(policy.game, found.per_intent))
     said = "The certificate holds: the value of the game lies between the two bounds."
     print("\n" + (said if found.holds else "The certificate does NOT hold."))
     if found.faults:
