@@ -193,7 +193,7 @@ def test_what_ends_a_command(
     def fail(_: str) -> None:
         raise raised
 
-    monkeypatch.setattr("ncirl.formats.load.load", fail)
+    monkeypatch.setattr("ncirl.cli.show.load", fail)
     assert main(["show", "builtin:patrol"]) == code
     assert capsys.readouterr().err == said
 

@@ -14,11 +14,10 @@ from defence.policies import office
 from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.defence import DefenceSession, Service
 from ncirl.defence.schema import generated
-from ncirl.formats import game_to_data, read_source, schema
+from ncirl.formats import SCHEMAS, game_to_data, read_source, schema
 from ncirl.formats.array_file import read_arrays
 from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.formats.policy_file import POLICY_FORMAT
-from ncirl.formats.schemas import SCHEMAS
 
 DATA = Path(__file__).parents[1] / "data"
 OFFICE = Path(ncirl.__file__).parent / "games" / "data" / "office.yaml"

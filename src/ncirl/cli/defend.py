@@ -9,15 +9,15 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from ncirl.cli import defend_screen as screen
 from ncirl.cli.output import PlainConsole, check_seed, finite, printable
+from ncirl.defence import DefenceSession, Question, Questions, Service
 from ncirl.errors import InputError
-
-if TYPE_CHECKING:
-    from ncirl.defence import DefenceSession, Question
+from ncirl.formats.policy_file import open_policy
 
 __all__ = ["defend"]
 
@@ -42,9 +42,6 @@ def defend(
 
     Example: `ncirl defend office.ncirl --seed 1`, `echo '{"do": "advise"}' | ncirl defend office.ncirl --json`
     """
-    from ncirl.defence import DefenceSession
-    from ncirl.formats.policy_file import open_policy
-
     check_seed(seed)
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="backslashreplace")  # what is not text is a wrong entry like any other
@@ -57,8 +54,6 @@ def defend(
 
 
 def _serve(session: DefenceSession) -> None:
-    from ncirl.defence import Service
-
     service = Service(session)
     for line in sys.stdin:
         if line.strip():
@@ -71,16 +66,12 @@ class Dialogue:
     """The session at a terminal, or anywhere else that gives lines."""
 
     def __init__(self, session: DefenceSession) -> None:
-        from ncirl.cli import defend_screen
-        from ncirl.defence import Questions
-
-        self._screen = defend_screen
         self._questions = Questions(session)
         self._saved = len(session.steps)
         self._noted: tuple[str, ...] = ()
         self._commands: dict[str, Callable[[str], None]] = {
-            "help": lambda _: self._print(self._screen.HELP),
-            "why": lambda _: self._screen.show_reasons(self.session),
+            "help": lambda _: self._print(screen.HELP),
+            "why": lambda _: screen.show_reasons(self.session),
             "show": lambda _: self._advise(),
             "history": lambda _: self._history(),
             "undo": lambda _: self._undo(),
@@ -96,7 +87,7 @@ class Dialogue:
     def run(self) -> None:
         """Ask and answer until there is nobody to ask."""
         self._print(f"Defending {self.session.game.name}. Type help for what can be said, Ctrl-D to leave.")
-        self._screen.say(self._screen.LEGEND)
+        screen.say(screen.LEGEND)
         self._advise()
         with suppress(EOFError):
             while self.take(self._ask()):
@@ -118,7 +109,7 @@ class Dialogue:
             elif question is None:
                 self._print("Play has ended; undo, save FILE, history or quit?")
             elif (line.strip() or question.default is not None) and self._questions.answer(line):
-                self._screen.show_step(self.session, len(self.session.steps))
+                screen.show_step(self.session, len(self.session.steps))
                 self._advise()
         except InputError as error:
             self._print(str(error))
@@ -133,7 +124,7 @@ class Dialogue:
     def _ask(self) -> str:
         question = self._questions.pending
         if question is not None and question.default is None:
-            self._screen.show_options(question)
+            screen.show_options(question)
         _completed(self.words)
         try:
             return input(_prompt(question))
@@ -148,13 +139,13 @@ class Dialogue:
 
     def _advise(self) -> None:
         advice = self.session.advice()
-        self._screen.show_advice(advice, [note for note in advice.notes if note not in self._noted])
+        screen.show_advice(advice, [note for note in advice.notes if note not in self._noted])
         self._noted = advice.notes
 
     def _history(self) -> None:
         if not self.session.steps:
             self._print("Nothing was told yet.")
-        self._screen.show_history(self.session)
+        screen.show_history(self.session)
 
     def _undo(self) -> None:
         if self._questions.begun:
@@ -170,8 +161,6 @@ class Dialogue:
         self._print("Saved.")
 
     def _load(self, rest: str) -> None:
-        from ncirl.defence import DefenceSession, Questions
-
         self._questions = Questions(DefenceSession.load(_file("load", rest), self.session.solution))
         self._saved = len(self.session.steps)
         self._advise()

@@ -5,17 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ncirl.attack_graphs.graph import AttackGraph, Exploit
+from ncirl.attack_graphs.names import members
 from ncirl.cli.output import JsonFlag, PlainConsole, QuietFlag, by_intent, print_json, print_table
+from ncirl.cli.progress import interruptible, reported
 from ncirl.cli.show import strongest
-
-if TYPE_CHECKING:
-    from ncirl.attack_graphs.graph import AttackGraph, Exploit
-    from ncirl.playbook.solution import CertifiedSolution
-    from ncirl.playbook.verify import Certificate
+from ncirl.games.office import office_graph
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.playbook.verify import Certificate, verify
+from ncirl.solution import solve
 
 __all__ = ["demo"]
 
@@ -64,10 +66,6 @@ def demo(*, json: JsonFlag = False, quiet: QuietFlag = False) -> int:
 
     Example: `ncirl demo`
     """
-    from ncirl.cli.progress import interruptible, reported
-    from ncirl.games.office import office_graph
-    from ncirl.playbook.verify import verify
-    from ncirl.solution import solve
     from ncirl.solvers.certified.certified import Certified
     from ncirl.solvers.shapley import Shapley
 
@@ -128,8 +126,6 @@ def _tell(graph: AttackGraph, solution: CertifiedSolution, certificate: Certific
 
 
 def _tell_first_move(graph: AttackGraph, solution: CertifiedSolution) -> None:
-    from ncirl.attack_graphs.names import members
-
     defender = solution.defender()
     blocked = [members(action) for action in defender.actions]
     usable = [e for e in graph.exploits if any(e.id in exploits for exploits in blocked)]

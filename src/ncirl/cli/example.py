@@ -8,6 +8,8 @@ from fractions import Fraction
 from cyclopts import App
 
 from ncirl.cli.output import JsonFlag, PlainConsole, print_json, print_table
+from ncirl.games import patrol as patrol_game
+from ncirl.solution import solve
 
 __all__ = ["example", "patrol"]
 
@@ -53,9 +55,7 @@ def patrol(*, json: JsonFlag = False) -> None:
 
     Example: `ncirl example patrol`
     """
-    from ncirl.games import patrol as patrol_game
     from ncirl.games.patrol_story import patrol_story
-    from ncirl.solution import solve
     from ncirl.solvers.history_lp.history_lp import HistoryLP
 
     story = patrol_story()

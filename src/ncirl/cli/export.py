@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from ncirl.cli.output import Discount, GameName, Horizon, JsonFlag, print_facts, print_json, retimed
 from ncirl.errors import InputError
-
-if TYPE_CHECKING:
-    from ncirl.model.game import Game
+from ncirl.formats import resolve_game, write_atomically
+from ncirl.model.game import Game
 
 __all__ = ["export"]
 
@@ -32,8 +31,6 @@ def export(
 
     Example: `ncirl export builtin:patrol --horizon 2 --discount 1 -o patrol.efg`
     """
-    from ncirl.formats import resolve_game, write_atomically
-
     suffix = output.suffix.lower()
     if suffix not in WRITERS:
         raise InputError(f"--output: must end in {' or '.join(WRITERS)}, got '{output.name}'")

@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
+from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.cli.output import GraphOutput, check_seed, print_graph, print_json
+from ncirl.formats.attack_graph_file import attack_graph_to_data
 
 __all__ = ["generate"]
 
@@ -42,9 +44,6 @@ def attack_graph(
 
     Example: `ncirl generate attack-graph --nodes 8 --intents 10 --seed 1 -o graph.yaml`
     """
-    from ncirl.attack_graphs.random_graphs import random_attack_graph
-    from ncirl.formats.attack_graph_file import attack_graph_to_data
-
     check_seed(seed)
     drawn = random_attack_graph(
         nodes,

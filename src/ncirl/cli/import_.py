@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from ncirl.cli.output import GraphOutput, JsonFlag, print_graph, print_json, printable
 from ncirl.errors import InputError
+from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.importers import AUTO, IMPORTERS, ImportOptions, import_graph
 
 __all__ = ["import_"]
@@ -58,8 +59,6 @@ def import_(
 
     Example: `ncirl import mulval VERTICES.CSV ARCS.CSV --goal 1 -o graph.yaml`
     """
-    from ncirl.formats.attack_graph_file import attack_graph_to_data
-
     options = ImportOptions(
         goals=tuple(goal or ()),
         goal_reward=goal_reward,

@@ -7,19 +7,18 @@ import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ncirl._typing import FloatArray
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
-
-if TYPE_CHECKING:
-    from ncirl._typing import FloatArray
-    from ncirl.attack_graphs.graph import AttackGraph
-    from ncirl.model.game import Game
+from ncirl.formats.attack_graph_file import attack_graph_to_data
+from ncirl.model.game import Game
 
 __all__ = [
     "Discount",
@@ -114,7 +113,6 @@ def print_most(per_intent: Mapping[str, float]) -> None:
 
 def print_graph(graph: AttackGraph) -> None:
     """Print an attack graph as the YAML of its file."""
-    from ncirl.formats.attack_graph_file import attack_graph_to_data
     from ncirl.formats.strict_yaml import dump_yaml
 
     sys.stdout.write(dump_yaml(attack_graph_to_data(graph)))

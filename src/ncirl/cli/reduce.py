@@ -9,9 +9,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from ncirl.attack_graphs import reductions
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions import Reduction, Size
 from ncirl.cli.output import GraphOutput, complain, print_graph, print_json, printable
+from ncirl.formats.load import graph_named
 
 __all__ = ["reduce"]
 
@@ -51,9 +53,6 @@ def reduce(
 
     Example: `ncirl reduce builtin:office --prune --defender-budget 2 -o small.yaml`
     """
-    from ncirl.attack_graphs import reductions
-    from ncirl.formats.load import graph_named
-
     steps: list[Step] = []
     if only_goals:
         steps.append(lambda g: reductions.only_goals(g, only_goals))

@@ -9,6 +9,9 @@ from cyclopts import Parameter
 
 from ncirl.cli.output import JsonFlag, check_seconds, print_json
 from ncirl.errors import InputError
+from ncirl.formats.files import write_atomically
+from ncirl.formats.load import graph_for
+from ncirl.formats.policy_file import load_policy
 
 __all__ = ["GraphOption", "report"]
 
@@ -37,9 +40,6 @@ def report(
 
     Example: `ncirl report office.ncirl -o office.html`
     """
-    from ncirl.formats.files import write_atomically
-    from ncirl.formats.load import graph_for
-    from ncirl.formats.policy_file import load_policy
     from ncirl.reports import report_page
 
     if output.suffix.lower() not in (".html", ".htm"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ncirl.cli.output import JsonFlag, check_seconds, check_seed, complain, print_facts, print_json, print_table
+from ncirl.cli.progress import announced
 from ncirl.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,7 +85,6 @@ def reproduce(
 
     Example, half a minute: `ncirl reproduce -o out --sizes 4-5 --graphs 3 --intents 4 --nc-pbvi-seconds 10`
     """
-    from ncirl.cli.progress import announced
     from ncirl.experiments.reproduction import Reproduction
     from ncirl.experiments.reproduction import reproduce as run_reproduction
     from ncirl.experiments.study import Study

@@ -14,6 +14,7 @@ from cyclopts import Parameter
 
 from ncirl.cli.output import JsonFlag, print_json
 from ncirl.errors import InputError, NcirlError
+from ncirl.formats.load import PREFIX
 
 if TYPE_CHECKING:
     import socket
@@ -72,7 +73,6 @@ def serve(
 
 
 def _source(name: str) -> Source:
-    from ncirl.formats.load import PREFIX
     from ncirl.web.source import Source
 
     if name.startswith(PREFIX):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
 
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.reductions import size_advice
 from ncirl.cli.output import (
     GameOrPolicy,
     JsonFlag,
@@ -21,12 +23,11 @@ from ncirl.cli.output import (
 )
 from ncirl.cli.report import GraphOption
 from ncirl.errors import InputError, SizeError
+from ncirl.formats.files import write_atomically
+from ncirl.formats.load import graph_for, load
 from ncirl.model.game import Game
-
-if TYPE_CHECKING:
-    from ncirl.attack_graphs.graph import AttackGraph
-    from ncirl.playbook.solution import CertifiedSolution
-    from ncirl.strategies.players import Defender
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.strategies.players import Defender
 
 __all__ = ["show", "strongest"]
 
@@ -58,8 +59,6 @@ def show(
 
     Example: `ncirl show builtin:office -o office.svg`
     """
-    from ncirl.formats.load import graph_for, load
-
     if limit < 1:
         raise InputError(f"--limit: must be at least 1, got {limit}")
     if output is not None and output.suffix.lower() not in PICTURES:
@@ -93,7 +92,6 @@ def _draw(
     policy: CertifiedSolution | None,
     facts: dict[str, Any],
 ) -> None:
-    from ncirl.formats.files import write_atomically
     from ncirl.reports import overview_page
     from ncirl.reports.pictures import graph_figure, png_bytes, svg_text
     from ncirl.reports.sections import first_chances
@@ -181,8 +179,6 @@ def _sizes(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:
 
 
 def _estimate(graph: AttackGraph) -> dict[str, Any]:
-    from ncirl.attack_graphs.reductions import size_advice
-
     advice = size_advice(graph)
     return {} if advice is None else {"too_large": True, "size": str(advice.size), "advice": str(advice)}
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from ncirl import evaluation
 from ncirl.cli.output import (
     Discount,
     GameOrPolicy,
@@ -20,20 +20,34 @@ from ncirl.cli.output import (
     print_table,
     retimed,
 )
+from ncirl.cli.solve import solver_named
 from ncirl.errors import InputError, SizeError
+from ncirl.evaluation import AnsweringAttacker, Simulation
+from ncirl.formats.load import load
 from ncirl.model.game import Game
-
-if TYPE_CHECKING:
-    from ncirl.evaluation import Simulation
-    from ncirl.playbook.solution import CertifiedSolution
-    from ncirl.solvers.history_lp.history_lp import HistorySolution
-    from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVISolution
-    from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
+from ncirl.model.starts import prior_of
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.solution import PlayableSolution, solve
+from ncirl.strategies.strategy import (
+    AttackerStrategy,
+    DefenderStrategy,
+    StationaryAttacker,
+    StationaryDefender,
+    uniform_attacker,
+    uniform_defender,
+)
 
 __all__ = ["ATTACKERS", "DEFENDERS", "simulate"]
 
 LIMIT = 20_000  # situations looked at for exact numbers; beyond, the drawn ones must do
-T = TypeVar("T")
+SOLVED: dict[str, tuple[str, dict[str, object]]] = {  # strategies that a solver finds, each with its settings
+    "exact": ("history-lp", {}),
+    "nc-pbvi": ("nc-pbvi", {}),
+    "playbook": ("certified", {"gap": 0.0, "relative_gap": 0.01}),
+}
+ATTACKERS = ("nash", "uniform", *SOLVED, "best-response")
+DEFENDERS = ("nash", "uniform", *SOLVED, "ma-irl")
+DEFAULT = "If not given, playbook for a policy file and nash for a game."
 
 
 class Contest:
@@ -41,94 +55,38 @@ class Contest:
 
     def __init__(self, game: Game, policy: CertifiedSolution | None = None) -> None:
         self.game = game
-        self._policy = policy
+        self._solved: dict[str, PlayableSolution] = {} if policy is None else {"playbook": policy}
 
-    @cached_property
-    def playbooks(self) -> CertifiedSolution | CertifiedSolution:
-        """The policy that was given, or else a certified solution to 1 %."""
-        if self._policy is not None:
-            return self._policy
-        from ncirl.solution import solve
-        from ncirl.solvers.certified.certified import Certified
+    def solved(self, name: str) -> PlayableSolution:
+        """Return the solution behind a strategy of `SOLVED`; playbooks are those of the policy, if there is one."""
+        if name not in self._solved:
+            found = solve(self.game, solver_named(*SOLVED[name]))
+            assert isinstance(found, PlayableSolution)
+            self._solved[name] = found
+        return self._solved[name]
 
-        return solve(self.game, Certified(gap=0.0, relative_gap=0.01))
+    def attacker(self, name: str, defence: DefenderStrategy) -> AttackerStrategy:
+        """Return how the attacker plays."""
+        if name in SOLVED:
+            return self.solved(name).attacker_strategy()
+        if name == "nash":  # as if the defender knew the intent
+            from ncirl.solvers.shapley import Shapley
 
-    @cached_property
-    def exact(self) -> HistorySolution:
-        """The exact solution."""
-        from ncirl.solution import solve
-        from ncirl.solvers.history_lp.history_lp import HistoryLP
+            return StationaryAttacker(solve(self.game, Shapley()).attacker)
+        return uniform_attacker(self.game) if name == "uniform" else AnsweringAttacker(self.game, defence)
 
-        return solve(self.game, HistoryLP())
+    def defender(self, name: str) -> DefenderStrategy:
+        """Return how the defender plays."""
+        from ncirl.baselines import MAIRL
 
-    @cached_property
-    def point_based(self) -> NCPBVISolution:
-        """What NC-PBVI makes of it, with its default settings."""
-        from ncirl.solution import solve
-        from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVI
+        if name in SOLVED:
+            return self.solved(name).defender_strategy()
+        if name == "nash":  # as if the attacker had the prior's mean intent
+            from ncirl.solvers.shapley import Shapley
 
-        return solve(self.game, NCPBVI())
-
-
-def _best_response(contest: Contest, defence: DefenderStrategy) -> AttackerStrategy:
-    from ncirl.evaluation import AnsweringAttacker
-
-    return AnsweringAttacker(contest.game, defence)
-
-
-def _ma_irl(contest: Contest) -> DefenderStrategy:
-    from ncirl.baselines import MAIRL
-
-    return MAIRL(contest.game)
-
-
-def _uniform_attacker(contest: Contest, _: DefenderStrategy) -> AttackerStrategy:
-    from ncirl.strategies.strategy import uniform_attacker
-
-    return uniform_attacker(contest.game)
-
-
-def _uniform_defender(contest: Contest) -> DefenderStrategy:
-    from ncirl.strategies.strategy import uniform_defender
-
-    return uniform_defender(contest.game)
-
-
-def _nash_attacker(contest: Contest, _: DefenderStrategy) -> AttackerStrategy:
-    from ncirl.solution import solve
-    from ncirl.solvers.shapley import Shapley
-    from ncirl.strategies.strategy import StationaryAttacker
-
-    return StationaryAttacker(solve(contest.game, Shapley()).attacker)
-
-
-def _nash_defender(contest: Contest) -> DefenderStrategy:
-    from ncirl.model.starts import prior_of
-    from ncirl.solution import solve
-    from ncirl.solvers.shapley import Shapley
-    from ncirl.strategies.strategy import StationaryDefender
-
-    solution = solve(contest.game, Shapley(weights=prior_of(contest.game).tolist()))
-    return StationaryDefender({state: mix[:, 0] for state, mix in solution.defender.items()})
-
-
-ATTACKERS: dict[str, Callable[[Contest, DefenderStrategy], AttackerStrategy]] = {
-    "nash": _nash_attacker,  # as if the defender knew the intent
-    "uniform": _uniform_attacker,
-    "exact": lambda contest, _: contest.exact.attacker_strategy(),
-    "nc-pbvi": lambda contest, _: contest.point_based.attacker_strategy(),
-    "playbook": lambda contest, _: contest.playbooks.attacker_strategy(),
-    "best-response": _best_response,
-}
-DEFENDERS: dict[str, Callable[[Contest], DefenderStrategy]] = {
-    "nash": _nash_defender,  # as if the attacker had the prior's mean intent
-    "uniform": _uniform_defender,
-    "exact": lambda contest: contest.exact.defender_strategy(),
-    "nc-pbvi": lambda contest: contest.point_based.defender_strategy(),
-    "playbook": lambda contest: contest.playbooks.defender_strategy(),
-    "ma-irl": _ma_irl,
-}
-DEFAULT = "If not given, playbook for a policy file and nash for a game."
+            found = solve(self.game, Shapley(weights=prior_of(self.game).tolist()))
+            return StationaryDefender({state: mix[:, 0] for state, mix in found.defender.items()})
+        return uniform_defender(self.game) if name == "uniform" else MAIRL(self.game)
 
 
 def simulate(
@@ -159,21 +117,18 @@ def simulate(
     Example: `ncirl simulate builtin:patrol --attacker exact --defender nash --horizon 3 --episodes 2000`,
     `ncirl simulate office.ncirl --attacker best-response --defender nash --episodes 200`
     """
-    from ncirl import evaluation
-    from ncirl.formats.load import load
-
     loaded = load(game)
     usual = "nash" if loaded.policy is None else "playbook"
     attacker, defender = attacker or usual, defender or usual
-    make_attacker = _chosen("--attacker", attacker, ATTACKERS)
-    make_defender = _chosen("--defender", defender, DEFENDERS)
+    _check_known("--attacker", attacker, ATTACKERS)
+    _check_known("--defender", defender, DEFENDERS)
     check_seed(seed)
     if episodes < 1:
         raise InputError(f"--episodes: at least one is needed, got {episodes}")
     played = retimed(loaded.game, horizon, discount)
     contest = Contest(played, loaded.policy if played is loaded.game else None)
-    defence = make_defender(contest)
-    attack = make_attacker(contest, defence)
+    defence = contest.defender(defender)
+    attack = contest.attacker(attacker, defence)
     drawn = evaluation.simulate(played, attack, defence, episodes=episodes, rng=seed)
     exact = {
         "expected_payoff": _if_small(lambda: evaluation.expected_payoff(played, attack, defence, limit=LIMIT).value),
@@ -190,10 +145,9 @@ def simulate(
         _print(data)
 
 
-def _chosen(option: str, name: str, choices: Mapping[str, T]) -> T:
+def _check_known(option: str, name: str, choices: Sequence[str]) -> None:
     if name not in choices:
         raise InputError(f"{option}: must be one of {', '.join(choices)}, got '{name}'")
-    return choices[name]
 
 
 def _if_small(value: Callable[[], float]) -> float | None:

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.reductions import size_advice
 from ncirl.cli.output import (
     Discount,
     GameName,
@@ -28,14 +30,16 @@ from ncirl.cli.output import (
     print_table,
     retimed,
 )
+from ncirl.cli.progress import interruptible, reported
 from ncirl.errors import InputError
+from ncirl.formats.graph_source import extra_of
+from ncirl.formats.load import load
 from ncirl.model.game import Game
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import ProgressCallback, Solution, Solver
+from ncirl.solution import solve as solve_game
 
-if TYPE_CHECKING:
-    from ncirl.attack_graphs.graph import AttackGraph
-
-__all__ = ["solve"]
+__all__ = ["solve", "solver_named"]
 
 SOLVERS = {  # met only when asked for: the linear-programming library takes its time to load
     "certified": ("ncirl.solvers.certified.certified", "Certified"),
@@ -87,11 +91,8 @@ def solve(
 
     Example: `ncirl solve builtin:office --gap 1% -o office.ncirl`
     """
-    from ncirl.cli.progress import reported
-    from ncirl.formats.load import load
-
     options = {"expansions": expansions, "sweeps": sweeps, "approximation": approximation, "variant": variant}
-    settings = _settings(solver, {**options, **_closeness(gap), "time_limit": time_limit})
+    settings = solver_named(solver, {**options, **_closeness(gap), "time_limit": time_limit})
     if output is not None:
         _check_output(output, solver)
     check_seed(seed)
@@ -102,8 +103,8 @@ def solve(
         graph = replace(graph, horizon=contest.horizon, discount=contest.discount)
     with reported(quiet=quiet, verbose=verbose) as progress:
         solution = _solved(contest, settings, seed, progress)
-    if output is not None:
-        _saved(solution, output, graph)
+    if output is not None and isinstance(solution, CertifiedSolution):
+        solution.save(output, None if graph is None else extra_of(graph))
     if json:
         values = _public_values(solution)
         written = {} if output is None else {"policy": str(output)}
@@ -113,8 +114,6 @@ def solve(
 
 
 def _solved(game: Game, settings: Solver[Solution], seed: int, progress: ProgressCallback) -> Solution:
-    from ncirl.cli.progress import interruptible
-    from ncirl.solution import solve as solve_game
     from ncirl.solvers.certified.certified import Certified
 
     if not isinstance(settings, Certified):
@@ -149,22 +148,12 @@ def _check_output(path: Path, solver: str) -> None:
 
 def _warn_of_size(graph: AttackGraph) -> None:
     """Say what would make an attack graph smaller before a search that may never end."""
-    from ncirl.attack_graphs.reductions import size_advice
-
     advice = size_advice(graph)
     if advice is not None:
         complain(f"this may take very long or run out of memory: {advice}")
 
 
-def _saved(solution: Solution, path: Path, graph: AttackGraph | None) -> None:
-    from ncirl.formats.graph_source import extra_of
-    from ncirl.playbook.solution import CertifiedSolution
-
-    if isinstance(solution, CertifiedSolution):
-        solution.save(path, None if graph is None else extra_of(graph))
-
-
-def _settings(name: str, options: Mapping[str, object]) -> Solver[Solution]:
+def solver_named(name: str, options: Mapping[str, object]) -> Solver[Solution]:
     """Make a solver with the options that were given."""
     module, kind = SOLVERS[name]
     made: Any = getattr(import_module(module), kind)
@@ -201,8 +190,6 @@ def _data(solution: Solution, solver: str, seed: int) -> dict[str, Any]:
 
 
 def _per_intent(solution: Solution) -> dict[str, Any]:
-    from ncirl.playbook.solution import CertifiedSolution
-
     if not isinstance(solution, CertifiedSolution):
         return {}
     return {

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from ncirl.cli.output import JsonFlag, by_intent, number, print_facts, print_json, print_most, print_table
 from ncirl.errors import NcirlError
-
-if TYPE_CHECKING:
-    from ncirl.exact import ExactCertificate
-    from ncirl.playbook.solution import CertifiedSolution
-    from ncirl.playbook.verify import Certificate
+from ncirl.formats.policy_file import load_policy
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.playbook.verify import Certificate
+from ncirl.playbook.verify import verify as certify
 
 __all__ = ["verify"]
 
@@ -43,9 +42,6 @@ def verify(
 
     Example: `ncirl verify policy.ncirl --exact`
     """
-    from ncirl.formats.policy_file import load_policy
-    from ncirl.playbook.verify import verify as certify
-
     loaded = load_policy(policy)
     certificate = certify(loaded)
     told = _data(loaded, certificate)
@@ -58,35 +54,26 @@ def verify(
             print_json(told | {"exact": None})
         raise
     if json:
-        print_json(told | ({} if second is None else {"exact": _exact_data(certificate, second)}))
+        print_json(told | ({} if second is None else {"exact": second}))
     elif second is not None:
         _print_exact(certificate, second)
-    fine = certificate.holds and (second is None or (second.holds and _agree(certificate, second)))
+    fine = certificate.holds and (second is None or (second["holds"] and second["agrees"]))
     return HELD if fine else FAILED
 
 
-def _second(path: str, found: Certificate) -> ExactCertificate:
+def _second(path: str, found: Certificate) -> dict[str, Any]:
+    """Say what the second verifier finds, and whether the two agree."""
     from ncirl.exact import verify_exact
+    from ncirl.exact.agreement import agrees, decimal_above, decimal_below
 
     lower, upper = (
         given if math.isfinite(given) else 0.0  # a verifier at a loss allows nothing
         for given in (found.lower_allowance, found.upper_allowance)
     )
-    return verify_exact(path, lower_allowance=lower, upper_allowance=upper)
-
-
-def _agree(found: Certificate, second: ExactCertificate) -> bool:
-    from ncirl.exact.agreement import agrees
-
-    return agrees(found, second)
-
-
-def _exact_data(found: Certificate, second: ExactCertificate) -> dict[str, Any]:
-    from ncirl.exact.agreement import decimal_above, decimal_below
-
+    second = verify_exact(path, lower_allowance=lower, upper_allowance=upper)
     return {
         "holds": second.holds,
-        "agrees": _agree(found, second),
+        "agrees": agrees(found, second),
         "error": decimal_above(second.error),
         "lower": None if second.lower is None else decimal_below(second.lower),
         "upper": None if second.upper is None else decimal_above(second.upper),
@@ -96,23 +83,22 @@ def _exact_data(found: Certificate, second: ExactCertificate) -> dict[str, Any]:
     }
 
 
-def _print_exact(found: Certificate, second: ExactCertificate) -> None:
-    told = _exact_data(found, second)
+def _print_exact(found: Certificate, second: dict[str, Any]) -> None:
     print_table(
         "in exact arithmetic, by the second verifier",
         ["", "exactly", "as above"],
         [
-            ["attacker secures", told["lower"] or "nothing", repr(found.lower)],
-            ["defender concedes", told["upper"] or "anything", repr(found.upper)],
+            ["attacker secures", second["lower"] or "nothing", repr(found.lower)],
+            ["defender concedes", second["upper"] or "anything", repr(found.upper)],
         ],
     )
-    holds = "holds" if second.holds else "does NOT hold"
-    agree = "agree" if told["agrees"] else "do NOT agree; please report it"
-    print(f"\nIn exact arithmetic the certificate {holds}; the two verifiers {agree} ({second.seconds:.3g} s).")
-    if second.holds and not found.holds:
+    holds = "holds" if second["holds"] else "does NOT hold"
+    agree = "agree" if second["agrees"] else "do NOT agree; please report it"
+    print(f"\nIn exact arithmetic the certificate {holds}; the two verifiers {agree} ({second['seconds']:.3g} s).")
+    if second["holds"] and not found.holds:
         print("The first verifier, which also judges what single nodes claim, found a fault: the policy fails.")
-    if second.faults:
-        print_table("faults, in exact arithmetic", ["fault"], [[fault] for fault in second.faults])
+    if second["faults"]:
+        print_table("faults, in exact arithmetic", ["fault"], [[fault] for fault in second["faults"]])
 
 
 def _data(policy: CertifiedSolution, found: Certificate) -> dict[str, Any]:

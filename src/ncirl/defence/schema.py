@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
+from ncirl import formats
 from ncirl.defence.advice import Advice
-from ncirl.formats import schemas
 from ncirl.formats.plain import write_document
 from ncirl.formats.shapes import AttackGraphModel, GameModel, PolicyHeaderModel
 
@@ -179,4 +179,4 @@ def generated() -> dict[str, dict[str, Any]]:
 
 if __name__ == "__main__":
     for name, data in generated().items():
-        write_document(data, Path(schemas.__file__).with_name(f"{name}.json"))
+        write_document(data, Path(formats.__file__).parent / "schemas" / f"{name}.json")

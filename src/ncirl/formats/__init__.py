@@ -1,12 +1,16 @@
-"""Files: games in and out, read strictly and written whole or not at all."""
+"""Files: games in and out, read strictly and written whole or not at all; and the JSON Schemas of every format."""
 
 from __future__ import annotations
 
+import json
+from importlib.resources import files
+from typing import Any
+
+from ncirl.errors import InputError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.game_file import game_from_data, game_to_data, load_game, save_game
 from ncirl.formats.load import resolve_game
 from ncirl.formats.plain import read_source
-from ncirl.formats.schemas import schema
 
 __all__ = [
     "game_from_data",
@@ -18,3 +22,31 @@ __all__ = [
     "schema",
     "write_atomically",
 ]
+
+SCHEMAS = ("game", "attack-graph", "policy-header", "defend-request", "defend-response")
+
+
+def schema(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of a format, for editors and for other languages.
+
+    It says which keys there are and of which type. That numbers and names fit together is checked on reading.
+
+    Parameters
+    ----------
+    name : str
+        ``game``, ``attack-graph``, ``policy-header``, ``defend-request`` or ``defend-response``.
+
+    Raises
+    ------
+    InputError
+        When there is no such schema.
+
+    Examples
+    --------
+    >>> schema("attack-graph")["required"]
+    ['format', 'discount', 'conditions', 'exploits', 'intents']
+    """
+    if name not in SCHEMAS:
+        raise InputError(f"there is no schema '{name}'; there are {', '.join(SCHEMAS)}")
+    found: dict[str, Any] = json.loads((files(__name__) / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
+    return found
