@@ -6,7 +6,6 @@ from ncirl.defence.advice import Advice, Reasons
 from ncirl.defence.choices import Choice
 from ncirl.defence.protocol import Service
 from ncirl.defence.questions import Question, Questions
-from ncirl.defence.record import Defended, Step
-from ncirl.defence.session import DefenceSession
+from ncirl.defence.session import DefenceSession, Step
 
-__all__ = ["Advice", "Choice", "DefenceSession", "Defended", "Question", "Questions", "Reasons", "Service", "Step"]
+__all__ = ["Advice", "Choice", "DefenceSession", "Question", "Questions", "Reasons", "Service", "Step"]

@@ -9,8 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ncirl.defence.record import TOLD
-from ncirl.defence.session import DefenceSession
+from ncirl.defence.session import TOLD, DefenceSession
 from ncirl.errors import InputError
 
 __all__ = ["Service"]

@@ -11,23 +11,60 @@ as what was told, and `undo` is a replay.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ncirl._typing import State
+from ncirl._typing import FloatArray, State
 from ncirl.defence.advice import Advice, Guard, Reasons, Watch, advise, reasons_for
 from ncirl.defence.choices import Choice, plain_choice, set_choice, some
-from ncirl.defence.record import SESSION_FORMAT, Defended, Step, faults_of_saved, fingerprint
 from ncirl.errors import InputError
 from ncirl.formats.graph_source import EXTRA_KEY
+from ncirl.formats.plain import read_source, write_document
 from ncirl.model.game import Observes
 from ncirl.model.stage import Outcome, Stage
+from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["DefenceSession"]
+__all__ = ["TOLD", "DefenceSession", "Step"]
 
+SESSION_FORMAT = "ncirl-defence/1"
+TOLD = ("attacker", "defender", "state", "signal")  # of a stage that is saved
 Told = str | Iterable[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One stage as it was told.
+
+    Attributes
+    ----------
+    state : str
+        Where it was played.
+    drawn, defender : str
+        What the session drew, and what was really done.
+    attacker : str or None
+        What was attempted; None where that is not seen.
+    after : str
+        The state that followed.
+    signal : str or None
+        What came with it; None where there is none or the defender does not use it.
+    evidence : ndarray of shape (Θ,)
+        How likely the certified attacker of each intent makes what was seen of it, given all before.
+    expected : bool
+        Whether the certified attacker would ever do this.
+    """
+
+    state: str
+    drawn: str
+    defender: str
+    attacker: str | None
+    after: str
+    signal: str | None
+    evidence: FloatArray
+    expected: bool
 
 
 class DefenceSession:
@@ -35,7 +72,7 @@ class DefenceSession:
 
     Parameters
     ----------
-    solution : Defended
+    solution : CertifiedSolution
         A loaded policy file or a certified solution.
     rng : int
         Seed of what is drawn.
@@ -60,7 +97,7 @@ class DefenceSession:
     1
     """
 
-    def __init__(self, solution: Defended, *, rng: int = 0, state: State | None = None) -> None:
+    def __init__(self, solution: CertifiedSolution, *, rng: int = 0, state: State | None = None) -> None:
         if rng < 0:
             raise InputError(f"rng: a seed must not be negative, got {rng}")
         self.solution, self.game, self.seed = solution, solution.game, rng
@@ -69,7 +106,7 @@ class DefenceSession:
         self._watch = Watch(self.game, solution.attacker_playbook, state)
         self.start, self.prior = self.state, self._watch.belief
         self.is_graph = self.start == "start" and "nothing" in self.stage.defender
-        self.labels = _labels(getattr(solution, "extra", {}))
+        self.labels = _labels(solution.extra)
         self.steps: list[Step] = []
         self._met: dict[tuple[str, str], Choice] = {}
         self.drawn = self._draw()
@@ -108,17 +145,14 @@ class DefenceSession:
     def successors(self, attacker: str | None, defender: str) -> Choice:
         """Return the states that may follow."""
         names = dict.fromkeys(self.game.describe(o.state) for o in self._outcomes(attacker, defender))
-        if self.is_graph:
-            return set_choice("newly enabled", names, but=self.state)
-        return plain_choice("state", names)
+        return set_choice("newly enabled", names, but=self.state) if self.is_graph else plain_choice("state", names)
 
     def signals(self, attacker: str | None, defender: str, state: str) -> Choice:
         """Return the signals that may come with a state, "" for none; only "" where the defender does not use them."""
         outcomes = self._outcomes(attacker, defender)
         found = {o.signal or "" for o in outcomes if self.game.describe(o.state) == state and not self.sees_attempts}
-        if self.is_graph:
-            return set_choice("alerts", sorted(found) or [""])
-        return plain_choice("signal", sorted(found) or [""])
+        names = sorted(found) or [""]
+        return set_choice("alerts", names) if self.is_graph else plain_choice("signal", names)
 
     def observe(
         self,
@@ -168,22 +202,17 @@ class DefenceSession:
         return {
             "format": SESSION_FORMAT,
             "game": self.game.name,
-            "policy": fingerprint(self.solution),
+            "policy": _fingerprint(self.solution),
             "seed": self.seed,
             "start": self.start,
             "stages": [
-                {
-                    "attacker": step.attacker,
-                    "defender": step.defender,
-                    "state": step.after,
-                    "signal": step.signal,
-                }
+                dict(zip(TOLD, (step.attacker, step.defender, step.after, step.signal), strict=True))
                 for step in self.steps
             ],
         }
 
     @classmethod
-    def from_dict(cls, data: Any, solution: Defended) -> DefenceSession:
+    def from_dict(cls, data: Any, solution: CertifiedSolution) -> DefenceSession:
         """Return the session that was saved, for the policy it was saved with.
 
         Raises
@@ -191,7 +220,7 @@ class DefenceSession:
         InputError
             When it is of another policy or something in it cannot have happened.
         """
-        faults = faults_of_saved(data, solution)
+        faults = _faults_of_saved(data, solution)
         if faults:
             raise InputError(faults)
         session = cls(solution, rng=data["seed"], state=data["start"])
@@ -204,15 +233,11 @@ class DefenceSession:
 
     def save(self, path: str | Path) -> None:
         """Write the session, whole or not at all."""
-        from ncirl.formats.plain import write_document
-
         write_document(self.to_dict(), path)
 
     @classmethod
-    def load(cls, path: str | Path, solution: Defended) -> DefenceSession:
+    def load(cls, path: str | Path, solution: CertifiedSolution) -> DefenceSession:
         """Read a session that was saved."""
-        from ncirl.formats.plain import read_source
-
         try:
             return cls.from_dict(read_source(path), solution)
         except InputError as error:
@@ -265,6 +290,36 @@ class DefenceSession:
         self.steps, self.drawn = [], self._draw()
         for step in steps:
             self._advance(step.attacker, step.defender, step.after, step.signal)
+
+
+def _fingerprint(solution: CertifiedSolution) -> str:
+    """Tell one policy from another by what its defender does."""
+    playbook = solution.defender_playbook
+    running = sha256(playbook.moves.weights.data.tobytes())
+    for mix in playbook.mixes:
+        running.update(mix.tobytes())
+    return running.hexdigest()[:16]
+
+
+def _faults_of_saved(data: Any, solution: CertifiedSolution) -> list[str]:
+    """Tell what is wrong with the plain data of a session that is to go on with this policy."""
+    if not isinstance(data, Mapping) or data.get("format") != SESSION_FORMAT:
+        return [f"is no saved defence (format {SESSION_FORMAT})"]
+    faults = []
+    if data.get("policy") != _fingerprint(solution):
+        faults.append(f"was saved with another policy, of game '{data.get('game')}'; give that one")
+    if not isinstance(data.get("seed"), int) or not isinstance(data.get("start"), str):
+        faults.append("seed must be a whole number and start a state")
+    stages = data.get("stages")
+    if not isinstance(stages, list) or not all(map(_is_told, stages)):
+        faults.append(f"stages must be a list of maps from {', '.join(TOLD)} to texts")
+    return faults
+
+
+def _is_told(stage: Any) -> bool:
+    return isinstance(stage, Mapping) and all(
+        key in TOLD and isinstance(value, str | None) for key, value in stage.items()
+    )
 
 
 def _labels(extra: Mapping[str, Any]) -> dict[str, str]:
