@@ -105,12 +105,11 @@ def solve(
         solution = _solved(contest, settings, seed, progress)
     if output is not None and isinstance(solution, CertifiedSolution):
         solution.save(output, None if graph is None else extra_of(graph))
+    data = _data(solution, solver, seed) | ({} if output is None else {"policy": str(output)})
     if json:
-        values = _public_values(solution)
-        written = {} if output is None else {"policy": str(output)}
-        print_json(_data(solution, solver, seed) | ({"values": values} if values else {}) | written)
+        print_json(data)
     else:
-        _print(solution, solver, output)
+        _print(data)
 
 
 def _solved(game: Game, settings: Solver[Solution], seed: int, progress: ProgressCallback) -> Solution:
@@ -185,28 +184,24 @@ def _data(solution: Solution, solver: str, seed: int) -> dict[str, Any]:
         "discount": solution.game.discount,
         "horizon": solution.game.horizon,
         "seed": seed,
-        **_per_intent(solution),
+        **_by_intent(solution),
     }
 
 
-def _per_intent(solution: Solution) -> dict[str, Any]:
-    if not isinstance(solution, CertifiedSolution):
-        return {}
-    return {
-        "per_intent": by_intent(solution.game, solution.per_intent),
-        "attacker_nodes": len(solution.attacker_playbook),
-        "defender_nodes": len(solution.defender_playbook),
-    }
-
-
-def _public_values(solution: Solution) -> list[dict[str, Any]]:
-    """List the values per start state and intent, where the solver looked at each intent by itself."""
+def _by_intent(solution: Solution) -> dict[str, Any]:
+    """Say what was found of each intent: what a playbook concedes to it, or its value if it were public."""
     from ncirl.solvers.shapley import ShapleySolution
 
+    if isinstance(solution, CertifiedSolution):
+        return {
+            "per_intent": by_intent(solution.game, solution.per_intent),
+            "attacker_nodes": len(solution.attacker_playbook),
+            "defender_nodes": len(solution.defender_playbook),
+        }
     if not isinstance(solution, ShapleySolution):
-        return []  # any other solver answers for the hidden intent as a whole
+        return {}  # it answers for the hidden intent as a whole
     timed = solution.game.timed()
-    return [
+    values = [
         {
             "state": timed.describe(start.state),
             "intent": intent,
@@ -217,33 +212,27 @@ def _public_values(solution: Solution) -> list[dict[str, Any]]:
         for start in timed.starts
         for k, intent in enumerate(timed.intents)
     ]
+    return {"values": values}
 
 
-def _print(solution: Solution, solver: str, output: Path | None) -> None:
-    stats = solution.stats
+def _print(data: dict[str, Any]) -> None:
+    stages = "" if data["horizon"] is None else f", {data['horizon']} stages"
     print_facts(
         {
-            "game": _played(solution.game),
-            "solver": solver,
-            "lower": solution.lower,
-            "upper": solution.upper,
-            "gap": f"{solution.gap:.3g}",
-            "claim": solution.claim,
-            "status": f"{solution.status.label}. {solution.status.value}",
-            "effort": f"{stats.seconds:.3g} s, {stats.lp_solves} LPs, {stats.states} states",
-            **({} if output is None else {"policy": output}),
+            "game": f"{data['game']}, discount {data['discount']:g}{stages}",
+            "solver": data["solver"],
+            "lower": data["lower"],
+            "upper": data["upper"],
+            "gap": f"{data['gap']:.3g}",
+            "claim": data["claim"],
+            "status": f"{data['status']}. {data['advice']}",
+            "effort": f"{data['seconds']:.3g} s, {data['lp_solves']} LPs, {data['states']} states",
+            **({"policy": data["policy"]} if "policy" in data else {}),
         }
     )
-    certified = _per_intent(solution)
-    if certified:
-        print_most(certified["per_intent"])
-    values = _public_values(solution)
-    if values:
-        columns = list(values[0])
+    if "per_intent" in data:
+        print_most(data["per_intent"])
+    if values := data.get("values"):
         left = f", the first {ROWS} of {len(values)}" if len(values) > ROWS else ""
-        print_table(f"values by start and intent{left}", columns, [list(row.values()) for row in values[:ROWS]])
-
-
-def _played(game: Game) -> str:
-    horizon = "" if game.horizon is None else f", {game.horizon} stages"
-    return f"{game.name}, discount {game.discount:g}{horizon}"
+        rows = [list(row.values()) for row in values[:ROWS]]
+        print_table(f"values by start and intent{left}", list(values[0]), rows)

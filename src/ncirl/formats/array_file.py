@@ -55,22 +55,7 @@ MALFORMED = (  # what readers of zip, npy and JSON say about bytes that are none
 
 
 def write_arrays(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-    """Write a file whole or not at all.
-
-    Parameters
-    ----------
-    path : str or Path
-        Where to.
-    header : mapping
-        Plain data, with a key ``format``.
-    arrays : mapping
-        Of floats and integers, by name.
-
-    Raises
-    ------
-    InputError
-        When the header is not plain data or the file cannot be written.
-    """
+    """Write a file whole or not at all: a header of plain data with a key ``format``, and arrays by name."""
     write_atomically(path, pack_arrays(header, arrays, str(path)))
 
 
@@ -159,16 +144,7 @@ def repeats(*columns: IntArray) -> bool:
 
 
 def read_arrays(source: str | Path | bytes, format_name: str, name: str = "") -> ArrayFile:
-    """Read a file and check its format and its hash.
-
-    Parameters
-    ----------
-    source : str, Path or bytes
-        The path of a file, or its content.
-    format_name : str
-        What it must be.
-    name : str
-        What messages call it; a path is its own name.
+    """Read a file, by its path or its content, and check its format and its hash; `name` is what messages call it.
 
     Raises
     ------

@@ -28,36 +28,17 @@ ATTACK_GRAPH_FORMAT = "ncirl-attack-graph/1"
 
 
 def load_attack_graph(path: str | Path) -> AttackGraph:
-    """Read an attack-graph file.
-
-    Raises
-    ------
-    InputError
-        With every fault of the file, each with its place.
-    """
+    """Read an attack-graph file; `InputError` tells every fault with its place."""
     return attack_graph_from_data(read_source(path), str(path))
 
 
 def save_attack_graph(graph: AttackGraph, path: str | Path) -> None:
-    """Write an attack-graph file: YAML where the name ends in .yaml or .yml, JSON otherwise.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be written.
-    """
+    """Write an attack-graph file: YAML where the name ends in .yaml or .yml, JSON otherwise."""
     write_document(attack_graph_to_data(graph), path)
 
 
 def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGraph:
-    """Build an attack graph from a file's data.
-
-    Parameters
-    ----------
-    data : object
-        Plain data as `read_source` gives it.
-    where : str
-        What messages call it, such as the file's name.
+    """Build an attack graph from a file's data, as `read_source` gives it; `where` is what messages call it.
 
     Raises
     ------

@@ -71,11 +71,10 @@ def read_text(path: str | Path, limit: int = SIZE_LIMIT) -> str:
 
 def read_data(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
     """Return a JSON or YAML file as plain data; any other name is JSON when the text opens with a bracket."""
-    if is_yaml_name(path):
-        return read_yaml(path, limit)
-    if Path(path).suffix.lower() != ".json" and read_text(path, limit).lstrip()[:1] not in "{[":
-        return read_yaml(path, limit)
-    return read_json(path, limit)
+    text = read_text(path, limit)
+    if is_yaml_name(path) or (Path(path).suffix.lower() != ".json" and text.lstrip()[:1] not in "{["):
+        return _yaml(text, str(path), limit)
+    return _json(text, str(path))
 
 
 def read_json(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
@@ -86,10 +85,12 @@ def read_json(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
     InputError
         Also when it does not parse, repeats a key, holds an infinity or is nested too deeply.
     """
-    where = str(path)
-    source = read_text(path, limit)
+    return _json(read_text(path, limit), str(path))
+
+
+def _json(text: str, where: str) -> Any:
     with _no_collection():
-        data = parse_json(source, where, _map, parse_constant=lambda _: None)
+        data = parse_json(text, where, _map, parse_constant=lambda _: None)
     _check(data, where)
     return data
 
@@ -102,17 +103,19 @@ def read_yaml(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
     InputError
         As for `read_json`; a YAML file may have an eighth of the size.
     """
+    return _yaml(read_text(path, limit), str(path), limit)
+
+
+def _yaml(text: str, where: str, limit: int) -> Any:
     from ncirl.formats.strict_yaml import parse_yaml
 
-    where = str(path)
-    source = read_text(path, limit)
-    if len(source) > limit // YAML_SHARE:
+    if len(text) > limit // YAML_SHARE:
         raise InputError(
             f"is larger than {_size(limit // YAML_SHARE)}, the most for YAML; "
-            f"--size-limit {YAML_SHARE * len(source)} lets it in, JSON needs less",
+            f"--size-limit {YAML_SHARE * len(text)} lets it in, JSON needs less",
             where,
         )
-    data = _plain(parse_yaml(source, where), where)
+    data = _plain(parse_yaml(text, where), where)
     _check(data, where)
     return data
 
