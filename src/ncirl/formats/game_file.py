@@ -6,6 +6,7 @@ numbers mean is checked together, so that a file's faults come in one message.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice, product
 from pathlib import Path
@@ -22,7 +23,7 @@ from ncirl.model.stage import TERMINAL, Branch, Stage
 if TYPE_CHECKING:
     from ncirl.formats.shapes import BranchModel, GameModel, StateModel
 
-__all__ = ["GAME_FORMAT", "MOST_STATES", "game_from_data", "game_to_data", "load_game", "save_game"]
+__all__ = ["GAME_FORMAT", "MOST_STATES", "game_from_data", "game_to_data", "load_game", "save_game", "state_names"]
 
 GAME_FORMAT = "ncirl-game/1"
 MOST_STATES = 100_000  # a larger game is no file for people
@@ -186,8 +187,8 @@ class _Reader:
             self.faults.append(f"{at}: unknown action '{name}'")
 
 
-def game_to_data(game: Game, limit: int = MOST_STATES) -> dict[str, Any]:
-    """Write out every reachable public state of a game as the data of a game file.
+def state_names(game: Game, limit: int = MOST_STATES) -> dict[State, str]:
+    """Return every reachable public state with the description by which a file knows it.
 
     Raises
     ------
@@ -196,16 +197,17 @@ def game_to_data(game: Game, limit: int = MOST_STATES) -> dict[str, Any]:
     SizeError
         When more than `limit` public states can be reached.
     """
-    names: dict[State, str] = {}
-    taken: set[str] = set()
-    for state in game.explore(limit):
-        names[state] = game.describe(state)
-        if names[state] in taken:
-            raise InputError(
-                f"two states are both described as '{names[state]}'; pass a `describe` that tells them apart",
-                f"game '{game.name}'",
-            )
-        taken.add(names[state])
+    names = {state: game.describe(state) for state in game.explore(limit)}
+    twice = [name for name, times in Counter(names.values()).items() if times > 1]
+    if twice:
+        fault = f"two states are both described as '{twice[0]}'; pass a `describe` that tells them apart"
+        raise InputError(fault, f"game '{game.name}'")
+    return names
+
+
+def game_to_data(game: Game, limit: int = MOST_STATES) -> dict[str, Any]:
+    """Write out every reachable public state of a game as the data of a game file; errors as for `state_names`."""
+    names = state_names(game, limit)
     return {
         "format": GAME_FORMAT,
         "name": game.name,

@@ -11,7 +11,6 @@ and whether there are rewards by outcome and by branch; all else is laid end to 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -22,33 +21,21 @@ import scipy.sparse as sp
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError, SizeError
 from ncirl.formats.array_file import ArrayFile, repeats
+from ncirl.formats.game_file import state_names
 from ncirl.model.game import Game
 from ncirl.model.stage import LARGEST_REWARD, TERMINAL, Outcome, Stage
 from ncirl.playbook.faults import TOLERANCE
 
 __all__ = ["game_from_arrays", "game_to_arrays"]
 
-MOST_STATES = 100_000
 MOST_NUMBERS = 2**26  # in any one array of a stage: 512 MiB of floats
 MOST = 2**40  # beyond any number of things that fit into a file
 
 
 def game_to_arrays(game: Game) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]], dict[State, int]]:
-    """Return a header, arrays, and the number by which each state is known.
-
-    Raises
-    ------
-    InputError
-        When two states have the same description.
-    SizeError
-        When the game has too many states to be written out.
-    """
-    number = {state: k for k, state in enumerate(game.explore(MOST_STATES))}
-    names = [game.describe(state) for state in number]
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        fault = f"two states are both described as '{twice[0]}'; pass a `describe` that tells them apart"
-        raise InputError(fault, f"game '{game.name}'")
+    """Return a header, arrays, and the number by which each state is known; errors as for `state_names`."""
+    names = state_names(game)
+    number = {state: k for k, state in enumerate(names)}
     stages = [game.stage(state) for state in number]
     signals = {o.signal: 0 for stage in stages for o in stage.outcomes if o.signal is not None}
     signals = {signal: k for k, signal in enumerate(signals)}
@@ -58,7 +45,7 @@ def game_to_arrays(game: Game) -> tuple[dict[str, Any], dict[str, np.ndarray[Any
         "discount": game.discount,
         "horizon": game.horizon,
         "observes": str(game.observes),
-        "states": names,
+        "states": list(names.values()),
         "signals": list(signals),
         "attacker": [name for stage in stages for name in stage.attacker],
         "defender": [name for stage in stages for name in stage.defender],
