@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncirl.attack_graphs.names import listed, members
+import ncirl
+from ncirl.attack_graphs.names import SetName, listed, members, set_name
 from ncirl.defence.choices import plain_choice, set_choice
 from ncirl.errors import InputError
+from ncirl.games.office import office_graph
 
 BLOCKS = set_choice("blocked", ["nothing", "phish a password", "inject SQL", "phish a password + inject SQL"])
 
@@ -16,6 +21,23 @@ BLOCKS = set_choice("blocked", ["nothing", "phish a password", "inject SQL", "ph
 @given(st.lists(st.text(min_size=1, max_size=8), unique=True))
 def test_members_undo_listed(ids: list[str]) -> None:
     assert members(listed(ids) or "nothing") == tuple(ids)
+
+
+@given(st.lists(st.text(min_size=1, max_size=8), unique=True))
+def test_a_name_carries_what_its_text_says(ids: list[str]) -> None:
+    name = set_name(ids, "nothing")
+    assert name.ids == members(name) == members(str(name)) == tuple(ids)
+
+
+def test_names_of_a_graph_carry_their_ids_and_are_written_as_text(tmp_path: Path) -> None:
+    game = office_graph().game()
+    stage = game.stage(game.starts[0].state)
+    assert all(isinstance(name, SetName) and members(str(name)) == name.ids for name in stage.attacker)
+    ncirl.save_game(game, tmp_path / "office.yaml")
+    read = ncirl.load_game(tmp_path / "office.yaml")
+    assert read.stage("start").attacker == stage.attacker
+    copy = pickle.loads(pickle.dumps(stage.attacker))
+    assert [name.ids for name in copy] == [name.ids for name in stage.attacker]
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=4, unique=True))

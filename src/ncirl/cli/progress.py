@@ -102,14 +102,7 @@ def interruptible(progress: ProgressCallback) -> Iterator[ProgressCallback]:
 @contextmanager
 def announced(quiet: bool) -> Iterator[Announce]:
     """Give what shows the progress of a campaign while the block runs."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as rich
 
     from ncirl.experiments.campaign import silent
 
@@ -117,9 +110,10 @@ def announced(quiet: bool) -> Iterator[Announce]:
     if quiet:
         yield silent
     elif console.is_terminal:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        left = (TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
-        with Progress(*columns, TextColumn("left"), *left, console=console, speed_estimate_period=WINDOW) as bars:
+        text = rich.TextColumn
+        done = (text("{task.description}"), rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeElapsedColumn())
+        left = (text("left"), rich.TimeRemainingColumn(), text("{task.fields[note]}"))
+        with rich.Progress(*done, *left, console=console, speed_estimate_period=WINDOW) as bars:
 
             def bar(name: str) -> Callable[[Step], None]:
                 task = bars.add_task(name, total=None, note="")

@@ -41,7 +41,7 @@ def _map(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
 
 
 _Loader.add_constructor("tag:yaml.org,2002:map", _map)
-_Dumper.add_multi_representer(str, _Dumper.represent_str)  # a name may carry more than its text
+_Dumper.add_multi_representer(str, lambda dumper, name: dumper.represent_str(str(name)))  # names that carry more
 for _way in (_Loader, _Dumper):
     _way.add_implicit_resolver(FLOAT, JSON_FLOAT, list("-0123456789"))
 
