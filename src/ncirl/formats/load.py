@@ -40,6 +40,8 @@ class Loaded:
         The contest.
     policy : CertifiedSolution or None
         How it is played: verified, with recomputed numbers.
+    given : AttackGraph or None
+        Where an attack graph was named, that graph.
     """
 
     name: str

@@ -129,17 +129,17 @@ def parse_osposg(text: str, where: str = "") -> OneSided:
     initial, *belief = lines.numbers(float, None, "the initial partition and belief")
     (start,) = lines.within([initial], (n_partitions,))
     game = OneSided(
-        discount,
-        states,
-        actions_1,
-        actions_2,
-        observations,
-        playable_2,
-        playable_1,
-        transitions,
-        rewards,
-        start,
-        belief,
+        discount=discount,
+        states=states,
+        actions_1=actions_1,
+        actions_2=actions_2,
+        observations=observations,
+        playable_2=playable_2,
+        playable_1=playable_1,
+        transitions=transitions,
+        rewards=rewards,
+        initial=start,
+        belief=belief,
     )
     if faults := _faults(game):
         raise InputError(faults, where)

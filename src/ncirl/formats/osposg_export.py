@@ -144,17 +144,17 @@ class _Maker:
             for intent in self.timed.intents
         ]
         return OneSided(
-            self.timed.discount,
-            states,
-            self._defender.labels,
-            self._attacker.labels,
-            self._seen.labels,
-            self._playable_2,
-            self._playable_1,
-            self._transitions,
-            self._rewards,
-            initial,
-            belief,
+            discount=self.timed.discount,
+            states=states,
+            actions_1=self._defender.labels,
+            actions_2=self._attacker.labels,
+            observations=self._seen.labels,
+            playable_2=self._playable_2,
+            playable_1=self._playable_1,
+            transitions=self._transitions,
+            rewards=self._rewards,
+            initial=initial,
+            belief=belief,
         )
 
     def _open(self, defender: list[int], attacker: list[int]) -> None:
