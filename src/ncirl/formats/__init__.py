@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
+from importlib import resources
 from typing import Any
 
 from ncirl.errors import InputError
@@ -48,5 +48,5 @@ def schema(name: str) -> dict[str, Any]:
     """
     if name not in SCHEMAS:
         raise InputError(f"there is no schema '{name}'; there are {', '.join(SCHEMAS)}")
-    found: dict[str, Any] = json.loads((files(__name__) / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads((resources.files(__name__) / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
     return found
