@@ -48,5 +48,6 @@ def schema(name: str) -> dict[str, Any]:
     """
     if name not in SCHEMAS:
         raise InputError(f"there is no schema '{name}'; there are {', '.join(SCHEMAS)}")
-    found: dict[str, Any] = json.loads((resources.files(__name__) / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
+    shipped = resources.files(__name__) / "schemas" / f"{name}.json"
+    found: dict[str, Any] = json.loads(shipped.read_text(encoding="utf-8"))
     return found
