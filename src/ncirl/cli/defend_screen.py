@@ -8,7 +8,7 @@ from textwrap import fill
 from ncirl.attack_graphs.names import members
 from ncirl.cli.output import PlainConsole, print_table, printable
 from ncirl.defence import Advice, DefenceSession, Question
-from ncirl.defence.choices import Choice, some
+from ncirl.defence.choices import some
 
 __all__ = ["HELP", "LEGEND", "say", "show_advice", "show_history", "show_options", "show_reasons", "show_step"]
 
@@ -52,7 +52,8 @@ def show_advice(advice: Advice, notes: Sequence[str]) -> None:
     if advice.finished:
         say("Play has ended: there is nothing left to attempt.")
         return
-    say(f"{_deed(advice)}: {advice.drawn}   (drawn with seed {advice.seed})")
+    deed = "Do now" if advice.enabled is None else "Block now"
+    say(f"{deed}: {advice.drawn}   (drawn with seed {advice.seed})")
     likely = [(f"{chance:.1%}", name) for name, chance in advice.mix.items()]
     left = f", the likeliest {ACTIONS} of {len(likely)}" if len(likely) > ACTIONS else ""
     print_table(f"drawn from{left}", ["chance", "action"], likely[:ACTIONS])
@@ -92,7 +93,8 @@ def show_options(question: Question) -> None:
         say(f"{len(choice.items)} names are possible, such as {some(choice.items, 3)}; Tab completes them.")
         return
     texts = [f"{k} {item}" if choice.numbered else item for k, item in enumerate(choice.items, 1)]
-    PlainConsole().print(printable("  " + "   ".join(texts + _none(choice))))
+    none = ["none"] if frozenset() in choice.sets else []
+    PlainConsole().print(printable("  " + "   ".join(texts + none)))
 
 
 def show_reasons(session: DefenceSession) -> None:
@@ -141,11 +143,3 @@ def _likelihood(prior: float, posterior: float) -> str:
     if posterior == 0:
         return "no longer" if prior > 0 else "never"
     return f"{posterior:.1%}" + ("" if abs(posterior - prior) < 5e-4 else f"  (at first {prior:.1%})")
-
-
-def _deed(advice: Advice) -> str:
-    return "Do now" if advice.enabled is None else "Block now"
-
-
-def _none(choice: Choice) -> list[str]:
-    return ["none"] if frozenset() in choice.sets else []
