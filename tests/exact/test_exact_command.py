@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -155,7 +154,7 @@ def test_the_second_speaks_where_the_first_is_at_a_loss(
         holds=False,
         faults=("lost",),
     )
-    monkeypatch.setattr(sys.modules["ncirl.playbook.verify"], "verify", lambda policy: lost)
+    monkeypatch.setattr("ncirl.cli.verify.certify", lambda policy: lost)
     assert main(["verify", str(match), "--exact", *json_flag]) == FAILED
     printed = capsys.readouterr().out
     found = verify_exact(match)
