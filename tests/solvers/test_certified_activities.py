@@ -14,13 +14,12 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.lp.session import Meter
 from ncirl.model.intents import merge_intents
-from ncirl.solvers.certified.book import Controller
-from ncirl.solvers.certified.polish import polish_points, polish_vectors
-from ncirl.solvers.certified.prices import priced_trial
+from ncirl.solvers.certified.controller import Controller
+from ncirl.solvers.certified.dual_trials import dual_trial
+from ncirl.solvers.certified.policy_improvement import improve_points, improve_vectors
 from ncirl.solvers.certified.schedule import Activity, Schedule
-from ncirl.solvers.certified.search import Search, Visit
-from ncirl.solvers.certified.sweep import sweep
-from ncirl.solvers.certified.trials import Trials
+from ncirl.solvers.certified.search import InformationState, Search
+from ncirl.solvers.certified.trials import Trials, sweep
 from ncirl.solvers.initial import initial_bounds
 from random_games import random_game
 
@@ -46,8 +45,8 @@ def begun(game: Game, trials: int = TRIALS) -> Search:
     explore = Trials(search, width=4)
     for _ in range(trials):
         explore.wide(0.0, never)
-    for book in (search.upper, search.lower):
-        book.evaluate(40)
+    for nodes in (search.upper, search.lower):
+        nodes.evaluate(40)
     return search
 
 
@@ -60,9 +59,9 @@ def test_a_vector_improved_in_place_is_nowhere_worse(game: Game) -> None:
     search = begun(game)
     improved = 0
     for n, belief in enumerate(beliefs_of(search, min(20, len(search.upper.nodes)))):
-        search.back_up(Visit(search.upper.nodes[n].place, belief))
+        search.back_up(InformationState(search.upper.nodes[n].state, belief))
         before, nodes = search.upper.vectors[n].copy(), len(search.upper.nodes)
-        search.lower_everywhere(n, belief)
+        search.improve_vector(n, belief)
         after = search.upper.vectors[n]
         assert len(search.upper.nodes) == nodes
         assert (after <= before).all()
@@ -87,13 +86,13 @@ def test_a_ceiling_costs_something_and_no_more_than_it_must(game: Game) -> None:
 @every_game
 def test_a_new_plan_takes_the_place_of_the_one_at_its_belief(game: Game) -> None:
     search = begun(game)
-    visit = search.worst_start()
-    search.replan(visit)
-    nodes, value = len(search.lower.nodes), search.value(visit)[0]
-    priced_trial(search, never)
-    again = search.lower.number_of(search.places[visit.place], visit.belief)
-    assert again < nodes or search.value(visit)[0] == value
-    beliefs = [(node.place, node.belief.tobytes()) for node in search.lower.nodes]
+    at = search.worst_start()
+    search.update_lower(at)
+    nodes, value = len(search.lower.nodes), search.value(at)[0]
+    dual_trial(search, never)
+    again = search.lower.number_of(search.arrays[at.state], at.belief)
+    assert again < nodes or search.value(at)[0] == value
+    beliefs = [(node.state, node.belief.tobytes()) for node in search.lower.nodes]
     assert len(set(beliefs)) == len(beliefs)
 
 
@@ -102,7 +101,7 @@ def test_what_exceeds_prices_most_does_so_against_any_other_belief(game: Game) -
     search = begun(game)
     start = search.worst_start()
     below = search.programs(start)[1]
-    corners = search.lower.stores[start.place].corners
+    corners = search.lower.stores[start.state].corners
     for prices in corners + 0.2 * np.abs(beliefs_of(search, 5)):
         best = below.exceed(prices)
         excess = best.value - prices @ best.belief
@@ -112,15 +111,15 @@ def test_what_exceeds_prices_most_does_so_against_any_other_belief(game: Game) -
 
 
 @every_game
-def test_polishing_and_prices_close_the_gap_further(game: Game) -> None:
+def test_policy_improvement_and_dual_trials_close_the_gap_further(game: Game) -> None:
     search = begun(game, trials=1)
     gaps = [search.gap_at_start()]
     for _ in range(3):
-        for improve in (priced_trial, polish_vectors, polish_points):
+        for improve in (dual_trial, improve_vectors, improve_points):
             before = search.bounds()
             improve(search, never)
-            for book in (search.upper, search.lower):
-                book.evaluate(40)
+            for nodes in (search.upper, search.lower):
+                nodes.evaluate(40)
             after = search.bounds()
             assert after[0] >= before[0] - 1e-12
             assert after[1] <= before[1] + 1e-12
@@ -129,15 +128,15 @@ def test_polishing_and_prices_close_the_gap_further(game: Game) -> None:
 
 
 @every_game
-def test_a_sweep_comes_to_what_follows_a_place_before_the_place(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_comes_to_what_follows_a_state_before_the_state(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     search = begun(game)
-    n = len(search.places)
+    n = len(search.arrays)
     swept: list[int] = []
     back_up = search.back_up
 
-    def noted(visit: Visit) -> object:
-        swept.append(visit.place)
-        return back_up(visit)
+    def noted(at: InformationState) -> object:
+        swept.append(at.state)
+        return back_up(at)
 
     while len(search.met) < n:
         sweep(search, never)
@@ -145,22 +144,22 @@ def test_a_sweep_comes_to_what_follows_a_place_before_the_place(game: Game, monk
     sweep(search, never)
     assert sorted(swept) == list(range(n))
     leads = np.eye(n, dtype=bool)
-    for place in search.places:
-        leads[place.number, place.successors] = True
+    for here in search.arrays:
+        leads[here.number, here.successors] = True
     leads = np.linalg.matrix_power(leads.astype(float), n) > 0
-    first = {place: k for k, place in enumerate(swept)}
+    first = {state: k for k, state in enumerate(swept)}
     for k, t in np.argwhere(leads & ~leads.T).tolist():
         assert first[t] < first[k]
 
 
 @every_game
-def test_sweeps_close_the_gap_and_go_one_place_farther_each_time(game: Game) -> None:
+def test_sweeps_close_the_gap_and_go_one_state_farther_each_time(game: Game) -> None:
     search = begun(game, trials=0)
     start = search.worst_start()
-    before, met = search.gap_at_start(), {start.place}
+    before, met = search.gap_at_start(), {start.state}
     search.back_up(start)
     for _ in range(3):
-        met = met.union(*(search.places[k].successors for k in met))
+        met = met.union(*(search.arrays[k].successors for k in met))
         sweep(search, never)
         assert search.met == met
     assert search.gap_at_start() < before
@@ -232,7 +231,7 @@ def test_what_visits_collect_is_the_value_of_the_root(seed: int) -> None:
 def test_turns_follow_shares_and_what_is_in_vain_waits() -> None:
     search = begun(GAMES["attack graph"])
     runs: list[str] = []
-    visit = Visit(search.worst_start().place, search.worst_start().belief)
+    at = search.worst_start()
 
     def busy(name: str) -> Activity:
         def run(*_: object) -> None:
@@ -245,10 +244,9 @@ def test_turns_follow_shares_and_what_is_in_vain_waits() -> None:
     def idle(*_: object) -> None:
         runs.append("idle")
 
-    schedule = Schedule(search, width=1)
-    schedule.activities = [busy("more"), busy("less"), Activity(idle, share=1.0)]
+    schedule = Schedule(search, [busy("more"), busy("less"), Activity(idle, share=1.0)])
     for _ in range(40):
         schedule.step(0.0, never)
-    assert search.gap(visit) > 0
+    assert search.gap(at) > 0
     assert runs.count("more") == pytest.approx(3 * runs.count("less"), abs=3)
     assert runs.count("idle") <= runs.count("less") + 1

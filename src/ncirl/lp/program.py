@@ -1,10 +1,16 @@
-"""A stage program that stays live and small: actions of both sides are added when they are missed.
+"""P_A(s, b), the attacker's stage program, live and small: what it is made of enters when it is missed.
 
-    max V   s.t.   V ≤ Σ_{a,θ} A(a,θ) gain(a,d,θ) + (continuation)   ∀ d in use,   Σ_a A(a,θ) = b(θ) + m(θ)   ∀ θ
+    max V   over plans A ≥ 0 and V
+    V ≤ Σ_{a,θ} A(a,θ) r(a,d,θ) + γ Σ_i weight[i,d] v̂(s'_i, β_i),    β_i = mass[i] @ A        ∀ d
+    Σ_a A(a,θ) = b(θ) + m(θ)                                                                  ∀ θ
+
+with one v̂ per observation i, so both information structures are one program; it is the vectors' envelope in
+`vector_program`, from above, and the points' hull in `point_program`, from below. The sums run over i = (a, s') where
+the paper prints (d, s'), and use what is known of s' where it prints s.
 
 Near an optimum few of the actions matter, however many there are: columns A(a, ·) and rows d enter when a would gain or
-d would pay less. What stands for the continuation is the subclasses' business. A new belief changes right-hand sides
-only, and every change is followed by a warm re-solve. Mass m(θ) beside the belief is 0 unless it is for sale.
+d would pay less. A new belief changes right-hand sides only, and every change is followed by a warm re-solve. Mass m(θ)
+beside the belief is 0 unless it is for sale.
 """
 
 from __future__ import annotations
@@ -19,12 +25,11 @@ import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
 from ncirl.lp.session import INF, LPSolution, Meter, Session
-from ncirl.solvers.certified.place import Place
+from ncirl.lp.state_arrays import NONE, StateArrays
 
-__all__ = ["ACTIVE", "NONE", "Accuracy", "StageProgram", "cleaned_beliefs"]
+__all__ = ["ACTIVE", "Accuracy", "StageProgram", "cleaned_beliefs"]
 
 ACTIVE = 1e-9  # masses and weights below this play no part
-NONE = np.zeros(0, dtype=np.intp)
 AT_ONCE = 4  # most violated actions added in one go
 UNLIKELY = 1e-6  # intents less probable than this are taken for impossible
 
@@ -46,17 +51,42 @@ class Accuracy:
 
 
 class StageProgram(ABC):
-    """Columns V and A(a, θ); rows for the belief and for the defender's actions."""
+    """Columns V and A(a, θ); rows for the belief and for the defender's actions.
 
-    def __init__(self, place: Place, gain: FloatArray, accuracy: Accuracy, meter: Meter) -> None:
-        self.place, self.gain, self.accuracy, self.meter = place, gain, accuracy, meter
-        self.columns: BoolArray = np.ones((place.n_a, place.n_t), dtype=np.bool_)  # what A(a, θ) may be more than 0
+    Parameters
+    ----------
+    here : StateArrays
+        The state s.
+    gain : ndarray of shape (A, D, Θ)
+        What a plan gains apart from the continuation.
+    accuracy : Accuracy, optional
+        How much may be missed.
+    meter : Meter, optional
+        Where solves are counted.
+    likely : pair of ndarray, optional
+        Actions and defences to begin with, some of each; by default all.
+    """
+
+    def __init__(
+        self,
+        here: StateArrays,
+        gain: FloatArray,
+        accuracy: Accuracy | None = None,
+        meter: Meter | None = None,
+        likely: tuple[IntArray, IntArray] | None = None,
+    ) -> None:
+        self.here, self.gain = here, gain
+        self.accuracy, self.meter = accuracy or Accuracy(), meter or Meter()
+        self.likely = likely or (np.arange(here.n_a), np.flatnonzero(here.defender))
+        self.fresh = True  # until it has been built
+        self.columns: BoolArray = np.ones((here.n_a, here.n_t), dtype=np.bool_)  # what A(a, θ) may be more than 0
         self.actions: IntArray = NONE
         self.defences: IntArray = NONE
 
     def start(self, actions: IntArray, defences: IntArray) -> None:
         """Build the program anew with these actions in it."""
-        n_t = self.place.n_t
+        self.fresh = False
+        n_t = self.here.n_t
         self.session = Session(
             maximise=True,
             cost=np.ones(1),
@@ -97,7 +127,7 @@ class StageProgram(ABC):
 
     def add_action(self, action: int) -> None:
         """Add the columns A(a, ·)."""
-        n_t = self.place.n_t
+        n_t = self.here.n_t
         rows, extra = self.entering(action)
         block = np.hstack([np.eye(n_t), -self.gain[action][self.defences].T, extra])
         places = np.concatenate([np.arange(n_t), self.defence_rows, rows])
@@ -132,14 +162,14 @@ class StageProgram(ABC):
 
     def at(self, belief: FloatArray) -> None:
         """Change the belief."""
-        self.session.set_rows(np.arange(self.place.n_t), belief, belief)
+        self.session.set_rows(np.arange(self.here.n_t), belief, belief)
 
     @contextmanager
     def selling(self, prices: FloatArray, most: float) -> Iterator[None]:
         """Let up to so much mass of each intent be had at its price."""
-        nothing = np.zeros(self.place.n_t)
+        nothing = np.zeros(self.here.n_t)
         self.session.set_costs(self.mass_columns, -prices)
-        self.session.set_columns(self.mass_columns, nothing, np.full(self.place.n_t, most))
+        self.session.set_columns(self.mass_columns, nothing, np.full(self.here.n_t, most))
         try:
             yield
         finally:
@@ -148,7 +178,7 @@ class StageProgram(ABC):
 
     def plan(self, solution: LPSolution) -> FloatArray:
         """Return A[active a, θ]."""
-        return np.maximum(solution.columns[self.plan_columns], 0.0).reshape(-1, self.place.n_t)
+        return np.maximum(solution.columns[self.plan_columns], 0.0).reshape(-1, self.here.n_t)
 
     def mix(self, solution: LPSolution) -> FloatArray:
         """Return the mixed action over the defences in use."""
@@ -162,7 +192,7 @@ class StageProgram(ABC):
 
     def posteriors(self, plan: FloatArray, observations: IntArray) -> FloatArray:
         """Return β[i, θ] of some observations under a plan over the actions in use."""
-        return self.place.posteriors(observations, self.actions, plan)
+        return self.here.posteriors(observations, self.actions, plan)
 
 
 def cleaned_beliefs(masses: FloatArray) -> FloatArray:

@@ -1,37 +1,50 @@
-"""A public state as the certified solver sees it: arrays in the order its programs ask for them.
+"""A public state as the stage programs see it: arrays in the order they ask for them.
 
-Only observations that do not end the game are kept. Where actions are seen, i = (a, s'), an observation belongs to one
-attacker action and ``weight[i, d] = T(s' | a, d)`` is a dense table; where outcomes are, i = (d, o), it belongs to one
-defence and ``mass[i, a] = q(o | a, d)`` is. The methods hide which.
+Only observations that do not end the game are kept: what follows the others is worth 0. Where actions are seen,
+i = (a, s'), an observation belongs to one attacker action and ``weight[i, d] = T(s' | a, d)`` is a dense table; where
+outcomes are, i = (d, o), it belongs to one defence and ``mass[i, a] = q(o | a, d)`` is. The methods hide which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray, State
 from ncirl.model.belief import policy_of
 from ncirl.model.game import Game
+from ncirl.model.observations import Observations
+from ncirl.model.stage import Stage
 from ncirl.model.tempered import Options
 
-__all__ = ["SLOW", "Place"]
+__all__ = ["NONE", "StateArrays"]
 
-SLOW = 0.98  # a discount from which on one stage counts little
+NONE: IntArray = np.zeros(0, dtype=np.intp)
 
 
-class Place:
+class StateArrays:
     """Arrays of one public state.
+
+    Parameters
+    ----------
+    number : int
+        Of the state among those that are played.
+    stage, observations : Stage, Observations
+        What happens there, and what is seen of it.
+    discount : float
+        γ.
+    successors : sequence of int or None
+        Per observation, the number of the state it leads to; None where the game ends.
+    attacker, defender : ndarray of bool, of shapes (A, Θ) and (D,), optional
+        What each side may play; the other is ready for everything.
 
     Attributes
     ----------
-    slow : bool
-        Whether values creep from one stage to the next: then nodes keep all they need to be evaluated to the end.
     reward : ndarray of shape (A, D, Θ)
         r.
-    attacker, defender : ndarray of bool, of shapes (A, Θ) and (D,)
-        What each side may play; the other is ready for everything.
     seen : ndarray of shape (I,)
         Numbers of the kept observations in the game's own list.
     owner : ndarray of shape (I,)
@@ -39,40 +52,70 @@ class Place:
     table : ndarray of shape (I, D) or (I, A)
         Its chance against each action of the other side.
     successor : ndarray of shape (I,)
-        Number of the place each observation leads to.
+        Number of the state each observation leads to.
     successors : list of int
-        The places there are among them.
+        The states there are among them.
     toward : ndarray of shape (I,)
         Where each observation's successor stands in `successors`.
     loop : ndarray of bool
         Which observations lead back here.
     """
 
-    def __init__(self, game: Game, state: State, number: dict[State, int], options: Options | None = None) -> None:
-        stage, observations = game.stage(state), game.observations(state)
-        self.number = number[state]
-        self.discount = game.discount
-        self.slow = SLOW < game.discount < 1
-        self.reward = stage.reward
+    def __init__(
+        self,
+        number: int,
+        stage: Stage,
+        observations: Observations,
+        discount: float,
+        successors: Sequence[int | None],
+        attacker: BoolArray | None = None,
+        defender: BoolArray | None = None,
+    ) -> None:
+        self.number, self.discount, self.reward = number, discount, stage.reward
         self.n_a, self.n_d, self.n_t = (int(n) for n in stage.reward.shape)
-        self.attacker: BoolArray = _all(self.n_a, self.n_t) if options is None else options.attacker[state]
-        self.defender: BoolArray = _all(self.n_d) if options is None else options.defender[state]
+        self.attacker: BoolArray = _all(self.n_a, self.n_t) if attacker is None else attacker
+        self.defender: BoolArray = _all(self.n_d) if defender is None else defender
         self.by_action = observations.by_action
-        on = [i for i, s in enumerate(observations.successors) if not game.is_terminal(s)]
+        self._observations = observations
+        going_on = [(i, s) for i, s in enumerate(successors) if s is not None]
         unit, table = observations.mass, observations.weight
         if not self.by_action:
             unit, table = table, unit
-        self.seen: IntArray = np.array(on, dtype=np.intp)
+        self.seen: IntArray = np.array([i for i, _ in going_on], dtype=np.intp)
         self.owner: IntArray = unit[self.seen].indices.astype(np.intp)
         self.table: FloatArray = table[self.seen].toarray()
-        self.successor: IntArray = np.array([number[observations.successors[i]] for i in on], dtype=np.intp)
+        self.successor: IntArray = np.array([s for _, s in going_on], dtype=np.intp)
         self.successors: list[int] = sorted(set(self.successor.tolist()))
         self.toward: IntArray = np.searchsorted(self.successors, self.successor)
         self.loop: BoolArray = self.successor == self.number
         self.loops = bool(self.loop.any())
         self._owners, self._first = np.unique(self.owner, return_index=True)  # owners are in order
-        self._of_owner = np.split(np.arange(len(on)), np.searchsorted(self.owner, np.arange(1, self._n_owners)))
+        self._of_owner = np.split(np.arange(len(self.seen)), np.searchsorted(self.owner, np.arange(1, self._n_owners)))
         self._eye_d = np.eye(self.n_d) if not self.by_action else np.zeros((0, 0))
+
+    @classmethod
+    def of(cls, game: Game, state: State, number: Mapping[State, int], options: Options | None = None) -> StateArrays:
+        """Return the arrays of a state of `game`; `number` has every state that is played."""
+        observations = game.observations(state)
+        return cls(
+            number[state],
+            game.stage(state),
+            observations,
+            game.discount,
+            [number.get(successor) for successor in observations.successors],
+            None if options is None else options.attacker[state],
+            None if options is None else options.defender[state],
+        )
+
+    @cached_property
+    def mass(self) -> sp.csr_array:
+        """mass[i, a] of the kept observations."""
+        return self._observations.mass[self.seen]
+
+    @cached_property
+    def weight(self) -> sp.csr_array:
+        """weight[i, d] of the kept observations."""
+        return self._observations.weight[self.seen]
 
     @property
     def _n_owners(self) -> int:

@@ -1,4 +1,7 @@
-"""What both books share: nodes in use, and carrying what is known now through all of them.
+"""A finite-state controller as its opponent faces it: carrying what is known now through all its nodes.
+
+    value(node) ← max_row | min_row  gains[row] + Σ weight · value(column)        (the attacker answers | the defender)
+
 
 A node keeps as rows only the opponent's choices that matter, ``gains[row] + Σ weight · value(column)``; what the other
 choices were worth when the node was made stays a bound and is its `floor`. Values only ever improve.
