@@ -15,7 +15,7 @@ from ncirl._typing import State
 from ncirl.model.game import Game, Start
 from ncirl.model.quotient import Quotient
 from ncirl.playbook.build import AttackerNode, DefenderNode, Links, attacker_playbook, defender_playbook
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Playbook
 from ncirl.strategies.quotient_map import QuotientMap
 
 __all__ = ["unmerged"]
@@ -24,52 +24,31 @@ P = TypeVar("P", DefenderPlaybook, AttackerPlaybook)
 
 
 def unmerged(playbook: P, timed: Game, merged: Quotient) -> P:
-    """Return the playbook of the original game.
-
-    Parameters
-    ----------
-    playbook : DefenderPlaybook or AttackerPlaybook
-        Of ``merged.game``.
-    timed : Game
-        The game that was merged.
-    merged : Quotient
-        ``quotient(timed)``.
-    """
+    """Return the playbook of the game `timed` for one of ``merged.game``, where `merged` is ``quotient(timed)``."""
     pairs = _Pairs(playbook, timed, merged)
-    if isinstance(playbook, DefenderPlaybook):
-        starts = [pairs.begun(start, 1.0, k) for k, start in _twins(timed, merged)]
-        moves = pairs.explored()
-        return defender_playbook(
-            timed,
-            [
-                DefenderNode(s, pairs.words.defender_actions(s, playbook.mixes[n]), playbook.claims[n], links)
-                for (s, n), links in zip(pairs.number, moves, strict=True)
-            ],
-            starts,
-        )
-    twins = _twins(timed, merged)
-    starts = [pairs.begun(start, start.probability / merged.game.starts[k].probability, k) for k, start in twins]
+    starts = []
+    for k, start in _twins(timed, merged):
+        part = start.probability / merged.game.starts[k].probability  # of the twin's shares; chances stay chances
+        starts.append(pairs.begun(start, 1.0 if isinstance(playbook, DefenderPlaybook) else part, k))
     moves = pairs.explored()
-    return attacker_playbook(
-        timed,
-        [
-            AttackerNode(
-                s,
-                playbook.beliefs[n],
-                pairs.words.attacker_actions(s, playbook.policies[n]),
-                float(playbook.claims[n]),
-                links,
-            )
-            for (s, n), links in zip(pairs.number, moves, strict=True)
-        ],
-        starts,
-    )
+    nodes = [(state, n, links) for (state, n), links in zip(pairs.number, moves, strict=True)]
+    words, claims = pairs.words, playbook.claims
+    if isinstance(playbook, DefenderPlaybook):
+        mixes = playbook.mixes
+        defending = [DefenderNode(s, words.defender_actions(s, mixes[n]), claims[n], links) for s, n, links in nodes]
+        return defender_playbook(timed, defending, starts)
+    beliefs, policies = playbook.beliefs, playbook.policies
+    attacking = [
+        AttackerNode(s, beliefs[n], words.attacker_actions(s, policies[n]), float(claims[n]), links)
+        for s, n, links in nodes
+    ]
+    return attacker_playbook(timed, attacking, starts)
 
 
 class _Pairs:
     """The pairs (state, merged node) met so far, numbered."""
 
-    def __init__(self, playbook: DefenderPlaybook | AttackerPlaybook, timed: Game, merged: Quotient) -> None:
+    def __init__(self, playbook: Playbook, timed: Game, merged: Quotient) -> None:
         self.words = QuotientMap(timed, merged)
         self.number: dict[tuple[State, int], int] = {}
         self._playbook, self._timed = playbook, timed
