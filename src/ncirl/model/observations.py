@@ -62,7 +62,7 @@ def actions_seen(law: sp.csr_array, n_a: int, n_d: int, states: Sequence[State])
     action, state, i, table = _group(a, to_state[o], n_a, len(distinct))
     return Observations(
         mass=_unit(action, n_a),
-        weight=_matrix(q, i, d, (len(action), n_d)),
+        weight=sp.csr_array((q, (i, d)), shape=(len(action), n_d)),
         successors=tuple(distinct[k] for k in state),
         table=table[:, to_state],
         by_action=True,
@@ -74,7 +74,7 @@ def outcomes_seen(law: sp.csr_array, n_a: int, n_d: int, states: Sequence[State]
     a, d, o, q = _entries(law, n_d)
     own, outcome, i, table = _group(d, o, n_d, len(states))
     return Observations(
-        mass=_matrix(q, i, a, (len(own), n_a)),
+        mass=sp.csr_array((q, (i, a)), shape=(len(own), n_a)),
         weight=_unit(own, n_d),
         successors=tuple(states[k] for k in outcome),
         table=table,
@@ -98,8 +98,5 @@ def _group(x: IntArray, y: IntArray, n_x: int, n_y: int) -> tuple[IntArray, IntA
 
 
 def _unit(columns: IntArray, width: int) -> sp.csr_array:
-    return _matrix(np.ones(len(columns)), np.arange(len(columns)), columns, (len(columns), width))
-
-
-def _matrix(data: FloatArray, rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> sp.csr_array:
-    return sp.csr_array((data, (rows, columns)), shape=shape)
+    entries = (np.ones(len(columns)), (np.arange(len(columns)), columns))
+    return sp.csr_array(entries, shape=(len(columns), width))
