@@ -68,13 +68,7 @@ def limited(where: str) -> Iterator[None]:
 
 
 def spend(steps: int) -> None:
-    """Count steps that are about to be made.
-
-    Raises
-    ------
-    SizeError
-        When they are more than are left.
-    """
+    """Count steps that are about to be made; more than are left raise a SizeError."""
     account = _account.get()
     if account is not None:
         account.left -= steps

@@ -74,7 +74,11 @@ class Playbook:
             faults.append(f"{strange} places are listed to which play does not come, or where play is over")
         wrong = [node for node, weights, _ in links if not are_weights(weights.values())]
         faults += named(wrong, "moves on with a weight that is negative or not finite")
-        astray = [node for node, weights, place in links if any(self._elsewhere(place, weights))]
+        astray = [
+            node
+            for node, weights, place in links
+            if any(weight > 0 and self.places[j] != place for j, weight in weights.items())
+        ]
         faults += named(astray, "moves to a node at another state than the one reached")
         for k, ((state, _), weights) in enumerate(zip(game.starts, self.starts, strict=True)):
             if not are_weights(weights.values()):
@@ -96,9 +100,6 @@ class Playbook:
             layer = [game.after(place, seen) for place in fresh for seen in game.at(place).observations]
             met |= fresh
         return met
-
-    def _elsewhere(self, place: Place, weights: Mapping[int, float]) -> Iterable[bool]:
-        return (self.places[node] != place for node, weight in weights.items() if weight > 0)
 
 
 def named(nodes: Iterable[int], fault: str) -> list[str]:

@@ -86,15 +86,8 @@ class Process:
     def enclose(self, column: int, hint: Sequence[float]) -> Enclosure:
         """Return both ends of every node's value, for one column of the rewards.
 
-        Parameters
-        ----------
-        hint : sequence of float
-            Values from which policies are read off first; good ones save time, any do.
-
-        Raises
-        ------
-        InputError
-            Where nodes recur without any discount.
+        From the values `hint` policies are read off first; good ones save time, any do. Nodes that recur without any
+        discount raise an InputError.
         """
         begin = [round(Fraction(value) / self._unit) if math.isfinite(value) else 0 for value in hint]
         low = self._end(column, begin, up=False)

@@ -70,16 +70,9 @@ def posterior_masses(observations: Observations, plan: FloatArray) -> FloatArray
 
 
 def posterior(observations: Observations, plan: FloatArray, i: int) -> FloatArray:
-    """Return the belief after observation `i`; it stays as it was when the plan makes `i` impossible.
+    """Return the belief after observation `i`, -1 for what no plan could have caused.
 
-    Parameters
-    ----------
-    observations : Observations
-        Of the stage just played.
-    plan : ndarray of shape (A, Θ)
-        The attacker's plan; its column sums are the belief before.
-    i : int
-        What was seen; -1 for what no plan could have caused.
+    It stays as it was, the column sums of the plan, when the plan makes `i` impossible.
     """
     before = plan.sum(axis=0)
     after = (observations.mass[[i]] @ plan)[0] if i >= 0 else np.zeros_like(before)

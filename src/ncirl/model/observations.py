@@ -23,27 +23,13 @@ __all__ = ["Observations", "actions_seen", "outcomes_seen"]
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Everything that may be seen at the end of a stage, one row an observation.
+    """Everything that may be seen at the end of a stage, one row an observation."""
 
-    Attributes
-    ----------
-    mass : csr_array of shape (I, A)
-        What of the plan reaches the posterior.
-    weight : csr_array of shape (I, D)
-        How likely the defender's actions make it.
-    successors : tuple
-        The public state each observation leads to.
-    table : ndarray
-        Observation by (a, o) where actions are seen, by (d, o) otherwise; -1 where impossible.
-    by_action : bool
-        Whether the attacker's action is seen.
-    """
-
-    mass: sp.csr_array
-    weight: sp.csr_array
-    successors: tuple[State, ...]
-    table: IntArray
-    by_action: bool
+    mass: sp.csr_array  # [i, a]: what of the plan reaches the posterior
+    weight: sp.csr_array  # [i, d]: how likely the defender's actions make it
+    successors: tuple[State, ...]  # the public state each observation leads to
+    table: IntArray  # observation by (a, o) where actions are seen, by (d, o) otherwise; -1 where impossible
+    by_action: bool  # whether the attacker's action is seen
 
     def __len__(self) -> int:
         return len(self.successors)

@@ -82,12 +82,7 @@ def conceded(playbook: DefenderPlaybook) -> Guarantee:
 def secured(playbook: AttackerPlaybook, horizon: int | None = None) -> Guarantee:
     """Enclose what an attacker's playbook without faults, as it is played, secures against the best defender.
 
-    Parameters
-    ----------
-    playbook : AttackerPlaybook
-        Of a timed game.
-    horizon : int, optional
-        How many stages a play has at the most, where that is known.
+    `horizon` is how many stages a play has at the most, where that is known.
     """
     game = playbook.game
     rows, masses = playbook.continued()

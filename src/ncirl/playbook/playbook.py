@@ -35,18 +35,10 @@ BLOCK = 2_000_000  # numbers held at once where posteriors are spread out
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Where a controller goes: for row ``first[node] + i`` (observation i), next nodes and their weights.
+    """Where a controller goes: for row ``first[node] + i`` (observation i), next nodes and their weights."""
 
-    Attributes
-    ----------
-    first : ndarray of shape (nodes + 1,)
-        First row of each node; node n has one row per observation of its state.
-    weights : csr_array of shape (rows, nodes)
-        Probabilities (defender) or shares φ (attacker) of the next node.
-    """
-
-    first: IntArray
-    weights: sp.csr_array
+    first: IntArray  # the first row of each node, one per observation of its state, and where the last one's end
+    weights: sp.csr_array  # [row, node]: probabilities (defender) or shares φ (attacker) of the next node
 
     def after(self, node: int, i: int) -> tuple[IntArray, FloatArray]:
         """Return next nodes and weights after observation `i` at `node`."""
@@ -161,15 +153,9 @@ class Playbook(ABC):
 
 @dataclass(frozen=True, eq=False)
 class DefenderPlaybook(Playbook):
-    """The defender's controller.
+    """The defender's controller."""
 
-    Attributes
-    ----------
-    mixes : tuple of ndarray
-        D[d] per node.
-    """
-
-    mixes: tuple[FloatArray, ...]
+    mixes: tuple[FloatArray, ...]  # D[d] per node
 
     attacker_answers = True
 
@@ -198,18 +184,10 @@ class DefenderPlaybook(Playbook):
 
 @dataclass(frozen=True, eq=False)
 class AttackerPlaybook(Playbook):
-    """The attacker's controller.
+    """The attacker's controller."""
 
-    Attributes
-    ----------
-    beliefs : ndarray of shape (nodes, Θ)
-        b, what the public believes at the node.
-    policies : tuple of ndarray
-        π[a, θ] per node.
-    """
-
-    beliefs: FloatArray
-    policies: tuple[FloatArray, ...]
+    beliefs: FloatArray  # b[n, θ], what the public believes at the node
+    policies: tuple[FloatArray, ...]  # π[a, θ] per node
 
     attacker_answers = False
 
