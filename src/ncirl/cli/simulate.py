@@ -93,7 +93,7 @@ def _nash_attacker(contest: Contest, _: DefenderStrategy) -> AttackerStrategy:
 
 
 def _nash_defender(contest: Contest) -> DefenderStrategy:
-    from ncirl.model.starts import prior_of
+    from ncirl.model.belief import prior_of
     from ncirl.solution import solve
     from ncirl.solvers.shapley import Shapley
     from ncirl.strategies.strategy import StationaryDefender

@@ -76,13 +76,13 @@ def _second(path: str, found: Certificate) -> ExactCertificate:
 
 
 def _agree(found: Certificate, second: ExactCertificate) -> bool:
-    from ncirl.exact.agreement import agrees
+    from ncirl.exact.certificate import agrees
 
     return agrees(found, second)
 
 
 def _exact_data(found: Certificate, second: ExactCertificate) -> dict[str, Any]:
-    from ncirl.exact.agreement import decimal_above, decimal_below
+    from ncirl.exact.certificate import decimal_above, decimal_below
 
     return {
         "holds": second.holds,

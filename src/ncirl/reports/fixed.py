@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.model.starts import prior_of
+from ncirl.model.belief import prior_of
 from ncirl.playbook.playbook import DefenderPlaybook, by_state
 
 __all__ = ["FixedDefence", "fixed_defences"]

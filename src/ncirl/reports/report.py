@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.model.starts import prior_of
+from ncirl.model.belief import prior_of
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate, verify
 from ncirl.reports.fixed import FixedDefence, fixed_defences

@@ -19,8 +19,8 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.baselines import MAIRL
 from ncirl.evaluation import AnsweringAttacker
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
-from ncirl.model.starts import prior_of
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, StationaryDefender, uniform_defender

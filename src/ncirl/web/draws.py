@@ -15,8 +15,8 @@ from typing import TypeVar
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
-from ncirl.model.starts import prior_of
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["Happened", "Luck", "Standing", "Table", "drawn_luck"]

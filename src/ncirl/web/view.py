@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from ncirl._typing import FloatArray
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Observes
-from ncirl.model.starts import prior_of
 from ncirl.web.arena import Arena, Side
 from ncirl.web.opening import Opened
 from ncirl.web.picture import picture_of

@@ -1,35 +1,103 @@
-"""Exact arithmetic with the doubles of a file: each is the rational number it stands for.
+"""Exact arithmetic with the doubles of a file, and how much of it a file is given.
 
-Sums are taken over a common denominator at once instead of term by term: most denominators in a file are powers of two
-times the few sums that something was divided by, so the common one stays short.
+Each double is the rational number it stands for. Sums are taken over a common denominator at once instead of term by
+term: most denominators in a file are powers of two times the few sums that something was divided by, so the common one
+stays short.
+
+Numbers of a hostile file may grow without end (denominators multiply), and so may the entries that elimination creates;
+no size in the file tells how far. So every sum of products, every row of a process that is evaluated and every entry
+that elimination makes is paid for beforehand, by its digits. A step is about a nanosecond. The count depends on
+nothing but the file: one that is refused is refused everywhere.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from fractions import Fraction
 
-from ncirl.exact.work import digits, spend
+from ncirl.errors import SizeError
 
 __all__ = [
     "LEAST",
+    "MOST_STEPS",
     "TERM",
     "TOLERANCE",
     "ZERO",
     "are_weights",
     "common_multiple",
+    "digits",
     "dot",
     "has_small",
     "is_distribution",
+    "limited",
     "normalised",
     "ratio",
+    "spend",
+    "too_large",
 ]
 
+MOST_STEPS = 20_000_000_000
+DIGIT = 30  # bits
 TOLERANCE = Fraction(1, 10**9)  # how far a sum may be from what it should be
 LEAST = 1e-90  # a probability that is not 0 must not be less
 ZERO = Fraction(0)
 CALL, TERM = 6000, 2000  # steps that a sum takes, and each of its terms, beside those for their digits
+
+
+@dataclass
+class _Account:
+    where: str
+    left: int
+
+
+_account: ContextVar[_Account | None] = ContextVar("account", default=None)
+
+
+@contextmanager
+def limited(where: str) -> Iterator[None]:
+    """Refuse what takes more than `MOST_STEPS` within; `where` is the file it is for."""
+    token = _account.set(_Account(where, MOST_STEPS))
+    try:
+        yield
+    finally:
+        _account.reset(token)
+
+
+def spend(steps: int) -> None:
+    """Count steps that are about to be made; more than are left raise a SizeError."""
+    account = _account.get()
+    if account is not None:
+        account.left -= steps
+        if account.left < 0:
+            raise too_large(account.where, f"takes more than the {MOST_STEPS:.0e} steps")
+
+
+def digits(number: int) -> int:
+    """Return how long a number is, in digits of 30 bits: products of digits are what multiplication is made of.
+
+    Examples
+    --------
+    >>> digits(0), digits(2**30)
+    (1, 2)
+    """
+    return 1 + number.bit_length() // DIGIT
+
+
+def too_large(where: str, what: str) -> SizeError:
+    """Return the error that says of a file how it is too large.
+
+    Examples
+    --------
+    >>> print(too_large("p.ncirl", "holds more than the 32 MiB"))
+    p.ncirl: holds more than the 32 MiB that exact arithmetic is given; `ncirl verify` without --exact has no such limit
+    """
+    return SizeError(
+        f"{where}: {what} that exact arithmetic is given; `ncirl verify` without --exact has no such limit"
+    )
 
 
 def are_weights(numbers: Iterable[float]) -> bool:
