@@ -8,7 +8,7 @@ Work is counted (rows touched by linear programs), so the figures are the same o
 from __future__ import annotations
 
 import argparse
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
@@ -44,12 +44,11 @@ def run(paths: list[Path], relative_gap: float) -> list[dict[str, Any]]:
     games = [AttackGraph.load(path).game() for path in paths]
     usual = [work(game, Tuning(), relative_gap) for game in games]
     rows = []
-    for field in fields(Tuning):
-        row: dict[str, Any] = {"constant": field.name, "value": field.default}
-        for name, factor in (("halved", 0.5), ("doubled", 2.0)):
-            value = type(field.default)(field.default * factor)
-            tuning = replace(Tuning(), **{field.name: value})
-            row[name] = geometric_mean(
+    for name, now in asdict(Tuning()).items():
+        row: dict[str, Any] = {"constant": name, "value": now}
+        for change, factor in (("halved", 0.5), ("doubled", 2.0)):
+            tuning = replace(Tuning(), **{name: type(now)(now * factor)})
+            row[change] = geometric_mean(
                 work(game, tuning, relative_gap, MOST * one) / one for game, one in zip(games, usual, strict=True)
             )
         rows.append(row)
