@@ -1,13 +1,11 @@
 """What requests and answers look like, for checking the former and documenting both."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from ncirl.web.limits import MOST_EPISODES, MOST_SECONDS, MOST_STAGES
-from ncirl.web.roles import Opponent, Role
+from ncirl.web.play import Opponent, Role
 
 __all__ = [
     "CompareRequest",
