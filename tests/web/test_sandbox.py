@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 
 from ncirl.web.limits import Limits, Refused
+from ncirl.web.play import PlayKey, Role
 from ncirl.web.sandbox import Sandbox
 from ncirl.web.source import Source
 from web.hostile import broadcast_bomb
 from web.samples import policy_file, source
 
-WATCH = {"role": "watch", "intent": None, "seed": 1, "moves": [None, None]}
+WATCH = PlayKey(Role.WATCH, None, 1, (None, None))
 
 
 @pytest.fixture

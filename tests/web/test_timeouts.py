@@ -14,7 +14,7 @@ from unittest.mock import Mock
 import pytest
 
 from ncirl.web.limits import Limits
-from ncirl.web.server import timeout_protocol
+from ncirl.web.server import TimeoutProtocol
 from web.conftest import PATIENCE
 
 HEAD = b"POST /api/play HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -98,7 +98,7 @@ def test_an_answer_that_nobody_takes_is_given_up(taken: bool, monkeypatch: pytes
         transport, closed = Mock(spec=asyncio.Transport), asyncio.Event()
         transport.get_write_buffer_size.return_value = 1
         transport.abort = closed.set
-        connection = timeout_protocol(Limits(patience=0.0, rate=1e9))(app_state={})
+        connection = TimeoutProtocol(Limits(patience=0.0, rate=1e9), app_state={})
         connection.connection_made(transport)
         connection.begin()
         connection.pause_writing()

@@ -19,10 +19,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.staticfiles import StaticFiles
 
-from ncirl.errors import NcirlError
 from ncirl.formats.plain import place
 from ncirl.web import models
-from ncirl.web.limits import Limits, Refused, in_a_sentence
+from ncirl.web.limits import Limits, Refused
+from ncirl.web.play import PlayKey
 from ncirl.web.security import LOOPBACK, SecurityMiddleware, error_response
 from ncirl.web.source import Source
 from ncirl.web.state import AppState
@@ -88,12 +88,7 @@ def create_app(
         docs_url=None,  # these pages load script from elsewhere
         redoc_url=None,
         responses=_problems(400, 403, 408, 413, 421, 422),
-        exception_handlers={
-            Refused: _refused,
-            NcirlError: _wrong,
-            RequestValidationError: _malformed,
-            HTTPException: _plain,
-        },
+        exception_handlers={Refused: _refused, RequestValidationError: _malformed, HTTPException: _plain},
     )
     app.state.app_state = state
     app.add_middleware(SecurityMiddleware, hosts=hosts, limits=bounds, upload=UPLOADS)
@@ -104,10 +99,6 @@ def create_app(
 
 async def _refused(_: Request, error: Refused) -> JSONResponse:
     return error_response(error.status, str(error))
-
-
-async def _wrong(_: Request, error: NcirlError) -> JSONResponse:
-    return error_response(422, in_a_sentence(error))
 
 
 async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -231,7 +222,9 @@ async def events(state: State, job_id: JobId) -> StreamingResponse:
 @router.post("/api/play", response_model=models.PlayView, responses=_problems(404, 409), tags=["play"])
 async def play(state: State, asked: models.PlayRequest) -> Response:
     """Replay a play from its seed and moves, and say where it stands."""
-    return Response(await state.play(asked.contest, asked.model_dump()), media_type="application/json")
+    moves = tuple(tuple(move) if isinstance(move, list) else move for move in asked.moves)
+    key = PlayKey(asked.role, asked.intent, asked.seed, moves)
+    return Response(await state.play(asked.contest, key), media_type="application/json")
 
 
 @router.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)

@@ -18,15 +18,7 @@ STATM = "/proc/self/statm"  # pages: of the address space, and of those in memor
 
 
 class ChildProcess:
-    """A process and the pipe to it.
-
-    Parameters
-    ----------
-    body : callable
-        What runs there; it is given its end of the pipe first.
-    *args
-        What else it is given.
-    """
+    """A process and the pipe to it; `body` runs there, given its end of the pipe and then `args`."""
 
     def __init__(self, body: Callable[..., None], *args: Any) -> None:
         context = multiprocessing.get_context("spawn")
@@ -38,10 +30,7 @@ class ChildProcess:
     def receive(self, seconds: float, most: int) -> bytes | None:
         """Return its next message, None if there is none within so many seconds.
 
-        Raises
-        ------
-        EOFError, OSError
-            When it has hung up, or the message has more than `most` bytes.
+        One that has hung up is an `EOFError` or `OSError`, and so is a message of more than `most` bytes.
         """
         return self.pipe.recv_bytes(most) if self.pipe.poll(seconds) else None
 
@@ -83,12 +72,7 @@ def lower_priority() -> None:
 def limit_memory(limit: int, *, further: bool = False) -> None:
     """Let this process have no more than so many bytes of address space, where the system can do that.
 
-    Parameters
-    ----------
-    limit : int
-        In all.
-    further : bool
-        Whether what the process has already does not count.
+    The limit is in all, or `further` to what the process has already.
     """
     try:
         import resource

@@ -36,10 +36,7 @@ MOST_SITUATIONS = 20_000  # looked at to answer a defender
 def compared(policy: PlayablePolicy, opponent: Opponent, episodes: int, seed: int) -> Iterator[dict[str, Any]]:
     """Play the episodes and yield, from time to time, the mean payoff to the attacker by defender.
 
-    Raises
-    ------
-    SizeError
-        When a defender has too much memory to be answered.
+    A defender with too much memory to be answered is a `SizeError`.
     """
     samplers = {
         name: Sampler(policy.game, _against(policy, opponent, defender), defender)

@@ -18,8 +18,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from ncirl.web.child_process import ChildProcess
 from ncirl.web.limits import Limits, Refused
@@ -32,17 +31,7 @@ LOOK_EVERY = 0.1  # seconds between two looks at a job that is followed
 SIGN_OF_LIFE = 10.0  # seconds without an event after which a comment is sent, so that nobody hangs up
 
 
-class JobState(StrEnum):
-    """How far a job is."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    DONE = "done"
-    CANCELLED = "cancelled"
-    FAILED = "failed"
-
-
-ENDED = (JobState.DONE, JobState.CANCELLED, JobState.FAILED)
+JobState = Literal["queued", "running", "done", "cancelled", "failed"]
 SaveResult = Callable[[bytes, bytes], str]  # makes a contest of what is told of a policy and the policy; returns its id
 
 
@@ -74,7 +63,7 @@ class Job:
     id: str
     kind: str
     own: bool = False
-    state: JobState = JobState.QUEUED
+    state: JobState = "queued"
     contest: str | None = None
     events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     error: str | None = None
@@ -84,12 +73,12 @@ class Job:
     @property
     def ended(self) -> bool:
         """Whether nothing more will come."""
-        return self.state in ENDED
+        return self.state not in ("queued", "running")
 
     def view(self) -> dict[str, Any]:
         """Return it as plain data."""
         latest = self.events[-1][1] if self.events else None
-        told = {"id": self.id, "kind": self.kind, "state": str(self.state), "latest": latest}
+        told = {"id": self.id, "kind": self.kind, "state": self.state, "latest": latest}
         return {**told, "contest": self.contest, "error": self.error}
 
     async def stream(self) -> AsyncIterator[str]:
@@ -116,13 +105,7 @@ def _event(name: str, data: dict[str, Any]) -> str:
 
 
 class JobQueue:
-    """Starts solves and comparisons, watches and ends them.
-
-    Parameters
-    ----------
-    limits : Limits
-        How many at once and waiting.
-    """
+    """Starts solves and comparisons, watches and ends them; the limits say how many at once and waiting."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -133,13 +116,7 @@ class JobQueue:
         self._watchers = {kind: ThreadPoolExecutor(most, thread_name_prefix=kind) for kind, most in self._most.items()}
 
     def start(self, task: Task, save: SaveResult | None = None, *, own: bool = False) -> Job:
-        """Start a job, or let it wait for its turn; `save` keeps what comes of a solve.
-
-        Raises
-        ------
-        Refused
-            When too many are waiting.
-        """
+        """Start a job, or let it wait for its turn, or refuse it; `save` keeps what comes of a solve."""
         job = Job(new_id(), task.kind, own)
         with self._lock:
             busy = sum(not other.ended for other in self._jobs.values() if other.kind == job.kind)
@@ -153,33 +130,21 @@ class JobQueue:
         return job
 
     def get(self, job_id: str) -> Job:
-        """Return a job.
-
-        Raises
-        ------
-        Refused
-            When there is none of this id.
-        """
+        """Return a job; refused where there is none of this id."""
         with self._lock:
             if job_id not in self._jobs:
                 raise Refused(404, f"there is no job '{job_id:.40}' here, or not any more")
             return self._jobs[job_id]
 
     def cancel(self, job_id: str) -> Job:
-        """Ask a job to stop with what it has; one that waits never starts.
-
-        Raises
-        ------
-        Refused
-            When there is none of this id, or it is the server's own.
-        """
+        """Ask a job to stop with what it has; one that waits never starts. The server's own are not stopped."""
         job = self.get(job_id)
         if job.own:
             raise Refused(403, "the server solves its examples for everybody; that cannot be stopped from here")
         job.cancelled.set()
         with self._lock:
-            if job.state is JobState.QUEUED:
-                job.state = JobState.CANCELLED
+            if job.state == "queued":
+                job.state = "cancelled"
         return job
 
     def close(self) -> None:
@@ -190,15 +155,14 @@ class JobQueue:
 
     def _watch(self, job: Job, task: Task, save: SaveResult | None) -> None:
         with self._lock:
-            if job.state is not JobState.QUEUED or self._closing.is_set():
+            if job.state != "queued" or self._closing.is_set():
                 return
-            job.state = JobState.RUNNING
+            job.state = "running"
         try:
             job.error = self._run(job, task, save)
         except Exception as error:  # a job that nobody watches any more would run for ever
             job.error = str(error) or type(error).__name__
-        otherwise = JobState.DONE if job.error is None else JobState.FAILED
-        job.state = JobState.CANCELLED if job.cancelled.is_set() else otherwise
+        job.state = "cancelled" if job.cancelled.is_set() else "done" if job.error is None else "failed"
 
     def _run(self, job: Job, task: Task, save: SaveResult | None) -> str | None:
         """Run a worker to its end; return why nothing came of it, None where something did."""

@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
+from ncirl.web.jobs import JobState
 from ncirl.web.limits import MOST_EPISODES, MOST_SECONDS, MOST_STAGES
-from ncirl.web.play import Opponent, Role
+from ncirl.web.play import EndReason, Opponent, Role
 
 __all__ = [
     "CompareRequest",
@@ -192,7 +193,7 @@ class JobView(BaseModel):
 
     id: str
     kind: Literal["solve", "compare"]
-    state: Literal["queued", "running", "done", "cancelled", "failed"]
+    state: JobState
     latest: BoundsTold | PointTold | None
     contest: str | None
     error: str | None
@@ -274,6 +275,6 @@ class PlayView(BaseModel):
     now: NowView | None
     got: float | None
     over: bool
-    ended: Literal["terminal", "horizon", "cap"] | None
+    ended: EndReason | None
     final: PlaceView | None
     summary: SummaryView | None

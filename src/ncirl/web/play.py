@@ -7,6 +7,7 @@ need not start over; what it has forgotten is replayed, with the same result.
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ncirl.web.sampling import draw_uniforms
 
 __all__ = ["EndReason", "Move", "Opponent", "Play", "PlayCache", "PlayKey", "Role", "StagePlayed"]
 
+EndReason = Literal["terminal", "horizon", "cap"]
 Move = str | tuple[str, ...] | None  # an action, its exploits, or whatever the certified strategy draws
 
 
@@ -36,14 +38,6 @@ class Opponent(StrEnum):
 
     CERTIFIED = "certified"
     BEST_RESPONSE = "best-response"
-
-
-class EndReason(StrEnum):
-    """Why a play is over."""
-
-    TERMINAL = "terminal"
-    HORIZON = "horizon"
-    CAP = "cap"
 
 
 class Belief(Observer):
@@ -151,8 +145,8 @@ class Play:
         """Why it is over; None while it is not."""
         if self.position.stage.is_terminal:
             cut = self.policy.game.horizon is not None and len(self.stages) == self.policy.game.horizon
-            return EndReason.HORIZON if cut else EndReason.TERMINAL
-        return EndReason.CAP if len(self.stages) >= self.policy.stages else None
+            return "horizon" if cut else "terminal"
+        return "cap" if len(self.stages) >= self.policy.stages else None
 
     @property
     def payoff(self) -> float:
@@ -160,13 +154,7 @@ class Play:
         return sum(self.policy.game.discount**t * stage.reward for t, stage in enumerate(self.stages))
 
     def step(self, move: Move) -> None:
-        """Play a stage; a move of None leaves it to the certified strategy.
-
-        Raises
-        ------
-        InputError
-            When the play is over or there is no such move.
-        """
+        """Play a stage; a move of None leaves it to the certified strategy, one that cannot be made is an error."""
         if self.ended is not None:
             raise InputError(f"the play is over after {len(self.stages)} stages")
         position = self.position
@@ -197,28 +185,14 @@ class PlayKey:
 
 
 class PlayCache:
-    """Replays plays of a contest; the latest are kept at hand.
-
-    Parameters
-    ----------
-    policy : PlayablePolicy
-        What is played.
-    most : int
-        Plays to keep.
-    """
+    """Replays plays of a contest; so many of the latest are kept at hand."""
 
     def __init__(self, policy: PlayablePolicy, most: int) -> None:
         self._policy, self._most = policy, most
         self._kept: OrderedDict[PlayKey, Play] = OrderedDict()
 
     def replay(self, asked: PlayKey) -> Play:
-        """Return the play after its moves.
-
-        Raises
-        ------
-        InputError
-            Which names the first move that cannot be made.
-        """
+        """Return the play after its moves; the first that cannot be made is named in an error."""
         begun = self._kept.pop(asked, None) or self._kept.pop(replace(asked, moves=asked.moves[:-1]), None)
         play = begun or Play(self._policy, asked.role, asked.intent, asked.seed)
         for k in range(len(play.stages), len(asked.moves)):

@@ -62,13 +62,7 @@ class ActionSet:
         return [{"name": self.names[k], "probability": float(chances[k])} for k in order if chances[k] > 0]
 
     def find(self, move: str | tuple[str, ...]) -> int:
-        """Return the number of the action meant.
-
-        Raises
-        ------
-        InputError
-            Which says what is possible.
-        """
+        """Return the number of the action meant; if there is none, the error says what is possible."""
         if isinstance(move, str) and move in self.names:
             return self.names.index(move)
         return self.names.index(self.choice.find(move))
@@ -86,24 +80,12 @@ class Position:
 
 
 class PlayablePolicy:
-    """A verified policy, ready to be played.
-
-    Parameters
-    ----------
-    opened : Opened
-        A policy file.
-
-    Raises
-    ------
-    InputError
-        When there is no policy in it.
-    """
+    """A verified policy, ready to be played; what was opened must hold one."""
 
     def __init__(self, opened: Opened) -> None:
         if opened.policy is None:
             raise InputError("is no policy", opened.name)
         self.solution, self.game, self.graph = opened.policy, opened.game, opened.graph
-        self.timed = self.game.timed()
         self.attacker, self.defender = self.solution.attacker_strategy(), self.solution.defender_strategy()
         self._initial = () if self.graph is None else tuple(c.id for c in self.graph.conditions if c.initial)
         self.sampler = Sampler(self.game, self.attacker, self.defender)
@@ -113,7 +95,7 @@ class PlayablePolicy:
         """Return a public state of the timed game, laid out."""
         if place not in self._positions:
             own = place[1] if self.game.horizon is not None and isinstance(place, tuple) else place
-            stage, name = self.timed.stage(place), self.game.describe(own)
+            stage, name = self.sampler.timed.stage(place), self.game.describe(own)
             enabled = () if self.graph is None else (*self._initial, *members(name))
             sides = (
                 self._actions("attempted", "attacker", stage.attacker),

@@ -1,8 +1,9 @@
 """Files from strangers are opened, looked at and played in a process of bounded time and memory.
 
-The server asks one question after the other, `(kind, key, source or None, asked)`. The answer is bytes: how it went,
-whether the process goes on, and JSON. A contest that was opened is kept open for a while, so that the next question
-about it need not bring it again; where it is not at hand any more, the answer is that it is wanted.
+The server asks one question after the other, `(key, source or None, play or None)`: what is told of a contest, or of a
+play of it. The answer is bytes: how it went, whether the process goes on, and JSON. A contest that was opened is kept
+open for a while, so that the next question about it need not bring it again; where it is not at hand any more, the
+answer is that it is wanted.
 
 The process is started with the first question. One that takes too long over an answer is ended, one that died is dead,
 one that has grown ends after its answer: that, and not trust in every cache below, keeps memory bounded. The next
@@ -23,7 +24,7 @@ from ncirl.errors import InputError, NcirlError
 from ncirl.web.child_process import ChildProcess, limit_memory, resident
 from ncirl.web.limits import Limits, Refused, in_a_sentence
 from ncirl.web.opening import Opened, open_source
-from ncirl.web.play import PlayCache, PlayKey, Role
+from ncirl.web.play import PlayCache, PlayKey
 from ncirl.web.playable import PlayablePolicy
 from ncirl.web.source import Source, shown
 from ncirl.web.view import as_json, contest_view, play_view
@@ -35,7 +36,6 @@ READY = b"ready"
 ANSWERED, REFUSED, WANTED = b"=", b"!", b"?"  # the first byte of an answer
 STAYS, GOES = b"+", b"-"  # the second; JSON follows
 HEAD = 2
-VIEW, PLAY = "view", "play"
 
 
 class Sandbox:
@@ -47,18 +47,12 @@ class Sandbox:
         self._turns = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 
     def view(self, source: Source) -> Future[bytes]:
-        """Ask for everything that is told of a contest, as JSON.
+        """Ask for everything that is told of a contest, as JSON; refused later if malformed or too much to open."""
+        return self._turns.submit(self._asked, source, None)
 
-        Raises
-        ------
-        Refused
-            Later: when it is malformed, or takes too much time or memory.
-        """
-        return self._turns.submit(self._asked, VIEW, source, {})
-
-    def play(self, source: Source, asked: dict[str, Any]) -> Future[bytes]:
+    def play(self, source: Source, play: PlayKey) -> Future[bytes]:
         """Ask for a play of a policy, as JSON; refused like `view`, and where there is no such play."""
-        return self._turns.submit(self._asked, PLAY, source, asked)
+        return self._turns.submit(self._asked, source, play)
 
     @property
     def pid(self) -> int | None:
@@ -73,13 +67,13 @@ class Sandbox:
         self._turns.shutdown()
         self._end()
 
-    def _asked(self, kind: str, source: Source, asked: dict[str, Any]) -> bytes:
+    def _asked(self, source: Source, play: PlayKey | None) -> bytes:
         child = self._started()
         late = time.monotonic() + self._limits.opening
         try:
-            told = self._answer(child, (kind, source.key, source if kind == VIEW else None, asked), late)
+            told = self._answer(child, (source.key, source if play is None else None, play), late)
             if told[:1] == WANTED:
-                told = self._answer(child, (kind, source.key, source, asked), late)
+                told = self._answer(child, (source.key, source, play), late)
         except TimeoutError:
             self._end()
             said = f"takes more than {self._limits.opening:g} s to open or to play"
@@ -136,7 +130,7 @@ def _rehearse(limits: Limits) -> None:
     for name in ("scipy.sparse.csgraph", "scipy.sparse.linalg"):  # as a policy is verified
         import_module(name)
     example = Source("builtin:office", None)
-    OpenContests(limits).answer(VIEW, example.key, example, {})
+    OpenContests(limits).answer(example.key, example, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,19 +148,19 @@ class OpenContests:
         self._limits = limits
         self._kept: OrderedDict[str, OpenContest] = OrderedDict()
 
-    def answer(self, kind: str, key: str, source: Source | None, asked: dict[str, Any]) -> tuple[bytes, bytes]:
+    def answer(self, key: str, source: Source | None, play: PlayKey | None) -> tuple[bytes, bytes]:
         """Return how it went and what is told, as JSON."""
         for _ in range(2):
             with suppress(MemoryError):
-                return self._tried(kind, key, source, asked)
+                return self._tried(key, source, play)
             self._kept.clear()  # what is kept open may be what took it
         return _refused(source, "takes too much memory")
 
-    def _tried(self, kind: str, key: str, source: Source | None, asked: dict[str, Any]) -> tuple[bytes, bytes]:
+    def _tried(self, key: str, source: Source | None, play: PlayKey | None) -> tuple[bytes, bytes]:
         if key not in self._kept and source is None:
             return WANTED, b""
         try:
-            told = as_json(_told(kind, self._opened(key, source), asked))
+            told = as_json(_told(self._opened(key, source), play))
         except NcirlError as error:
             return REFUSED, as_json(in_a_sentence(error))
         except MemoryError:
@@ -188,13 +182,12 @@ class OpenContests:
         return self._kept[key]
 
 
-def _told(kind: str, contest: OpenContest, asked: dict[str, Any]) -> dict[str, Any]:
-    if kind == VIEW:
+def _told(contest: OpenContest, play: PlayKey | None) -> dict[str, Any]:
+    if play is None:
         return contest_view(contest.opened)
     if contest.plays is None:
         raise InputError("is no policy", contest.opened.name)
-    moves = tuple(tuple(move) if isinstance(move, list) else move for move in asked["moves"])
-    return play_view(contest.plays.replay(PlayKey(Role(asked["role"]), asked["intent"], asked["seed"], moves)))
+    return play_view(contest.plays.replay(play))
 
 
 def _refused(source: Source | None, said: str) -> tuple[bytes, bytes]:

@@ -11,7 +11,8 @@ import ipaddress
 import math
 import socket
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -23,7 +24,7 @@ from ncirl.web.limits import Limits, Refused
 from ncirl.web.security import LOOPBACK
 from ncirl.web.source import Source
 
-__all__ = ["TimeoutProtocol", "bound", "is_loopback", "server_on", "timeout_protocol"]
+__all__ = ["TimeoutProtocol", "bound", "is_loopback", "server_on"]
 
 PATIENCE = 1  # seconds that open streams may take to end when the server is stopped
 CONNECTION = "connection"  # where a request finds its own, in the state that uvicorn hands to every request
@@ -81,7 +82,7 @@ def server_on(
         raise InputError(str(refusal)) from None
     config = uvicorn.Config(
         _telling_connections(app),
-        http=timeout_protocol(bounds),
+        http=cast(type[TimeoutProtocol], partial(TimeoutProtocol, bounds)),  # all that is asked of it is to be called
         ws="none",
         log_config=None,  # whoever runs this process has set up its logging
         log_level="warning",
@@ -116,11 +117,11 @@ class Deadline:
 class TimeoutProtocol(asyncio.Protocol):
     """uvicorn's protocol, with deadlines around it."""
 
-    limits = Limits()
     _reading: Deadline
     _writing: Deadline
 
-    def __init__(self, *, app_state: dict[str, Any], **others: Any) -> None:
+    def __init__(self, limits: Limits, *, app_state: dict[str, Any], **others: Any) -> None:
+        self._limits = limits
         self._inner = inner_protocol(app_state={**app_state, CONNECTION: self}, **others)
         self._busy = False
 
@@ -137,13 +138,13 @@ class TimeoutProtocol(asyncio.Protocol):
         """Expect a request."""
         assert isinstance(transport, asyncio.Transport)
         self._transport, self._reading, self._writing = transport, Deadline(transport), Deadline(transport)
-        self._reading.set(self.limits.patience)
+        self._reading.set(self._limits.patience)
         self._inner.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
         """Expect the rest of a head that has begun."""
         if not self._busy:
-            self._reading.set(self.limits.patience)
+            self._reading.set(self._limits.patience)
         self._inner.data_received(data)
 
     def eof_received(self) -> None:
@@ -158,22 +159,13 @@ class TimeoutProtocol(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """Expect what is written to be taken."""
-        self._writing.set(self.limits.patience + self._transport.get_write_buffer_size() / self.limits.rate)
+        self._writing.set(self._limits.patience + self._transport.get_write_buffer_size() / self._limits.rate)
         self._inner.pause_writing()
 
     def resume_writing(self) -> None:
         """Go on: it was."""
         self._writing.off()
         self._inner.resume_writing()
-
-
-def timeout_protocol(bounds: Limits) -> type[TimeoutProtocol]:
-    """Return the protocol with a server's own limits."""
-
-    class Bounded(TimeoutProtocol):
-        limits = bounds
-
-    return Bounded
 
 
 def _telling_connections(app: ASGIApp) -> ASGIApp:

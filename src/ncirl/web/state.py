@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from ncirl.web.jobs import Job, JobQueue, new_id
 from ncirl.web.limits import Limits, Refused
-from ncirl.web.play import Opponent
+from ncirl.web.play import Opponent, PlayKey
 from ncirl.web.sandbox import Sandbox
 from ncirl.web.source import Source
 from ncirl.web.worker import POLICY, Compare, Solve
@@ -111,13 +111,7 @@ class ContestStore:
             return list(self._examples.values())
 
     def get(self, contest_id: str) -> StoredContest:
-        """Return a contest and remember that it was looked at.
-
-        Raises
-        ------
-        Refused
-            When there is none of this id.
-        """
+        """Return a contest and remember that it was looked at; refused where there is none of this id."""
         with self._lock:
             if contest_id in self._examples:
                 return self._examples[contest_id]
@@ -164,13 +158,7 @@ class AppState:
         self._uploads = 0
 
     def open_examples(self) -> None:
-        """Open the examples and the files that were given, once.
-
-        Raises
-        ------
-        Refused
-            Which says what is wrong with the first that cannot be opened.
-        """
+        """Open the examples and the files that were given, once; the first that cannot be opened is refused."""
         while self._unopened:
             source = self._unopened[0]
             told = self._own_sandbox.view(source).result()
@@ -196,11 +184,11 @@ class AppState:
         finally:
             self._uploads -= 1
 
-    async def play(self, contest_id: str, asked: dict[str, Any]) -> bytes:
+    async def play(self, contest_id: str, play: PlayKey) -> bytes:
         """Return a play, as JSON."""
         contest = self.contests.get(contest_id)
         sandbox = self._own_sandbox if contest.example else self._upload_sandbox
-        return await wrap_future(sandbox.play(contest.solved_policy(), asked))
+        return await wrap_future(sandbox.play(contest.solved_policy(), play))
 
     def solve(self, contest_id: str, relative_gap: float, time_limit: float) -> Job:
         """Start to solve a contest; what comes of it is a contest of its own."""

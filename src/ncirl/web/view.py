@@ -115,7 +115,7 @@ def play_view(play: Play) -> dict[str, Any]:
         "now": None if ended else _now(play),
         "got": None if hidden else play.payoff,
         "over": ended is not None,
-        "ended": None if ended is None else str(ended),
+        "ended": ended,
         "final": _place(play) if ended else None,
         "summary": _summary(play) if ended else None,
     }
@@ -125,6 +125,7 @@ def _stage_view(play: Play, stage: StagePlayed, hidden: bool) -> dict[str, Any]:
     """Return a stage; a defender is told neither rewards nor, where they are not seen, attempts before the end."""
     game, position = play.policy.game, stage.before
     secret = hidden and game.observes is Observes.OUTCOMES
+    before = set(position.enabled)
     return {
         "state": position.name,
         "enabled": list(position.enabled),
@@ -132,7 +133,7 @@ def _stage_view(play: Play, stage: StagePlayed, hidden: bool) -> dict[str, Any]:
         "defender_action": position.defender.names[stage.d],
         "attempted": [] if secret else list(position.attacker.sets[stage.a]),
         "blocked": list(position.defender.sets[stage.d]),
-        "new": [condition for condition in stage.after.enabled if condition not in position.enabled],
+        "new": [condition for condition in stage.after.enabled if condition not in before],
         "next": stage.after.name,
         "signal": stage.signal if game.observes is Observes.OUTCOMES else None,
         "reward": None if hidden else stage.reward,

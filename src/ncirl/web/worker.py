@@ -88,15 +88,13 @@ class Compare:
         """After how long it is ended."""
         return self.limits.comparing
 
-    def run(self, tell: Tell, stopped: Callable[[], bool]) -> list[bytes]:
-        """Compare; nothing is left to be returned."""
+    def run(self, tell: Tell, _: Callable[[], bool]) -> list[bytes]:
+        """Compare; nothing is left to be returned, so whoever wants it to stop may end it."""
         from ncirl.web.compare import compared
 
         policy = PlayablePolicy(open_source(self.source, self.limits))
         for point in compared(policy, self.opponent, self.episodes, self.seed):
             tell("point", point)
-            if stopped():
-                break
         return []
 
 
