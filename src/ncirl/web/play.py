@@ -161,8 +161,9 @@ class Play:
         a, d = self._chosen(position, move)
         done, self._at = self.policy.sampler.move(self.theta, self._at, self._uniforms[len(self.stages) + 1], a=a, d=d)
         surprise, signal = self._belief.saw(done.a, done.d, done.o), position.stage.outcomes[done.o].signal
-        followed = self.position, done.a, done.d, signal, done.reward, self.belief, surprise
-        self.stages.append(StagePlayed(position, *followed))
+        self.stages.append(
+            StagePlayed(position, self.position, done.a, done.d, signal, done.reward, self.belief, surprise)
+        )
 
     def _chosen(self, position: Position, move: Move) -> tuple[int | None, int | None]:
         if move is None:
