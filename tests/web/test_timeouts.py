@@ -14,7 +14,7 @@ from unittest.mock import Mock
 import pytest
 
 from ncirl.web.limits import Limits
-from ncirl.web.punctual import punctual
+from ncirl.web.server import TimeoutProtocol
 from web.conftest import PATIENCE
 
 HEAD = b"POST /api/play HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -92,13 +92,13 @@ def test_a_body_that_nobody_reads_is_given_up(connected: socket.socket) -> None:
 
 @pytest.mark.parametrize("taken", [False, True])
 def test_an_answer_that_nobody_takes_is_given_up(taken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ncirl.web.punctual.inner_protocol", Mock())
+    monkeypatch.setattr("ncirl.web.server.inner_protocol", Mock())
 
     async def stalled() -> bool:
         transport, closed = Mock(spec=asyncio.Transport), asyncio.Event()
         transport.get_write_buffer_size.return_value = 1
         transport.abort = closed.set
-        connection = punctual(Limits(patience=0.0, rate=1e9))(app_state={})
+        connection = TimeoutProtocol(Limits(patience=0.0, rate=1e9), app_state={})
         connection.connection_made(transport)
         connection.begin()
         connection.pause_writing()

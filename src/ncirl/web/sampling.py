@@ -1,10 +1,8 @@
 """Play by numbers drawn beforehand: a seed fixes one uniform number per stage and purpose, whoever plays.
 
 The same seed and the same moves so give the same play however often it is replayed, and different defenders meet the
-same luck (common random numbers): the intent, what the attacker draws, and how the coins fall.
+same draws (common random numbers): the intent, what the attacker draws, and how the coins fall.
 """
-
-from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -19,17 +17,17 @@ from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
-__all__ = ["Happened", "Luck", "Standing", "Table", "drawn_luck"]
+__all__ = ["JointState", "Sampler", "Transition", "Uniforms", "draw_uniforms"]
 
 PURPOSES = 5  # a, d, o and the two memories
-Luck = list[list[float]]  # indexed [stage, purpose]; the first row is for the beginning
+Uniforms = list[list[float]]  # indexed [stage, purpose]; the first row is for the beginning
 Sums = list[float]  # running sums of weights
 T = TypeVar("T")
 Options = tuple[list[T], Sums]
 
 
 @dataclass(frozen=True)
-class Standing:
+class JointState:
     """Where a play stands: the public state, and what each side remembers."""
 
     place: State
@@ -38,7 +36,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Happened:
+class Transition:
     """What was done at a stage and came of it, by number; `reward` is the intent's."""
 
     a: int
@@ -47,13 +45,13 @@ class Happened:
     reward: float
 
 
-def drawn_luck(seed: int | Sequence[int], stages: int) -> Luck:
+def draw_uniforms(seed: int | Sequence[int], stages: int) -> Uniforms:
     """Draw the numbers of a play of at most so many stages; fewer of them are the beginning of more."""
-    luck: Luck = np.random.default_rng(seed).random((stages + 1, PURPOSES)).tolist()
-    return luck
+    uniforms: Uniforms = np.random.default_rng(seed).random((stages + 1, PURPOSES)).tolist()
+    return uniforms
 
 
-class Table:
+class Sampler:
     """Two strategies and a game, everything that is drawn from kept ready once it was needed.
 
     Parameters
@@ -78,32 +76,32 @@ class Table:
         self._law = cache(self._outcomes)
         self._reward = cache(lambda s, a, d, o: timed.stage(s).realised(a, d, o).tolist())
 
-    def begin(self, theta: int | None, luck: Sequence[float]) -> tuple[int, Standing]:
+    def begin(self, theta: int | None, uniforms: Sequence[float]) -> tuple[int, JointState]:
         """Draw the intent, if none is given, the start and the memories; return the intent and where play stands."""
-        theta = _pick(luck[0], self._prior) if theta is None else theta
+        theta = _pick(uniforms[0], self._prior) if theta is None else theta
         starts = self.timed.starts
         weights = [float(start.mass[theta]) for start in starts]
         if not any(weights):  # an intent that the prior rules out starts like the others do
             weights = [start.probability for start in starts]
-        place = starts[_pick(luck[1], _sums(weights))].state
+        place = starts[_pick(uniforms[1], _sums(weights))].state
         if self.timed.is_terminal(place):
-            return theta, Standing(place, None, None)
-        m, n = _taken(luck[2], self._attackers(place, theta)), _taken(luck[3], self._defenders(place))
-        return theta, Standing(place, m, n)
+            return theta, JointState(place, None, None)
+        m, n = _taken(uniforms[2], self._attackers(place, theta)), _taken(uniforms[3], self._defenders(place))
+        return theta, JointState(place, m, n)
 
     def move(
-        self, theta: int, at: Standing, luck: Sequence[float], *, a: int | None = None, d: int | None = None
-    ) -> tuple[Happened, Standing]:
+        self, theta: int, at: JointState, uniforms: Sequence[float], *, a: int | None = None, d: int | None = None
+    ) -> tuple[Transition, JointState]:
         """Play a stage; `a` and `d` are drawn from the strategies unless somebody has chosen."""
         place = at.place
-        a = _pick(luck[0], self._policy(place, at.attacker, theta)) if a is None else a
-        d = _pick(luck[1], self._mix(place, at.defender)) if d is None else d
-        o = _taken(luck[2], self._law(place, a, d))
+        a = _pick(uniforms[0], self._policy(place, at.attacker, theta)) if a is None else a
+        d = _pick(uniforms[1], self._mix(place, at.defender)) if d is None else d
+        o = _taken(uniforms[2], self._law(place, a, d))
         i = self.timed.observations(place).index(a, d, o)
-        m = _taken(luck[3], self._next_attacker(place, at.attacker, a, d, i, theta))
-        n = _taken(luck[4], self._next_defender(place, at.defender, d, i))
-        happened = Happened(a, d, o, self._reward(place, a, d, o)[theta])
-        return happened, Standing(self.timed.stage(place).outcomes[o].state, m, n)
+        m = _taken(uniforms[3], self._next_attacker(place, at.attacker, a, d, i, theta))
+        n = _taken(uniforms[4], self._next_defender(place, at.defender, d, i))
+        done = Transition(a, d, o, self._reward(place, a, d, o)[theta])
+        return done, JointState(self.timed.stage(place).outcomes[o].state, m, n)
 
     def _outcomes(self, place: State, a: int, d: int) -> Options[int]:
         outcomes, chances = self.timed.stage(place).outcome_law(a, d)

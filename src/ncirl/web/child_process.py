@@ -3,8 +3,6 @@
 What comes out of a child is bytes, never objects: a child reads what strangers wrote, and unpickling is running.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
@@ -13,38 +11,28 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-__all__ = ["Child", "bound_memory", "resident", "stand_back"]
+__all__ = ["ChildProcess", "limit_memory", "lower_priority", "resident"]
 
 NICE = 10
 STATM = "/proc/self/statm"  # pages: of the address space, and of those in memory
 
 
-class Child:
-    """A process and the pipe to it.
-
-    Parameters
-    ----------
-    body : callable
-        What runs there; it is given its end of the pipe first.
-    *args
-        What else it is given.
-    """
+class ChildProcess:
+    """A process and the pipe to it; `body` runs there, given its end of the pipe and then `args`."""
 
     def __init__(self, body: Callable[..., None], *args: Any) -> None:
         context = multiprocessing.get_context("spawn")
-        self.line, theirs = context.Pipe()
-        self.process = context.Process(target=_begun, args=(body, theirs, *args), daemon=True)
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_run, args=(body, theirs, *args), daemon=True)
         self.process.start()
         theirs.close()
 
-    @property
-    def pid(self) -> int | None:
-        """Of the process."""
-        return self.process.pid
+    def receive(self, seconds: float, most: int) -> bytes | None:
+        """Return its next message, None if there is none within so many seconds.
 
-    def is_alive(self) -> bool:
-        """Tell whether it runs."""
-        return self.process.is_alive()
+        One that has hung up is an `EOFError` or `OSError`, and so is a message of more than `most` bytes.
+        """
+        return self.pipe.recv_bytes(most) if self.pipe.poll(seconds) else None
 
     def fate(self, wait: float) -> str:
         """Say how it ended, once it has hung up."""
@@ -58,13 +46,13 @@ class Child:
         """End it at once."""
         self.process.kill()
         self.process.join()
-        self.line.close()
+        self.pipe.close()
 
 
-def _begun(body: Callable[..., None], line: Connection, *args: Any) -> None:
+def _run(body: Callable[..., None], pipe: Connection, *args: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends its children
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    body(line, *args)
+    body(pipe, *args)
 
 
 def _end_with_parent() -> None:
@@ -75,21 +63,16 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def stand_back() -> None:
+def lower_priority() -> None:
     """Let the server and whoever plays go first."""
     if hasattr(os, "nice"):
         os.nice(NICE)
 
 
-def bound_memory(limit: int, *, further: bool = False) -> None:
+def limit_memory(limit: int, *, further: bool = False) -> None:
     """Let this process have no more than so many bytes of address space, where the system can do that.
 
-    Parameters
-    ----------
-    limit : int
-        In all.
-    further : bool
-        Whether what the process has already does not count.
+    The limit is in all, or `further` to what the process has already.
     """
     try:
         import resource
