@@ -9,8 +9,6 @@ What a campaign must survive:
     Ctrl-C, a deadline      what is finished is kept, what runs is ended
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import re

@@ -9,8 +9,6 @@ leaves open what its n stages cut:
     endless   the same strategies, all stages counted
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, get_args
 

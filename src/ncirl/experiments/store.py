@@ -6,8 +6,6 @@ file, written whole or not at all; a campaign that was killed goes on with what 
 code nothing old is mistaken for new.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json
@@ -27,7 +25,7 @@ from ncirl.formats.policy_file import versions_used
 __all__ = ["Store", "code_version"]
 
 ASIDE = ("cli", "web", "adapters", "experiments")  # rooms that decide no result ...
-DECIDING = ("settings.py", "paper.py", "measure.py", "runtime.py")  # ... but for these experiments
+DECIDING = ("settings.py", "paper.py", "measure.py")  # ... but for these experiments
 DIGITS = 32  # of a file name
 
 R = TypeVar("R")
