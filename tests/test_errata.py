@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ncirl import HistoryLP, Shapley, games, solve
-from ncirl.games.patrol_story import patrol_story
+from ncirl.games.patrol import patrol_story
 from ncirl.lp.attacker import HullLP, VectorLP
 from ncirl.lp.bounds import Hull, Vectors, sawtooth
 from ncirl.lp.defender import DefenderLP

@@ -4,8 +4,6 @@ Metadata over the built-in games: every entry names its builder (``builtin:NAME`
 parameters), tells what it shows and, where known, gives the functions of `known_values`. The gallery is drawn from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

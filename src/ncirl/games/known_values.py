@@ -10,8 +10,6 @@ Three kinds of functions, all of the attacker's gain:
       cav u(p) / (1 − γ) ≤ V(p) ≤ v₁(p) / (1 − γ),        n cav u(p) ≤ V_n(p) ≤ n v₁(p).
 """
 
-from __future__ import annotations
-
 from math import comb, exp, floor
 
 from ncirl.errors import InputError
