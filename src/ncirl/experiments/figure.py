@@ -68,20 +68,9 @@ def draw_figure(
     compared: Mapping[int, Comparison],
     runtimes: Mapping[str, Mapping[int, Mean]],
 ) -> None:
-    """Draw the paper's panels.
+    """Draw the paper's panels, everything by number of nodes.
 
-    Parameters
-    ----------
-    path : Path
-        An SVG file.
-    instances : mapping of int to AttackGraph
-        By number of nodes, one to draw of each size.
-    sizes : mapping of int to pair of int
-        The |S| and Σ_s |A(s)| of the instances.
-    compared : mapping of int to Comparison
-        By number of nodes.
-    runtimes : mapping
-        Seconds by solver and number of nodes.
+    `instances` are drawn, with their `sizes` |S| and Σ_s |A(s)|; `runtimes` are seconds, by solver.
     """
     with _canvas(path, 10.5, 6.2) as figure:
         parts: Any = figure.subfigures(2, 1, height_ratios=[1.0, 1.35])

@@ -127,8 +127,6 @@ def measure(
         Count that many stages only.
     episodes : int
         How many in all, rounded up to at least two of each pairing.
-    seed : SeedSequence
-        Of what is drawn.
     bounds : pair of float, optional
         What every pairing is known to lie between; stands in where memories are too many to follow.
     limit : int

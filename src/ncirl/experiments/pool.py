@@ -108,20 +108,9 @@ def run_all(
     *,
     seconds: float | None = None,
 ) -> None:
-    """Run every task and report each as it is done, in whatever order.
+    """Run every task and tell `done` what was found, or why nothing was, in whatever order.
 
-    Parameters
-    ----------
-    work : callable
-        What to do with a task; it travels by name.
-    tasks : iterable
-        What to do it with; they travel by value.
-    pool : Pool
-        Where.
-    done : callable
-        Told every task with what was found, or why nothing was.
-    seconds : float, optional
-        When to give up on what is not done by then; those tasks are not reported.
+    `work` travels by name and tasks by value. What is not done after `seconds` is given up and not told.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     rest, suspects = deque(tasks), deque[T]()

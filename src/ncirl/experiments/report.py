@@ -79,22 +79,8 @@ def write_report(
 ) -> str:
     """Return the report.
 
-    Parameters
-    ----------
-    base : RunSettings
-        What all runs have in common; nodes and seed do not count.
-    found : mapping
-        Every run.
-    compared : mapping
-        By baseline's attacker and number of nodes.
-    runtimes : mapping
-        Seconds by solver and number of nodes.
-    attacker : {"equilibrium", "best-response"}
-        Whom the figure shows against MA-IRL.
-    timed : mapping of int to sequence of int
-        The graphs NC-PBVI finished, by number of nodes.
-    figure : str
-        Its file name.
+    Averages are compared by who meets MA-IRL and by number of nodes, `attacker` being the one whom the figure shows.
+    Runtimes are seconds, by solver and number of nodes; `timed` are the graphs that NC-PBVI finished, of each size.
     """
     seeds = {settings.seed for settings in found}
     certified = base.solver == "certified"

@@ -58,19 +58,7 @@ class Reproduction:
 
 
 def reproduce(plan: Reproduction, directory: Path, pool: Pool, announce: Announce = silent) -> CampaignResult:
-    """Run what is missing, write everything.
-
-    Parameters
-    ----------
-    plan : Reproduction
-        What.
-    directory : Path
-        Where; finished runs are kept in ``runs`` below it.
-    pool : Pool
-        Who runs.
-    announce : callable, optional
-        Told what begins; returns who is told how far it is.
-    """
+    """Run what is missing, write everything; finished runs are kept in ``runs`` below the directory."""
     need_matplotlib()
     tasks = list(grid(plan.base, plan.sizes, plan.seeds))
     directory.mkdir(parents=True, exist_ok=True)

@@ -64,7 +64,7 @@ class Study:
 
 
 def study(plan: Study, directory: Path, pool: Pool, announce: Announce = silent) -> CampaignResult:
-    """Run what is missing, write everything; parameters as for `reproduce`."""
+    """Run what is missing, write everything; finished runs are kept in ``runs`` below the directory."""
     need_matplotlib()
     sizes, seeds = (plan.base.nodes,), range(FIRST_SEED, FIRST_SEED + plan.graphs)
     varied = {"shape": plan.shapes, "observes": plan.observes, "block_cost": plan.block_costs}
