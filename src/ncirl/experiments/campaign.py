@@ -35,13 +35,7 @@ Found = Mapping[RunSettings, R | Failure]
 
 @dataclass(frozen=True)
 class CampaignProgress:
-    """How far a campaign is.
-
-    Attributes
-    ----------
-    total, kept, done, failed : int
-        Runs in all, found finished in the store, done since, and those of `done` that failed.
-    """
+    """How far a campaign is: runs in all, found finished in the store, done since, and those of `done` that failed."""
 
     total: int
     kept: int
@@ -54,21 +48,11 @@ Announce = Callable[[str], Callable[[CampaignProgress], None]]  # told what begi
 
 @dataclass(frozen=True)
 class CampaignResult:
-    """What a campaign of the experiment ends with.
+    """What a campaign of the experiment ends with."""
 
-    Attributes
-    ----------
-    found : mapping
-        Every run.
-    files : tuple of Path
-        What was written, the report first.
-    cells : tuple of Cell
-        Averages over graphs.
-    """
-
-    found: Found[RunRow]
-    files: tuple[Path, ...]
-    cells: tuple[Cell, ...]
+    found: Found[RunRow]  # every run
+    files: tuple[Path, ...]  # what was written, the report first
+    cells: tuple[Cell, ...]  # averages over graphs
 
     @property
     def failed(self) -> int:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
+from ncirl.experiments.settings import RunSettings
 from ncirl.experiments.summary import CONFIDENCE, Cell, Comparison, Mean
 from ncirl.formats.atomic import write_atomically
 
@@ -35,13 +36,7 @@ DARK = 0.55  # of a colour's way from the middle to the end; beyond it text is w
 
 
 def need_matplotlib() -> None:
-    """Say what is missing before any work is done.
-
-    Raises
-    ------
-    InputError
-        When matplotlib is not installed.
-    """
+    """Say that matplotlib is not installed before any work is done."""
     if find_spec("matplotlib") is None:
         raise InputError("the figure needs matplotlib; install it by `pip install 'ncirl[plot]'`")
 
@@ -97,15 +92,11 @@ def draw_heatmap(path: Path, cells: Sequence[Cell]) -> None:
     rows = list(dict.fromkeys((cell.settings.shape, cell.settings.observes) for cell in cells))
     columns = sorted({cell.settings.block_cost for cell in cells})
 
+    def place(given: RunSettings) -> tuple[int, int]:
+        return rows.index((given.shape, given.observes)), columns.index(given.block_cost)
+
     def by_place(attacker: str, part: str) -> dict[tuple[int, int], Mean]:
-        return {
-            (
-                rows.index((cell.settings.shape, cell.settings.observes)),
-                columns.index(cell.settings.block_cost),
-            ): getattr(cell.found, part)
-            for cell in cells
-            if cell.attacker == attacker
-        }
+        return {place(cell.settings): getattr(cell.found, part) for cell in cells if cell.attacker == attacker}
 
     panels = (
         ("attacker plays its equilibrium:\nMA-IRL − N-CIRL", by_place("equilibrium", "difference"), DIVERGING),
@@ -181,16 +172,10 @@ def _marks(name: str) -> dict[str, Any]:
 
 
 def _bars(
-    axis: "Axes",
-    means: Mapping[int, Mean],
-    offset: float,
-    scale: float = 1.0,
-    *,
-    positive: bool = False,
-    **looks: Any,
+    axis: "Axes", means: Mapping[int, Mean], offset: float, scale: float = 1.0, *, positive: bool = False, **looks: Any
 ) -> None:
     """Draw averages with their intervals, if they have one; on a log scale down to a tenth of the average."""
-    sizes: Sequence[int] = sorted(means)
+    sizes = sorted(means)
     halves = [means[n].half if isfinite(means[n].half) else 0.0 for n in sizes]
     down = [min(half, 0.9 * means[n].value) if positive else half for n, half in zip(sizes, halves, strict=True)]
     axis.errorbar(

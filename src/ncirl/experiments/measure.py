@@ -143,13 +143,7 @@ def measure(
         value, off = _expected(game, pairing, stages, bounds, limit)
         share = max(2, ceil(pairing.weight * episodes))
         drawn = simulate(
-            game,
-            pairing.attacker,
-            pairing.defender,
-            episodes=share,
-            stages=stages,
-            rng=child,
-            tolerance=TRUNCATION,
+            game, pairing.attacker, pairing.defender, episodes=share, stages=stages, rng=child, tolerance=TRUNCATION
         )
         total += share
         expected += pairing.weight * value

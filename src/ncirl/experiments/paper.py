@@ -13,6 +13,7 @@ Beside it, how long NC-PBVI takes on the same games: the last panel of the paper
 """
 
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -121,22 +122,17 @@ def run_on(graph: AttackGraph, settings: RunSettings) -> RunRow:
     public_players = StationaryAttacker(public.attacker), MAIRL(game, equilibrium=public)
     proved = settings.solver == "certified" and settings.play != "cut" and settings.payoff_discount is None
     ncirl_seed, ma_irl_seed, best_seed = np.random.SeedSequence([settings.seed, settings.nodes]).spawn(3)
-    ncirl = measure(
+    measured = partial(measure, stages=stages, episodes=settings.episodes)
+    ncirl = measured(
         counted,
         [Pairing(1.0, solution.attacker_strategy(), solution.defender_strategy())],
-        stages=stages,
-        episodes=settings.episodes,
         seed=ncirl_seed,
         bounds=(solution.lower, solution.upper) if proved else None,  # two playbooks pay what both prove
         limit=LIMIT if proved else MOST,
     )
-    ma_irl = measure(
-        counted, [Pairing(1.0, *public_players)], stages=stages, episodes=settings.episodes, seed=ma_irl_seed
-    )
+    ma_irl = measured(counted, [Pairing(1.0, *public_players)], seed=ma_irl_seed)
     ended = counted if stages is None else counted.like(horizon=stages)  # who answers best knows when counting ends
-    ma_irl_best = measure(
-        ended, _best(ended, public_players[1]), stages=stages, episodes=settings.episodes, seed=best_seed
-    )
+    ma_irl_best = measured(ended, _best(ended, public_players[1]), seed=best_seed)
     places = [game.stage(state) for state in game.explore()]
     return RunRow(
         nodes=settings.nodes,

@@ -43,14 +43,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Pool:
-    """Where runs go.
+    """Where runs go: what opens an executor, again when one broke, and how many runs to hand over at once.
 
-    Parameters
-    ----------
-    open : callable
-        Makes an executor for a ``with`` statement; again when one broke.
-    in_flight : int, optional
-        How many runs to hand over at once; all if not given, where a scheduler knows which run killed a worker.
+    Without a number all are handed over, where a scheduler knows which run killed a worker.
     """
 
     open: Callable[[], AbstractContextManager[Executor]]
@@ -58,13 +53,7 @@ class Pool:
 
 
 def spawned(jobs: int) -> Pool:
-    """Return a pool of worker processes on this machine.
-
-    Raises
-    ------
-    InputError
-        For less than one.
-    """
+    """Return a pool of worker processes on this machine, or refuse less than one by an `InputError`."""
     if jobs < 1:
         raise InputError(f"jobs: at least one is needed, got {jobs}")
     return Pool(lambda: _processes(jobs), jobs)

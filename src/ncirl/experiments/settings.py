@@ -72,10 +72,7 @@ class RunSettings:
     episodes: int = 1000
 
     def __post_init__(self) -> None:
-        choices = (
-            ("play", self.play, get_args(Play)),
-            ("solver", self.solver, get_args(SolverName)),
-        )
+        choices = (("play", self.play, get_args(Play)), ("solver", self.solver, get_args(SolverName)))
         faults = [
             f"{name}: must be one of {', '.join(known)}, got '{v}'" for name, v, known in choices if v not in known
         ]

@@ -53,16 +53,9 @@ def _meaning(source: str) -> bytes:
 
 
 class Store(Generic[R]):
-    """A directory of finished runs of one kind.
+    """A directory of finished runs of one kind, made when the first is kept.
 
-    Parameters
-    ----------
-    directory : Path
-        Made when the first run is kept.
-    work : callable
-        What is run; its name tells kinds of runs apart.
-    row : type
-        What it returns, a dataclass of plain data.
+    The name of what is run, `work`, tells kinds of runs apart; what it returns, a `row`, is a dataclass of plain data.
     """
 
     def __init__(self, directory: Path, work: Callable[[RunSettings], R], row: type[R]) -> None:

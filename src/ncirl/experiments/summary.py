@@ -60,31 +60,15 @@ class Mean:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The two defenders on the same graphs.
-
-    Attributes
-    ----------
-    graphs : int
-        How many.
-    ma_irl, ncirl : Mean
-        The attacker's reward against either.
-    difference : Mean
-        MA-IRL − N-CIRL, graph by graph.
-    lower_on : int
-        On how many graphs N-CIRL's is below, by more than `SAME`.
-    reduction : Mean
-        Of the relative reduction 1 − N-CIRL / MA-IRL.
-    hiding : Mean
-        Of the value of hiding one's intent.
-    """
+    """The two defenders on the same graphs."""
 
     graphs: int
-    ma_irl: Mean
+    ma_irl: Mean  # the attacker's reward against either
     ncirl: Mean
-    difference: Mean
-    lower_on: int
-    reduction: Mean
-    hiding: Mean
+    difference: Mean  # MA-IRL − N-CIRL, graph by graph
+    lower_on: int  # graphs on which N-CIRL's is below, by more than `SAME`
+    reduction: Mean  # of the relative reduction 1 − N-CIRL / MA-IRL
+    hiding: Mean  # of the value of hiding one's intent
 
     @property
     def verdict(self) -> Verdict:

@@ -25,30 +25,14 @@ LONGEST = 10  # stages
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """One stage of a story.
+    """One stage of a story."""
 
-    Attributes
-    ----------
-    state : str
-        Where play stands.
-    gained : str
-        What of that is new since the moment before; the state itself in games that are no attack graphs.
-    belief : ndarray of shape (Θ,)
-        P(θ | all that was seen so far).
-    blocked : dict
-        The chance with which each option that can be blocked now is.
-    attempt : str
-        What the attacker does next; empty at the end.
-    chance : float
-        How likely it does that, here.
-    """
-
-    state: str
-    gained: str
-    belief: FloatArray
-    blocked: dict[str, float]
-    attempt: str = ""
-    chance: float = 0.0
+    state: str  # where play stands
+    gained: str  # what of that is new since the moment before; the state itself in games that are no attack graphs
+    belief: FloatArray  # P(θ | all that was seen so far), indexed [θ]
+    blocked: dict[str, float]  # the chance with which each option that can be blocked now is
+    attempt: str = ""  # what the attacker does next; empty at the end
+    chance: float = 0.0  # how likely it does that, here
 
 
 def story(policy: CertifiedSolution, intent: str, members: Members) -> list[Moment]:

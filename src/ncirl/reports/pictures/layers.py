@@ -28,18 +28,10 @@ GAPS = {"condition": 1.0, "exploit": 0.9, "via": 0.45}  # room that a thing need
 
 @dataclass(frozen=True)
 class Layout:
-    """Places: the level and the row of every node, and the nodes that every connection passes.
+    """The place of every node, and the nodes that every connection passes."""
 
-    Attributes
-    ----------
-    places : dict
-        (level, row) by node; rows are numbers, downwards.
-    routes : dict
-        By connection (from, to), the nodes it passes, both ends included.
-    """
-
-    places: dict[Node, tuple[int, float]]
-    routes: dict[tuple[Node, Node], list[Node]]
+    places: dict[Node, tuple[int, float]]  # level and row, downwards
+    routes: dict[tuple[Node, Node], list[Node]]  # by (from, to), both ends included
 
 
 def layered(graph: AttackGraph) -> Layout:
