@@ -22,7 +22,7 @@ from ncirl.experiments.measure import Measured
 from ncirl.experiments.paper import RunRow
 from ncirl.experiments.pool import Failure
 from ncirl.experiments.report import wrapped, write_report
-from ncirl.experiments.settings import RunSettings
+from ncirl.experiments.settings import FIRST_SEED, RunSettings
 from ncirl.experiments.study import write_study_report
 from ncirl.experiments.summary import CONFIDENCE, Mean, cells, compare, mean_of
 from ncirl.experiments.table import markdown_table, results, write_csv, write_parquet
@@ -125,11 +125,22 @@ def test_the_report_names_what_failed_and_what_does_not_agree() -> None:
     assert "Failed: n = 6 graph 3: SizeError: too large" in report
 
 
-def report_on(found: dict[RunSettings, RunRow | Failure] | dict[RunSettings, RunRow]) -> str:
+def test_the_report_claims_nothing_that_its_runs_do_not_show() -> None:
+    found = campaign((1.0, 0.8), (1.1, 0.9))
+    later = {replace(BASE, seed=FIRST_SEED + k): found[replace(BASE, seed=k)] for k in (1, 2)}
+    proved, unproved = "no defender can hold one who answers best", replace(BASE, solver="nc-pbvi", time_limit=None)
+    assert "Of the graphs here, these are among them: 1, 2." in " ".join(report_on(found).split())
+    assert "Those here are others." in report_on(later)
+    assert proved in " ".join(report_on(found).split())
+    assert proved not in " ".join(report_on(found, unproved).split())
+    assert proved not in " ".join(report_on(found, replace(BASE, play="cut")).split())
+
+
+def report_on(found: dict[RunSettings, RunRow | Failure] | dict[RunSettings, RunRow], base: RunSettings = BASE) -> str:
     rows = {settings: given for settings, given in found.items() if not isinstance(given, Failure)}
     compared = {attacker: {6: compare(list(rows.values()), attacker)} for attacker in ("equilibrium", "best-response")}
     return write_report(
-        BASE, found, compared, {"certified": {6: Mean(1.0, 0.1)}}, attacker="equilibrium", timed={}, figure="f.svg"
+        base, found, compared, {"certified": {6: Mean(1.0, 0.1)}}, attacker="equilibrium", timed={}, figure="f.svg"
     )
 
 
