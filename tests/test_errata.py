@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ncirl import HistoryLP, Shapley, games, solve
-from ncirl.games.patrol_story import patrol_story
+from ncirl.games.patrol import patrol_story
 from ncirl.lp.defender import DefenderProgram
 from ncirl.lp.point_program import PointProgram
 from ncirl.lp.printed import PrintedDefenderProgram, PromisePoints, printed_attacker_program, sawtooth_d

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from ncirl.experiments.campaign import Announce, Step, silent
+from ncirl.experiments.campaign import Announce, silent
+from ncirl.experiments.campaign import CampaignProgress as Step
 
 __all__ = ["announced"]
 

@@ -54,7 +54,7 @@ def patrol(*, json: JsonFlag = False) -> None:
     Example: `ncirl example patrol`
     """
     from ncirl.games import patrol as patrol_game
-    from ncirl.games.patrol_story import patrol_story
+    from ncirl.games.patrol import patrol_story
     from ncirl.solution import solve
     from ncirl.solvers.history_lp.history_lp import HistoryLP
 

@@ -13,7 +13,7 @@ from ncirl.cli.output import JsonFlag, complain, print_facts, print_json, print_
 from ncirl.errors import InputError
 
 if TYPE_CHECKING:
-    from ncirl.experiments.outcome import Outcome
+    from ncirl.experiments.campaign import CampaignResult as Outcome
     from ncirl.experiments.pool import Pool
     from ncirl.experiments.settings import RunSettings
 
