@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.lp.attacker import HullLP, VectorLP
-from ncirl.lp.bounds import Hull, Vectors
-from ncirl.lp.defender import DefenderLP
+from ncirl.lp.defender import DefenderProgram
+from ncirl.lp.point_program import PointProgram
+from ncirl.lp.state_arrays import StateArrays
+from ncirl.lp.stores import FixedPoints, FixedVectors
+from ncirl.lp.vector_program import VectorProgram
 from ncirl.model.stage import Branch, Stage
 
 REPEATS = 25
@@ -54,19 +56,21 @@ def measure(build: Callable[[], Callable[[FloatArray], Any]], points: list[Float
     return median(colds), median(warms)
 
 
-def hull_program(here: Stage, hull: Hull) -> Callable[[FloatArray], Any]:
-    seen = here.seen_actions
-    return HullLP(here, seen, DISCOUNT, [hull] * len(seen)).solve
+def arrays(here: Stage) -> StateArrays:
+    """Let every observation lead to the same state, this one."""
+    return StateArrays(0, here, here.seen_actions, DISCOUNT, [0] * len(here.seen_actions))
 
 
-def vector_program(here: Stage, vectors: Vectors) -> Callable[[FloatArray], Any]:
-    seen = here.seen_actions
-    return VectorLP(here, seen, DISCOUNT, [vectors] * len(seen)).solve
+def point_program(here: Stage, points: FixedPoints) -> Callable[[FloatArray], Any]:
+    return PointProgram(arrays(here), points, whole=True).solve
 
 
-def defender_program(here: Stage, vectors: Vectors) -> Callable[[FloatArray], Any]:
-    seen = here.seen_actions
-    return DefenderLP(here, seen, DISCOUNT, [vectors] * len(seen)).at_promise
+def vector_program(here: Stage, vectors: FixedVectors) -> Callable[[FloatArray], Any]:
+    return VectorProgram(arrays(here), vectors).solve
+
+
+def defender_program(here: Stage, vectors: FixedVectors) -> Callable[[FloatArray], Any]:
+    return DefenderProgram(arrays(here), vectors.stores, np.ones(here.reward.shape[2])).at_promise
 
 
 def run() -> list[dict[str, Any]]:
@@ -75,12 +79,12 @@ def run() -> list[dict[str, Any]]:
         rng = np.random.default_rng(n_actions)
         here = stage(n_actions, n_states, n_intents, rng)
         beliefs = rng.dirichlet(np.ones(n_intents), size=8)
-        hull = Hull.of(np.zeros(n_intents), beliefs, np.asarray(rng.random(8) + 0.5).tolist())
-        vectors = Vectors(rng.normal(size=(8, n_intents)))
+        points = FixedPoints.of({0: (np.zeros(n_intents), beliefs, rng.random(8) + 0.5)})
+        vectors = FixedVectors.of({0: rng.normal(size=(8, n_intents))}, n_intents)
         centre = np.full(n_intents, 1 / n_intents)
         near = [0.9 * centre + 0.1 * rng.dirichlet(np.ones(n_intents)) for _ in range(REPEATS)]
         builders: dict[str, Callable[[], Callable[[FloatArray], Any]]] = {
-            "P_A, hull": partial(hull_program, here, hull),
+            "P_A, points": partial(point_program, here, points),
             "P_A, vectors": partial(vector_program, here, vectors),
             "P_D": partial(defender_program, here, vectors),
         }

@@ -8,34 +8,44 @@ import numpy as np
 import pytest
 
 from ncirl import HistoryLP, Shapley, games, solve
-from ncirl.games.patrol_story import patrol_story
-from ncirl.lp.attacker import HullLP, VectorLP
-from ncirl.lp.bounds import Hull, Vectors, sawtooth
-from ncirl.lp.defender import DefenderLP
-from ncirl.lp.printed import PrintedDefenderLP, PromisePoints, printed_attacker_lp, sawtooth_d
+from ncirl.games.patrol import patrol_story
+from ncirl.lp.defender import DefenderProgram
+from ncirl.lp.point_program import PointProgram
+from ncirl.lp.printed import PrintedDefenderProgram, PromisePoints, printed_attacker_program, sawtooth_d
+from ncirl.lp.state_arrays import StateArrays
+from ncirl.lp.stores import FixedPoints, FixedVectors, PointStore
+from ncirl.lp.vector_program import VectorProgram
 
 ACCURACY = 1e-6
 GRID = np.linspace(0, 1, 41)
 HALF = np.array([0.5, 0.5])
 
 
-def iterated_hull(printed: bool, sweeps: int = 25) -> Hull:
+def aumann_maschler(discount: float) -> StateArrays:
+    game = games.aumann_maschler_1(discount=discount)
+    return StateArrays.of(game, "play", {"play": 0})
+
+
+def iterated_hull(printed: bool, sweeps: int = 25) -> PointStore:
     """Value iteration from below on Aumann–Maschler I, γ = ⅓, over a grid of beliefs."""
-    game = games.aumann_maschler_1(discount=1 / 3)
-    stage, seen = game.stage("play"), game.observations("play")
+    stage = games.aumann_maschler_1(discount=1 / 3).stage("play")
     corners = np.zeros(2)  # both complete-information games are worth 0
-    hull = Hull.zero(2)
     order = np.argsort(np.abs(GRID - 0.5))  # the sawtooth keeps the first point: let it be the best one
+    beliefs = np.array([[p, 1 - p] for p in GRID[order]])
+    values = np.zeros(len(beliefs))
     for _ in range(sweeps):
-        program = printed_attacker_lp(stage, 1 / 3, hull) if printed else HullLP(stage, seen, 1 / 3, [hull] * len(seen))
-        points = [np.array([p, 1 - p]) for p in GRID[order]]
-        hull = Hull.of(corners, points, [program.solve(point).value for point in points])
-    return hull
+        hull = corners, beliefs, values
+        if printed:
+            program = printed_attacker_program(stage, 1 / 3, *hull)
+        else:
+            program = PointProgram(aumann_maschler(1 / 3), FixedPoints.of({0: hull}), whole=True)
+        values = np.array([program.solve(belief).value for belief in beliefs])
+    return FixedPoints.of({0: (corners, beliefs, values)}).stores[0]
 
 
 def test_printed_primal_never_learns_from_the_action() -> None:
-    assert iterated_hull(printed=False).single(HALF) == pytest.approx(1 / 2, abs=ACCURACY)
-    assert iterated_hull(printed=True).single(HALF) == pytest.approx(3 / 4, abs=ACCURACY)
+    assert iterated_hull(printed=False).value(HALF) == pytest.approx(1 / 2, abs=ACCURACY)
+    assert iterated_hull(printed=True).value(HALF) == pytest.approx(3 / 4, abs=ACCURACY)
 
 
 def test_printed_primal_is_right_where_actions_are_not_seen() -> None:
@@ -47,31 +57,28 @@ def test_printed_primal_is_right_where_actions_are_not_seen() -> None:
 def test_continuation_is_at_the_successor() -> None:
     """Top ends Sorin's game; with the corners of `alive` in place of those of `won` the prize of θ1 is forgotten."""
     game = games.big_match(discount=0.9, observes="outcomes")
-    stage, seen = game.stage("alive"), game.observations("alive")
     values = solve(game, Shapley()).values
-    belief = np.array([0.05, 0.95])
-    right = HullLP(stage, seen, 0.9, [Hull.of(values[s], [], []) for s in seen.successors]).solve(belief).value
-    wrong = printed_attacker_lp(stage, 0.9, Hull.of(values["alive"], [], [])).solve(belief).value
+    belief, nothing = np.array([0.05, 0.95]), (np.zeros((0, 2)), np.zeros(0))
+    number = {s: k for k, s in enumerate(s for s in game.explore() if not game.is_terminal(s))}
+    points = FixedPoints.of({k: (values[s], *nothing) for s, k in number.items()})
+    right = PointProgram(StateArrays.of(game, "alive", number), points, whole=True).solve(belief).value
+    wrong = printed_attacker_program(game.stage("alive"), 0.9, values["alive"], *nothing).solve(belief).value
     assert right == pytest.approx(0.05 * 10, abs=ACCURACY)  # Top for ever against Left: 1 + γ + γ² + …
     assert wrong == pytest.approx(0.05, abs=ACCURACY)
 
 
-def best_vectors(discount: float = 1 / 3, sweeps: int = 25) -> Vectors:
-    game = games.aumann_maschler_1(discount=discount)
-    stage, seen = game.stage("play"), game.observations("play")
-    vectors = Vectors(np.full((1, 2), 1 / (1 - discount)))
+def best_vectors(discount: float = 1 / 3, sweeps: int = 25) -> FixedVectors:
+    vectors = FixedVectors.of({0: np.full((1, 2), 1 / (1 - discount))}, 2)
     for _ in range(sweeps):
-        program = VectorLP(stage, seen, discount, [vectors] * len(seen))
+        program = VectorProgram(aumann_maschler(discount), vectors)
         found = [program.solve(np.array([p, 1 - p])).vector for p in GRID]
-        vectors = Vectors(np.unique(np.round(found, 12), axis=0))
+        vectors = FixedVectors.of({0: np.unique(np.round(found, 12), axis=0)}, 2)
     return vectors
 
 
 def test_printed_dual_sawtooth_is_no_bound() -> None:
     """w(s, 0) = max_b v(s, b) = ½, but a sawtooth through the origin says 0."""
-    game = games.aumann_maschler_1(discount=1 / 3)
-    vectors = best_vectors()
-    corrected = DefenderLP(game.stage("play"), game.observations("play"), 1 / 3, [vectors] * 2)
+    corrected = DefenderProgram(aumann_maschler(1 / 3), best_vectors().stores, HALF)
     w_at = {promise: corrected.at_promise(np.array(promise)).value for promise in [(0, 0), (1, 0), (0, 1), (1, 1)]}
     assert w_at[0, 0] == pytest.approx(1 / 2, abs=ACCURACY)
     points = PromisePoints(
@@ -85,7 +92,7 @@ def test_printed_dual_program_forgets_the_future() -> None:
     game = games.aumann_maschler_1(discount=0.9)
     secured = solve(game.with_horizon(6), HistoryLP()).lower  # rewards are not negative: a lower bound for ever, too
     points = PromisePoints(corners=np.full(2, 11.0), promises=np.ones((1, 2)), values=np.array([11.0]))
-    printed = PrintedDefenderLP(game.stage("play"), 0.9, points).at_promise(np.zeros(2))
+    printed = PrintedDefenderProgram(game.stage("play"), 0.9, points).at_promise(np.zeros(2))
     assert printed.value == pytest.approx(1 / 2, abs=ACCURACY)
     assert secured > 1.2
     assert printed.defence.sum() == pytest.approx(1.0)
@@ -93,8 +100,7 @@ def test_printed_dual_program_forgets_the_future() -> None:
 
 
 def test_dual_value_is_translation_covariant_not_homogeneous() -> None:
-    game = games.aumann_maschler_1(discount=1 / 3)
-    program = DefenderLP(game.stage("play"), game.observations("play"), 1 / 3, [best_vectors()] * 2)
+    program = DefenderProgram(aumann_maschler(1 / 3), best_vectors().stores, HALF)
     w = {c: program.at_promise(np.array([c + 0.3, c])).value for c in (-2.0, 0.0, 1.0)}
     assert w[1.0] == pytest.approx(w[0.0] + 1, abs=ACCURACY)
     assert w[-2.0] == pytest.approx(w[0.0] - 2, abs=ACCURACY)  # promises of any sign are in use
@@ -102,12 +108,14 @@ def test_dual_value_is_translation_covariant_not_homogeneous() -> None:
 
 
 def test_sawtooth_is_looser_than_the_hull_and_depends_on_the_order() -> None:
-    corners, beliefs = np.zeros(2), np.array([[0.5, 0.5], [0.25, 0.75]])
-    hull = Hull.of(corners, beliefs, [0.5, 0.36])
-    swapped = Hull.of(corners, beliefs[::-1], [0.36, 0.5])
+    corners, beliefs, values = np.zeros(2), np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([0.5, 0.36])
     at = np.array([0.4, 0.6])
-    assert sawtooth(hull).single(at) != sawtooth(swapped).single(at)
-    assert sawtooth(hull).single(at) <= hull.single(at)
+
+    def value(order: list[int], most: int | None) -> float:
+        return FixedPoints.of({0: (corners, beliefs[order], values[order])}, most).stores[0].value(at)
+
+    assert value([0, 1], most=1) != value([1, 0], most=1)
+    assert max(value([0, 1], most=1), value([1, 0], most=1)) <= value([0, 1], most=None)
 
 
 def test_patrol_story_is_computed() -> None:

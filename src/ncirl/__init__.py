@@ -1,7 +1,5 @@
 """Contests with a hidden intent: certified strategies for both sides of N-CIRL games."""
 
-from __future__ import annotations
-
 import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

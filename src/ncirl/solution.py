@@ -1,7 +1,5 @@
 """What a solver is and what it returns: bounds with the side they bound, a status with advice, how it was made."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

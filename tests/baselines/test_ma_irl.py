@@ -9,7 +9,7 @@ import ncirl
 from ncirl.baselines import MAIRL, best_responder
 from ncirl.errors import InputError
 from ncirl.evaluation import best_response_to_defender, expected_payoff, simulate
-from ncirl.games.patrol_story import patrol_story
+from ncirl.games.patrol import patrol_story
 from ncirl.solvers.shapley import Shapley
 from ncirl.strategies.strategy import StationaryAttacker
 from random_games import random_game

@@ -10,7 +10,7 @@ import pytest
 
 import ncirl
 from ncirl.exact import ExactCertificate, verify_exact
-from ncirl.exact.agreement import agrees
+from ncirl.exact.certificate import agrees
 from ncirl.formats.policy_file import save_policy
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution

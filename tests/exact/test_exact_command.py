@@ -15,7 +15,7 @@ from exact.tiny import write_tiny
 from forging import Forged
 from ncirl.cli import main
 from ncirl.exact import ExactCertificate, verify_exact
-from ncirl.exact.agreement import agrees, decimal_above, decimal_below
+from ncirl.exact.certificate import agrees, decimal_above, decimal_below
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
@@ -195,7 +195,7 @@ def test_nodes_that_claim_too_much_fail_by_the_first_alone(
 def test_what_is_too_large_for_the_second_is_told_after_the_first(
     match: Path, json_flag: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("ncirl.exact.work.MOST_STEPS", 1)
+    monkeypatch.setattr("ncirl.exact.arithmetic.MOST_STEPS", 1)
     assert main(["verify", str(match), "--exact", *json_flag]) == BAD_INPUT
     printed, complained = capsys.readouterr()
     assert "without --exact has no such limit" in complained

@@ -12,7 +12,7 @@ import ncirl
 from exact.tiny import write_tiny
 from forging import Forged
 from ncirl.exact import verify_exact
-from ncirl.exact.agreement import agrees
+from ncirl.exact.certificate import agrees
 from ncirl.solvers.certified.certified import Certified
 
 LITTLE = 2e-9  # beyond the tolerance of 1e-9

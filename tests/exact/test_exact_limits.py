@@ -13,7 +13,7 @@ from exact.tiny import write_tiny
 from forging import Forged
 from ncirl.errors import SizeError
 from ncirl.exact import verify_exact
-from ncirl.exact.work import spend
+from ncirl.exact.arithmetic import spend
 
 FEW = 30_000_000  # steps: what an honest file of this size needs is less
 SPREAD = 10.0 ** -np.arange(60.0, 88.0)  # of probabilities: sums of these have long numerators
@@ -102,7 +102,7 @@ COSTLY: dict[str, Callable[[Path], Forged]] = {
 @pytest.mark.parametrize("what", COSTLY)
 def test_what_costs_too_much_is_refused(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = COSTLY[what](tmp_path / "tiny.ncirl").write(tmp_path / "p.ncirl")
-    monkeypatch.setattr("ncirl.exact.work.MOST_STEPS", FEW)
+    monkeypatch.setattr("ncirl.exact.arithmetic.MOST_STEPS", FEW)
     with pytest.raises(
         SizeError, match="steps that exact arithmetic is given; `ncirl verify` without --exact"
     ) as caught:
@@ -112,7 +112,7 @@ def test_what_costs_too_much_is_refused(what: str, tmp_path: Path, monkeypatch: 
 
 
 def test_honest_sizes_are_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ncirl.exact.work.MOST_STEPS", FEW)
+    monkeypatch.setattr("ncirl.exact.arithmetic.MOST_STEPS", FEW)
     small = {
         "law": stage(tmp_path / "t.ncirl", 3, 4, 2, 3),
         "outcomes": stage(tmp_path / "t.ncirl", 3, 4, 2, 3, "outcomes"),
@@ -124,7 +124,7 @@ def test_honest_sizes_are_not_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_steps_are_counted_for_one_file_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ncirl.exact.work.MOST_STEPS", FEW)
+    monkeypatch.setattr("ncirl.exact.arithmetic.MOST_STEPS", FEW)
     path = dense(stage(tmp_path / "t.ncirl", 2, 2, 1, 2), 8).write(tmp_path / "p.ncirl")
     for _ in range(5):
         assert verify_exact(path).upper is not None

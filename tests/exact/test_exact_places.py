@@ -11,7 +11,7 @@ import ncirl
 from exact.tiny import write_tiny
 from forging import Forged
 from ncirl.exact import verify_exact
-from ncirl.exact.agreement import agrees
+from ncirl.exact.certificate import agrees
 
 SMALL = 0.99e-90
 

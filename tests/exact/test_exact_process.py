@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from ncirl.errors import InputError
-from ncirl.exact.components import components
 from ncirl.exact.elimination import ONE, evaluated
-from ncirl.exact.process import Process, Row
+from ncirl.exact.process import Process, Row, components
 
 NARROW = Fraction(1, 2**150)
 

@@ -16,7 +16,7 @@ import ncirl.exact
 from exact.tiny import write_tiny
 from forging import Forged, write_entries
 from ncirl.errors import InputError, SizeError
-from ncirl.exact import playbook, reading, verify_exact, work
+from ncirl.exact import arithmetic, playbook, reading, verify_exact
 
 MANY = "9" * 400
 DEEP = "[" * 100_000
@@ -222,7 +222,7 @@ def test_what_is_too_large_is_refused_with_its_size(
     tiny: Forged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_entries(tmp_path / "p.ncirl", tiny.entries())
-    for module, limit in ((playbook, "MOST_NODES"), (work, "MOST_STEPS"), (reading, "MOST_BYTES")):
+    for module, limit in ((playbook, "MOST_NODES"), (arithmetic, "MOST_STEPS"), (reading, "MOST_BYTES")):
         with monkeypatch.context() as patch:
             patch.setattr(module, limit, 0)
             with pytest.raises(SizeError, match="`ncirl verify` without --exact has no such limit"):

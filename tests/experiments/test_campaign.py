@@ -16,7 +16,7 @@ import pytest
 from distributed import LocalCluster
 
 from ncirl.experiments import pool as pools
-from ncirl.experiments.campaign import Step, gather, grid
+from ncirl.experiments.campaign import CampaignProgress, gather, grid
 from ncirl.experiments.paper import RunRow, run
 from ncirl.experiments.pool import Failure, Pool, spawned
 from ncirl.experiments.reproduction import Reproduction, reproduce
@@ -110,7 +110,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_table(undisturbed: Pa
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         victims = [cluster.workers[0].pid]
 
-        def kill_one(step: Step) -> None:
+        def kill_one(step: CampaignProgress) -> None:
             if step.done and victims:
                 os.kill(victims.pop(), signal.SIGKILL)
 
@@ -121,17 +121,17 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_table(undisturbed: Pa
 
 def test_a_run_that_fails_is_in_the_table_and_is_tried_again(undisturbed: Path, tmp_path: Path) -> None:
     tasks = list(grid(BASE, (3,), (1, 2, 3)))
-    steps: list[Step] = []
+    steps: list[CampaignProgress] = []
     store = Store(tmp_path / "runs", fail_for_seed_two, RunRow)
     found = gather(fail_for_seed_two, tasks, store, spawned(1), progress=steps.append)
     assert found[replace(BASE, seed=2)] == Failure("ArithmeticError: seed two")
-    assert steps[-1] == Step(total=3, kept=0, done=3, failed=1)
+    assert steps[-1] == CampaignProgress(total=3, kept=0, done=3, failed=1)
     write_csv(tmp_path / "table.csv", results(found))
     lines = (tmp_path / "table.csv").read_text().splitlines()
     assert len(lines) == 4
     assert "ArithmeticError: seed two" in lines[2]
     gather(fail_for_seed_two, tasks, store, spawned(1), progress=steps.append)
-    assert steps[-1] == Step(total=3, kept=2, done=1, failed=1)
+    assert steps[-1] == CampaignProgress(total=3, kept=2, done=1, failed=1)
 
 
 def test_a_store_knows_settings_and_ignores_what_is_broken(tmp_path: Path) -> None:

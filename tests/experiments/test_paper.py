@@ -11,10 +11,10 @@ import pytest
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import expected_payoff
-from ncirl.experiments.measure import Contest, Measured, in_units, measure, units
+from ncirl.experiments.measure import Measured, Pairing, in_units, measure, units
 from ncirl.experiments.paper import run, run_on
 from ncirl.experiments.settings import RunSettings
-from ncirl.experiments.table import reduction
+from ncirl.experiments.summary import reduction
 from ncirl.strategies.strategy import StationaryAttacker, StationaryDefender, uniform_attacker, uniform_defender
 
 ROUNDING = 1e-9
@@ -55,7 +55,7 @@ def test_rewards_are_divided_by_their_intents_unit() -> None:
 
 def test_where_memories_are_too_many_bounds_stand_in() -> None:
     game = one_exploit(1.0, 1.0).game()
-    contest = Contest(1.0, uniform_attacker(game), uniform_defender(game))
+    contest = Pairing(1.0, uniform_attacker(game), uniform_defender(game))
 
     def measured(bounds: tuple[float, float] | None) -> Measured:
         seed = np.random.SeedSequence(1)
@@ -73,7 +73,7 @@ def test_what_is_too_rare_to_be_drawn_widens_the_interval() -> None:
     always = StationaryAttacker({state: np.array([[0.0, 0.0], [1.0, 1.0]]) for state in game.timed().explore()})
     never = StationaryDefender({state: np.array([1.0, 0.0]) for state in game.timed().explore()})
     seed = np.random.SeedSequence(2)
-    measured = measure(game, [Contest(1.0, always, never)], stages=None, episodes=100, seed=seed)
+    measured = measure(game, [Pairing(1.0, always, never)], stages=None, episodes=100, seed=seed)
     assert (measured.mean, measured.standard_error) == (1.0, 0.0)  # nothing went wrong among those drawn
     assert measured.expected == pytest.approx(1 - RARE, abs=ROUNDING)
     assert measured.agrees

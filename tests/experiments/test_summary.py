@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from math import inf, isinf
 from pathlib import Path
@@ -13,17 +16,16 @@ from pyarrow import parquet
 from scipy import stats
 
 from ncirl.errors import InputError, NcirlError
-from ncirl.experiments.figure import draw_figure, need_matplotlib
-from ncirl.experiments.heatmap import draw_heatmap
+from ncirl.experiments.campaign import finished
+from ncirl.experiments.figure import draw_figure, draw_heatmap, need_matplotlib
 from ncirl.experiments.measure import Measured
-from ncirl.experiments.outcome import finished
 from ncirl.experiments.paper import RunRow
 from ncirl.experiments.pool import Failure
-from ncirl.experiments.report import markdown_table, wrapped, write_report
-from ncirl.experiments.settings import RunSettings
-from ncirl.experiments.study_report import write_study_report
+from ncirl.experiments.report import wrapped, write_report
+from ncirl.experiments.settings import FIRST_SEED, RunSettings
+from ncirl.experiments.study import write_study_report
 from ncirl.experiments.summary import CONFIDENCE, Mean, cells, compare, mean_of
-from ncirl.experiments.table import results, write_csv, write_parquet
+from ncirl.experiments.table import markdown_table, results, write_csv, write_parquet
 
 ROUNDING = 1e-9
 BASE = RunSettings(nodes=6, seed=1, time_limit=60.0)
@@ -123,11 +125,22 @@ def test_the_report_names_what_failed_and_what_does_not_agree() -> None:
     assert "Failed: n = 6 graph 3: SizeError: too large" in report
 
 
-def report_on(found: dict[RunSettings, RunRow | Failure] | dict[RunSettings, RunRow]) -> str:
+def test_the_report_claims_nothing_that_its_runs_do_not_show() -> None:
+    found = campaign((1.0, 0.8), (1.1, 0.9))
+    later = {replace(BASE, seed=FIRST_SEED + k): found[replace(BASE, seed=k)] for k in (1, 2)}
+    proved, unproved = "no defender can hold one who answers best", replace(BASE, solver="nc-pbvi", time_limit=None)
+    assert "Of the graphs here, these are among them: 1, 2." in " ".join(report_on(found).split())
+    assert "Those here are others." in report_on(later)
+    assert proved in " ".join(report_on(found).split())
+    assert proved not in " ".join(report_on(found, unproved).split())
+    assert proved not in " ".join(report_on(found, replace(BASE, play="cut")).split())
+
+
+def report_on(found: dict[RunSettings, RunRow | Failure] | dict[RunSettings, RunRow], base: RunSettings = BASE) -> str:
     rows = {settings: given for settings, given in found.items() if not isinstance(given, Failure)}
     compared = {attacker: {6: compare(list(rows.values()), attacker)} for attacker in ("equilibrium", "best-response")}
     return write_report(
-        BASE, found, compared, {"certified": {6: Mean(1.0, 0.1)}}, attacker="equilibrium", timed={}, figure="f.svg"
+        base, found, compared, {"certified": {6: Mean(1.0, 0.1)}}, attacker="equilibrium", timed={}, figure="f.svg"
     )
 
 
@@ -179,6 +192,18 @@ def test_figures_are_the_same_every_time(tmp_path: Path) -> None:
         draw_heatmap(tmp_path / f"{name}-map.svg", cells(rows))
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert (tmp_path / "a-map.svg").read_bytes() == (tmp_path / "b-map.svg").read_bytes()
+
+
+def test_instances_are_drawn_the_same_by_every_process(tmp_path: Path) -> None:
+    drawn = (
+        "import sys; from pathlib import Path; from ncirl.experiments.figure import draw_figure\n"
+        "from ncirl.experiments.settings import RunSettings\n"
+        "draw_figure(Path(sys.argv[1]), {6: RunSettings(nodes=6, seed=1).graph()}, {6: (8, 54)}, {}, {})\n"
+    )
+    for seed in ("1", "2"):
+        words = [sys.executable, "-W", "ignore", "-c", drawn, str(tmp_path / seed)]
+        subprocess.run(words, env=os.environ | {"PYTHONHASHSEED": seed}, check=True)
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
 
 def test_a_study_counts_its_verdicts() -> None:

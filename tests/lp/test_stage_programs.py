@@ -1,4 +1,4 @@
-"""P_A and P_D: primal against dual, optimality conditions, exact continuations, an independent solver."""
+"""P_A and P_D as both solvers use them: primal against dual, optimality, exact continuations, another solver."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stage_setups import Continuation, some_belief
 
-from ncirl import Game, HistoryLP, games, solve
+from ncirl import Game, HistoryLP, Observes, games, solve
 from ncirl._typing import FloatArray
-from ncirl.lp.attacker import HullLP, VectorLP
-from ncirl.lp.bounds import Hull, Vectors
-from ncirl.lp.defender import DefenderLP
 from ncirl.lp.session import Session
 from random_games import random_game
 
@@ -23,131 +21,126 @@ INDEPENDENT = 1e-6
 setups = st.tuples(st.integers(0, 10**6), st.sampled_from(["actions", "outcomes"]), st.integers(1, 3))
 
 
-def belief(rng: np.random.Generator, n: int) -> FloatArray:
-    """Draw beliefs of all kinds: inside, on faces, at corners."""
-    weights = rng.dirichlet(np.ones(n)) * (rng.random(n) < 0.8)
-    return weights / weights.sum() if weights.sum() > 0 else np.eye(n)[0]
-
-
-def random_vectors(rng: np.random.Generator, game: Game, count: int) -> dict[object, Vectors]:
-    n = len(game.intents)
-    return {
-        s: Vectors.zero(n) if game.is_terminal(s) else Vectors(rng.normal(size=(count, n)) * 3) for s in game.explore()
-    }
-
-
-def random_hulls(rng: np.random.Generator, game: Game, count: int) -> dict[object, Hull]:
-    """Draw points under the concave envelope of random vectors."""
-    n, hulls = len(game.intents), {}
-    for state, upper in random_vectors(rng, game, 3).items():
-        corners = upper.alphas.min(axis=0) - rng.random(n) * (not game.is_terminal(state))
-        points = [belief(rng, n) for _ in range(count)]
-        hulls[state] = Hull.of(corners, points, [upper.value(b) for b in points])
-    return hulls
-
-
-@settings(max_examples=250, deadline=None)
-@given(setup=setups)
-def test_primal_and_dual_agree(setup: tuple[int, str, int]) -> None:
+@settings(max_examples=250)
+@given(setup=setups, few=st.booleans())
+def test_primal_and_dual_agree(setup: tuple[int, str, int], few: bool) -> None:
     seed, observes, count = setup
     game = random_game(seed, observes=observes, signals=True, discount=0.9)
     rng = np.random.default_rng(seed)
-    vectors = random_vectors(rng, game, count)
-    for state in game.explore():
-        if game.is_terminal(state):
-            continue
-        stage, seen = game.stage(state), game.observations(state)
-        after = [vectors[s] for s in seen.successors]
-        primal, dual = VectorLP(stage, seen, 0.9, after), DefenderLP(stage, seen, 0.9, after)
+    after, prior = Continuation.drawn(rng, game, count), np.sum([start.mass for start in game.starts], axis=0)
+    for state in after.number:
+        primal, dual = after.vector_program(state, few=few), after.defender_program(state, prior)
         for _ in range(2):
-            b = belief(rng, len(game.intents))
-            step, conjugate = primal.solve(b), dual.at_belief(b)
-            assert conjugate.value == pytest.approx(step.value, abs=AGREEMENT)
-            assert conjugate.vector @ b == pytest.approx(step.value, abs=AGREEMENT)
+            b = some_belief(rng, len(game.intents))
+            found, conjugate = primal.solve(b), dual.at_belief(b)
+            value = found.vector @ b
+            assert conjugate.value == pytest.approx(value, abs=AGREEMENT)
+            assert conjugate.vector @ b == pytest.approx(value, abs=AGREEMENT)
             # ζ = −α is the promise at which the dual game attains the conjugate at b
-            assert dual.at_promise(-step.vector).value + step.vector @ b == pytest.approx(step.value, abs=AGREEMENT)
+            assert dual.at_promise(-found.vector).value + found.vector @ b == pytest.approx(value, abs=AGREEMENT)
             zeta = rng.normal(size=len(b))
-            assert dual.at_promise(zeta).value >= step.value + zeta @ b - AGREEMENT  # w(ζ) ≥ v(b) + ζ·b
+            assert dual.at_promise(zeta).value >= value + zeta @ b - AGREEMENT  # w(ζ) ≥ v(b) + ζ·b
 
 
-@settings(max_examples=100, deadline=None)
-@given(setup=setups)
-def test_every_program_meets_its_optimality_conditions(setup: tuple[int, str, int]) -> None:
+@settings(max_examples=100)
+@given(setup=setups, few=st.booleans())
+def test_every_program_meets_its_optimality_conditions(setup: tuple[int, str, int], few: bool) -> None:
     seed, observes, count = setup
     game = random_game(seed, observes=observes, signals=True)
     rng = np.random.default_rng(seed)
-    vectors, hulls = random_vectors(rng, game, count), random_hulls(rng, game, count)
-    state = game.starts[0].state
-    stage, seen = game.stage(state), game.observations(state)
-    after = [vectors[s] for s in seen.successors]
-    below = [hulls[s] for s in seen.successors]
-    hull, vector, dual = (
-        HullLP(stage, seen, 0.9, below),
-        VectorLP(stage, seen, 0.9, after),
-        DefenderLP(stage, seen, 0.9, after),
-    )
+    after, state = Continuation.drawn(rng, game, count), game.starts[0].state
+    above, below = after.vector_program(state, few=few), after.point_program(state, whole=not few)
+    dual = after.defender_program(state, some_belief(rng, len(game.intents)))
     for _ in range(3):
-        b = belief(rng, len(game.intents))
-        hull.solve(b)
-        vector.solve(b)
+        b = some_belief(rng, len(game.intents))
+        above.solve(b)
+        below.solve(b)
         dual.at_promise(rng.normal(size=len(b)))
-        for session in (hull.session, vector.session, dual.session):
+        for session in (above.session, below.session, dual.session):
             assert session.kkt(session.solve()).worst <= KKT_TOLERANCE
 
 
-@settings(max_examples=60, deadline=None)
-@given(setup=setups)
-def test_answers_mean_what_they_say(setup: tuple[int, str, int]) -> None:
+@settings(max_examples=100)
+@given(setup=setups, few=st.booleans())
+def test_rows_and_columns_left_out_are_not_missed(setup: tuple[int, str, int], few: bool) -> None:
+    """The plan secures, on all vectors against every defence, what the vector concedes to every action."""
+    seed, observes, count = setup
+    game = random_game(seed, observes=observes, signals=True)
+    rng = np.random.default_rng(seed)
+    after, state = Continuation.drawn(rng, game, count), game.starts[0].state
+    stage, seen, b = game.stage(state), game.observations(state), some_belief(rng, len(game.intents))
+    found = after.vector_program(state, few=few).solve(b)
+    plan = np.zeros((len(stage.attacker), len(b)))
+    plan[found.actions] = found.plan
+    payoff = np.einsum("at,adt->d", plan, stage.reward)
+    for i, beta in enumerate(seen.mass @ plan):
+        if not game.is_terminal(seen.successors[i]):
+            payoff += game.discount * (after.alphas[seen.successors[i]] @ beta).min() * seen.weight[[i]].toarray()[0]
+    assert payoff.min() == pytest.approx(found.vector @ b, abs=AGREEMENT)
+
+
+@settings(max_examples=60)
+@given(setup=setups, whole=st.booleans())
+def test_answers_mean_what_they_say(setup: tuple[int, str, int], whole: bool) -> None:
     """A plan has its belief as column sums, uses no more than its posteriors, and pays its value against every d."""
     seed, observes, count = setup
     game = random_game(seed, observes=observes, signals=True)
     rng = np.random.default_rng(seed)
-    hulls = random_hulls(rng, game, count)
-    state = game.starts[0].state
+    after, state = Continuation.drawn(rng, game, count), game.starts[0].state
     stage, seen = game.stage(state), game.observations(state)
-    b = belief(rng, len(game.intents))
-    step = HullLP(stage, seen, 0.9, [hulls[s] for s in seen.successors]).solve(b)
-    np.testing.assert_allclose(step.plan.sum(axis=0), b, atol=AGREEMENT)
-    assert step.defence.sum() == pytest.approx(1.0)
-    payoff = np.einsum("at,adt->d", step.plan, stage.reward)
-    for i, beta in enumerate(seen.mass @ step.plan):
-        hull = hulls[seen.successors[i]]
-        points, shares = step.mixture.of(i)
-        assert (shares @ hull.beliefs[points] <= beta + AGREEMENT).all()
-        later = hull.corners @ beta + shares @ hull.gains[points]
-        payoff += 0.9 * later * seen.weight[[i]].toarray()[0]
-    assert payoff.min() == pytest.approx(step.value, abs=AGREEMENT)
+    here, points = after.arrays(state), after.points
+    b = some_belief(rng, len(game.intents))
+    found = after.point_program(state, whole=whole).solve(b)
+    plan = np.zeros((len(stage.attacker), len(b)))
+    plan[found.actions] = found.plan
+    np.testing.assert_allclose(plan.sum(axis=0), b, atol=1e-12)
+    assert found.mix.sum() == pytest.approx(1.0)
+    payoff = np.einsum("at,adt->d", plan, stage.reward)
+    for k, i in enumerate(here.seen.tolist()):
+        beta, store = (seen.mass @ plan)[i], points.stores[int(here.successor[k])]
+        mine = found.observation == k
+        at = [int(np.flatnonzero(store.nodes == node)[0]) for node in found.following[mine]]
+        assert (found.share[mine] @ store.beliefs[at] <= beta + 1e-12).all()
+        later = store.corners @ beta + found.share[mine] @ store.gains[at]
+        payoff += game.discount * later * seen.weight[[i]].toarray()[0]
+    np.testing.assert_allclose(payoff, found.payoff, atol=1e-9)
 
 
 @pytest.mark.parametrize("observes", ["actions", "outcomes"])
 @pytest.mark.parametrize("name", ["aumann-maschler-1", "patrol", "big-match"])
 def test_exact_continuations_reproduce_the_value_stage_by_stage(name: str, observes: str) -> None:
     """v_n(s, b) from v_{n−1} at the posteriors of an optimal plan: from below by points, from above by vectors."""
-    base = games.builtin(name).with_horizon(1, discount=1.0).like(observes=ncirl_observes(observes))
+    base = games.builtin(name).with_horizon(1, discount=1.0).like(observes=Observes(observes))
     state = base.starts[0].state
     b = np.array([0.4, 0.6])
-    stage, seen = base.stage(state), base.observations(state)
+    seen = base.observations(state)
     for n in range(2, 5):
         whole = solve(base.with_horizon(n).start_at(state, b), HistoryLP())
         plan = whole.policies[0][0] * b
         order = np.ix_(np.argsort(whole.merged.attacker[0, state]), range(2))
         betas = seen.mass @ plan[order]
-        hulls, vectors = [], []
+        later = base.with_horizon(n - 1)
+        beliefs: dict[object, list[FloatArray]] = {}
         for successor, beta in zip(seen.successors, betas, strict=True):
-            later = base.with_horizon(n - 1)
-            corners = np.array([value_at(later, successor, e) for e in np.eye(2)])
-            points = [beta / beta.sum()] if beta.sum() > 1e-9 else []
-            hulls.append(Hull.of(corners, points, [value_at(later, successor, p) for p in points]))
-            alphas = [slope_at(later, successor, p) for p in [*points, *np.eye(2), np.array([0.5, 0.5])]]
-            vectors.append(Vectors(np.array(alphas)))
-        assert HullLP(stage, seen, 1.0, hulls).solve(b).value == pytest.approx(whole.lower, abs=AGREEMENT)
-        assert VectorLP(stage, seen, 1.0, vectors).solve(b).value >= whole.upper - AGREEMENT
-
-
-def ncirl_observes(name: str) -> object:
-    from ncirl import Observes
-
-    return Observes(name)
+            if not base.is_terminal(successor):
+                beliefs.setdefault(successor, []).extend([beta / beta.sum()] if beta.sum() > 1e-9 else [])
+        after = Continuation(
+            base,
+            {
+                s: np.array([slope_at(later, s, p) for p in [*at, *np.eye(2), np.array([0.5, 0.5])]])
+                for s, at in beliefs.items()
+            },
+            {
+                s: (
+                    np.array([value_at(later, s, e) for e in np.eye(2)]),
+                    np.array(at).reshape(-1, 2),
+                    np.array([value_at(later, s, p) for p in at]),
+                )
+                for s, at in beliefs.items()
+            },
+        )
+        assert after.point_program(state).solve(b).value == pytest.approx(whole.lower, abs=AGREEMENT)
+        assert after.vector_program(state).solve(b).vector @ b >= whole.upper - AGREEMENT
 
 
 def value_at(game: Game, state: object, b: FloatArray) -> float:
@@ -162,6 +155,53 @@ def slope_at(game: Game, state: object, b: FloatArray) -> FloatArray:
     return found.tree.conceded(found.defences)[0]
 
 
+@pytest.mark.parametrize("seed", range(24))
+def test_an_interior_point_solver_agrees_on_the_program_as_it_is_written(seed: int) -> None:
+    """P_A in full, written down a second time from the stage, against the live programs that began with one action."""
+    game = random_game(seed, observes="actions" if seed % 2 else "outcomes", signals=True)
+    rng = np.random.default_rng(seed)
+    after, state = Continuation.drawn(rng, game, 3), game.starts[0].state
+    b = some_belief(rng, len(game.intents))
+    above = after.vector_program(state, few=True).solve(b).vector @ b
+    below = after.point_program(state).solve(b).value
+    assert above == pytest.approx(written_out(after, state, b, from_above=True), abs=INDEPENDENT)
+    assert below == pytest.approx(written_out(after, state, b, from_above=False), abs=INDEPENDENT)
+    assert after.point_program(state, whole=False).solve(b).value <= below + INDEPENDENT
+
+
+def written_out(after: Continuation, state: object, b: FloatArray, *, from_above: bool) -> float:
+    game = after.game
+    stage, seen = game.stage(state), game.observations(state)
+    plan, value = cp.Variable((len(stage.attacker), len(b)), nonneg=True), cp.Variable()
+    limits = [cp.sum(plan, axis=0) == b]
+    payoff = cp.hstack([cp.sum(cp.multiply(plan, stage.reward[:, d])) for d in range(len(stage.defender))])
+    for i, successor in enumerate(seen.successors):
+        if game.is_terminal(successor):
+            continue
+        beta = seen.mass[[i]].toarray()[0] @ plan
+        if from_above:
+            later = cp.Variable()
+            limits.append(later <= after.alphas[successor] @ beta)
+        else:
+            corners, beliefs, values = after.hulls[successor]
+            share = cp.Variable(len(values), nonneg=True)
+            limits.append(share @ beliefs <= beta)
+            later = corners @ beta + share @ np.maximum(values - beliefs @ corners, 0.0)
+        payoff = payoff + game.discount * later * seen.weight[[i]].toarray()[0]
+    problem = cp.Problem(cp.Maximize(value), [*limits, value <= payoff])
+    return float(problem.solve(solver=cp.CLARABEL))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_interior_point_solver_agrees_on_the_dual(seed: int) -> None:
+    game = random_game(seed, observes="actions" if seed % 2 else "outcomes", signals=True)
+    rng = np.random.default_rng(seed)
+    after, state = Continuation.drawn(rng, game, 3), game.starts[0].state
+    dual = after.defender_program(state, some_belief(rng, len(game.intents)))
+    value = dual.at_promise(rng.normal(size=len(game.intents))).value
+    assert clarabel(dual.session) == pytest.approx(value, abs=INDEPENDENT)
+
+
 def clarabel(session: Session) -> float:
     lp = session._highs.getLp()
     x = cp.Variable(lp.num_col_)
@@ -173,27 +213,3 @@ def clarabel(session: Session) -> float:
     goal = np.asarray(lp.col_cost_) @ x
     problem = cp.Problem(cp.Maximize(goal) if session.maximise else cp.Minimize(goal), limits)
     return float(problem.solve(solver=cp.CLARABEL))
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_an_interior_point_solver_agrees(seed: int) -> None:
-    observes = "actions" if seed % 2 else "outcomes"
-    game = random_game(seed, observes=observes, signals=True)
-    rng = np.random.default_rng(seed)
-    vectors, hulls = random_vectors(rng, game, 3), random_hulls(rng, game, 3)
-    state = game.starts[0].state
-    stage, seen = game.stage(state), game.observations(state)
-    after = [vectors[s] for s in seen.successors]
-    b, zeta = belief(rng, len(game.intents)), rng.normal(size=len(game.intents))
-    hull, vector, dual = (
-        HullLP(stage, seen, 0.9, [hulls[s] for s in seen.successors]),
-        VectorLP(stage, seen, 0.9, after),
-        DefenderLP(stage, seen, 0.9, after),
-    )
-    assert clarabel_after(hull, hull.solve(b).value) == pytest.approx(0.0, abs=INDEPENDENT)
-    assert clarabel_after(vector, vector.solve(b).value) == pytest.approx(0.0, abs=INDEPENDENT)
-    assert clarabel_after(dual, dual.at_promise(zeta).value) == pytest.approx(0.0, abs=INDEPENDENT)
-
-
-def clarabel_after(program: HullLP | VectorLP | DefenderLP, value: float) -> float:
-    return clarabel(program.session) - value

@@ -17,9 +17,8 @@ from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.games.office import office_graph
 from ncirl.reports.pictures import graph_figure, png_bytes, svg_text, themed_svg
 from ncirl.reports.pictures.layers import layered, levels_of
-from ncirl.reports.pictures.render import shortened
+from ncirl.reports.pictures.render import DARK, LIGHT, shortened
 from ncirl.reports.pictures.story_picture import story_figure
-from ncirl.reports.pictures.theme import DARK, LIGHT
 
 NASTY = "<script>alert('&')</script> $x^2$ \x1b[31m" + "long " * 20
 APART = 0.8  # rows between the middles of two boxes

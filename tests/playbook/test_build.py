@@ -11,7 +11,7 @@ import ncirl
 from ncirl.errors import InputError
 from ncirl.model.game import Game
 from ncirl.playbook.build import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
-from ncirl.playbook.faults import attacker_faults, defender_faults, share_gaps
+from ncirl.playbook.faults import playbook_faults, share_gaps
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from playbook.makers import controller_pair, history_pair
 from random_games import random_game
@@ -44,7 +44,7 @@ def test_defender_is_cleaned(game: Game) -> None:
     assert built.mixes[0].tolist() == [1.0, 0.0]
     assert np.asarray(built.moves.weights.sum(axis=1)).ravel().tolist() == [1.0, 1.0]
     assert built.starts[0][1].tolist() == [1.0]
-    assert defender_faults(built) == []
+    assert playbook_faults(built) == []
     assert built.claims[0] == pytest.approx([1 / (1 - GAMMA), 0.0])  # it always plays left
 
 
@@ -78,7 +78,7 @@ def test_shares_that_fall_short_are_filled_with_corners(game: Game) -> None:
     nodes = [quiet(share=0.8), *corners(1)]
     built = build_attacker_playbook(game, nodes, [[(0, 0.9)]], {("play", 0): 1, ("play", 1): 2})
     assert len(built) == 3
-    assert attacker_faults(built) == []
+    assert playbook_faults(built) == []
     assert share_gaps(built)[1].max() <= ROUNDING
     assert sorted(built.starts[0][1].tolist()) == pytest.approx([0.05, 0.05, 0.9])
 
@@ -86,14 +86,14 @@ def test_shares_that_fall_short_are_filled_with_corners(game: Game) -> None:
 def test_shares_that_exceed_are_scaled_down(game: Game) -> None:
     built = build_attacker_playbook(game, [quiet(share=1.1)], [[(0, 1.0 + 1e-9)]])
     assert built.moves.weights.data == pytest.approx([0.5, 0.5], abs=ROUNDING)
-    assert attacker_faults(built) == []
+    assert playbook_faults(built) == []
     assert built.claims[0] == pytest.approx(0.25 / (1 - GAMMA))
 
 
 def test_share_of_an_intent_that_is_not_there_is_dropped(game: Game) -> None:
     pure = AttackerNode("play", np.array([0.5, 0.5]), np.eye(2), 0.0, [(0, 1, 0.5), (1, 2, 0.5), (0, 0, 1e-8)])
     built = build_attacker_playbook(game, [pure, *corners(1)], [[(0, 1.0)]], {("play", 0): 1, ("play", 1): 2})
-    assert attacker_faults(built) == []
+    assert playbook_faults(built) == []
     assert share_gaps(built)[1].max() <= ROUNDING
     assert built.moves.weights.shape == (6, 3)
     assert built.moves.weights.nnz == 4  # the first node leads to both corners, each corner to itself
@@ -109,7 +109,7 @@ def test_intent_without_belief_follows_the_crowd(game: Game) -> None:
     nodes = [AttackerNode("play", np.array([1.0, 0.0]), policy, 0.0, [(0, 0, 1.0)])]
     built = build_attacker_playbook(game.start_at("play", [1.0, 0.0]), nodes, [[(0, 1.0)]])
     assert built.policies[0].tolist() == [[1.0, 1.0], [0.0, 0.0]]
-    assert attacker_faults(built) == []
+    assert playbook_faults(built) == []
 
 
 def rebuilt(playbook: DefenderPlaybook | AttackerPlaybook, noise: np.random.Generator) -> tuple[float, float]:

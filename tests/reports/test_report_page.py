@@ -14,10 +14,9 @@ from ncirl.formats.graph_source import EXTRA_KEY, draws, graph_of
 from ncirl.formats.load import load
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports import overview_page, report_page
-from ncirl.reports.fixed import fixed_defences
 from ncirl.reports.sections import first_chances, members_of
 from ncirl.reports.story import story
-from ncirl.reports.worth import without_option, worth_of_options
+from ncirl.reports.worth import fixed_defences, without_option, worth_of_options
 from ncirl.strategies.strategy import StationaryDefender
 from reports.conftest import NASTY
 

@@ -55,12 +55,12 @@ def test_slower_steps_are_steps_of_the_game(game: Game) -> None:
     Trials(search, width=2).deep(0.0, lambda: False)
     assert search.pace is not None
     assert search.pace > 1.0 - game.discount
-    visit = search.worst_start()
-    place, step = search.places[visit.place], search.programs(visit)[0].solve(visit.belief)
-    again = place.conceded(step.defences, step.mix, step.reach, step.promised)
-    np.testing.assert_allclose(again.max(axis=0), step.vector, rtol=ROUNDING)
-    shares = np.bincount(step.observation, step.chance, minlength=len(place.seen))
-    np.testing.assert_allclose(shares[np.unique(step.observation)], 1.0)
+    at = search.worst_start()
+    here, found = search.arrays[at.state], search.programs(at)[0].solve(at.belief)
+    again = here.conceded(found.defences, found.mix, found.reach, found.promised)
+    np.testing.assert_allclose(again.max(axis=0), found.vector, rtol=ROUNDING)
+    shares = np.bincount(found.observation, found.chance, minlength=len(here.seen))
+    np.testing.assert_allclose(shares[np.unique(found.observation)], 1.0)
 
 
 def test_a_discount_above_the_largest_is_refused_but_with_a_horizon() -> None:

@@ -23,10 +23,11 @@ PRINTED = NCPBVI(variant="printed")
 
 
 def test_the_two_estimates_cross_and_are_called_estimates() -> None:
-    """Aumann–Maschler I, γ = 1/3, p = 1/2: the value is 1/2, the printed primal says 3/4."""
-    solution = solve(games.aumann_maschler_1(1 / 2, 1 / 3), PRINTED)
-    assert solution.lower == pytest.approx(3 / 4, abs=LP_ACCURACY)
-    assert solution.lower > solution.upper
+    """Aumann–Maschler I, γ = 1/3, p = 2/5: the value is 22/45, the printed primal says 3/5, its dual 13/30."""
+    solution = solve(games.aumann_maschler_1(2 / 5, 1 / 3), PRINTED)
+    assert solution.lower == pytest.approx(3 / 5, abs=LP_ACCURACY)
+    assert solution.upper == pytest.approx(13 / 30, abs=LP_ACCURACY)
+    assert solution.upper < 22 / 45 < solution.lower
     assert solution.claim.startswith("Nothing is certified")
     assert "unbounded" not in solution.claim
     assert len(solution.trace) == PRINTED.expansions + 1

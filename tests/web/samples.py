@@ -12,9 +12,9 @@ import ncirl
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
 from ncirl.formats.graph_source import extra_of
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.web.arena import Arena
 from ncirl.web.limits import Limits
 from ncirl.web.opening import open_source
+from ncirl.web.playable import PlayablePolicy
 from ncirl.web.source import Source
 
 SETTINGS = ncirl.Certified(gap=0.0, relative_gap=0.02)
@@ -69,5 +69,5 @@ def source(name: str) -> Source:
     return Source(f"{name}.ncirl", policy_file(name))
 
 
-def arena(name: str) -> Arena:
-    return Arena(open_source(source(name), Limits()))
+def playable(name: str) -> PlayablePolicy:
+    return PlayablePolicy(open_source(source(name), Limits()))

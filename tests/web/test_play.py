@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 import ncirl
-from ncirl.web.arena import Arena
-from ncirl.web.play import Asked, Ended, Move, Play, Plays
-from ncirl.web.roles import Role
-from web.samples import arena as arena_of
-from web.samples import solved
+from ncirl.web.play import Move, Play, PlayCache, PlayKey, Role
+from ncirl.web.playable import PlayablePolicy
+from web.samples import playable, solved
 
 CLOSE = 1e-9
 NEAR = 1e-6  # two ways to compute the same number
@@ -27,8 +25,8 @@ Ids = Callable[[str], str]
 
 
 @pytest.fixture(scope="module")
-def arenas() -> dict[str, Arena]:
-    return {name: arena_of(name) for name in ("small", "alarmed", "patrol")}
+def policies() -> dict[str, PlayablePolicy]:
+    return {name: playable(name) for name in ("small", "alarmed", "patrol")}
 
 
 def asked(client: TestClient, contest: str, role: str, moves: list[Any], **others: Any) -> dict[str, Any]:
@@ -109,14 +107,14 @@ def test_the_attacker_has_the_intent_it_chose(client: TestClient, contest: Ids) 
         assert asked(client, contest("small"), "attacker", [], intent=intent)["intent"] == intent
 
 
-def test_what_nobody_certified_would_do_is_a_surprise(arenas: dict[str, Arena]) -> None:
-    arena = arenas["small"]
+def test_what_nobody_certified_would_do_is_a_surprise(policies: dict[str, PlayablePolicy]) -> None:
+    policy = policies["small"]
     surprised = 0
     for seed in range(20):
-        play = Play(arena, Role.ATTACKER, "spy", seed)
+        play = Play(policy, Role.ATTACKER, "spy", seed)
         while play.ended is None:
             never = np.flatnonzero(play.attempts == 0)
-            move = play.board.attacker.names[int(never[0]) if len(never) else 0]
+            move = play.position.attacker.names[int(never[0]) if len(never) else 0]
             before = play.belief
             play.step(move)
             assert play.stages[-1].surprise == bool(len(never))
@@ -158,37 +156,37 @@ def test_an_unsolved_contest_cannot_be_played(client: TestClient) -> None:
 
 
 def moves_of(play: Play) -> tuple[Move, ...]:
-    own = [stage.board.attacker.names[stage.a] for stage in play.stages]
+    own = [stage.before.attacker.names[stage.a] for stage in play.stages]
     return tuple(own)
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**53 - 1), draws=st.lists(st.integers(0, 1000), max_size=12), kept=st.integers(0, 12))
-def test_a_replay_is_the_play(arenas: dict[str, Arena], seed: int, draws: list[int], kept: int) -> None:
-    arena = arenas["alarmed"]
-    plays = Plays(arena, 10)
+def test_a_replay_is_the_play(policies: dict[str, PlayablePolicy], seed: int, draws: list[int], kept: int) -> None:
+    policy = policies["alarmed"]
+    plays = PlayCache(policy, 10)
     moves: tuple[Move, ...] = ()
     for k in draws:
-        play = plays.replay(Asked(Role.ATTACKER, "spy", seed, moves))
+        play = plays.replay(PlayKey(Role.ATTACKER, "spy", seed, moves))
         if play.ended is not None:
             break
-        moves = (*moves, play.board.attacker.names[k % len(play.board.attacker.names)])
-    if len(moves) and plays.replay(Asked(Role.ATTACKER, "spy", seed, moves[:-1])).ended is not None:
+        moves = (*moves, play.position.attacker.names[k % len(play.position.attacker.names)])
+    if len(moves) and plays.replay(PlayKey(Role.ATTACKER, "spy", seed, moves[:-1])).ended is not None:
         moves = moves[:-1]
-    going = plays.replay(Asked(Role.ATTACKER, "spy", seed, moves))
-    undone = plays.replay(Asked(Role.ATTACKER, "spy", seed, moves[:kept]))
-    anew = Plays(arena, 1).replay(Asked(Role.ATTACKER, "spy", seed, moves))
+    going = plays.replay(PlayKey(Role.ATTACKER, "spy", seed, moves))
+    undone = plays.replay(PlayKey(Role.ATTACKER, "spy", seed, moves[:kept]))
+    anew = PlayCache(policy, 1).replay(PlayKey(Role.ATTACKER, "spy", seed, moves))
     assert moves_of(going) == moves_of(anew) == moves
     for mine, other in zip(going.stages, anew.stages, strict=True):
-        assert (mine.board.name, mine.a, mine.d, mine.reward) == (other.board.name, other.a, other.d, other.reward)
+        assert (mine.before.name, mine.a, mine.d, mine.reward) == (other.before.name, other.a, other.d, other.reward)
         np.testing.assert_array_equal(mine.belief, other.belief)
     for mine, other in zip(undone.stages, anew.stages, strict=False):
         assert (mine.a, mine.d, mine.after.name) == (other.a, other.d, other.after.name)
 
 
-def test_plays_that_are_kept_do_not_mix(arenas: dict[str, Arena]) -> None:
-    plays = Plays(arenas["small"], 2)
-    wanted = [Asked(Role.WATCH, None, seed, (None,) * 3) for seed in range(6)]
+def test_plays_that_are_kept_do_not_mix(policies: dict[str, PlayablePolicy]) -> None:
+    plays = PlayCache(policies["small"], 2)
+    wanted = [PlayKey(Role.WATCH, None, seed, (None,) * 3) for seed in range(6)]
     first = [moves_of(plays.replay(asked)) for asked in wanted]
     again = [moves_of(plays.replay(asked)) for asked in wanted]
     assert first == again
@@ -196,38 +194,40 @@ def test_plays_that_are_kept_do_not_mix(arenas: dict[str, Arena]) -> None:
 
 
 @pytest.mark.parametrize("name", ["small", "patrol"])
-def test_the_mean_of_many_plays_is_what_the_strategies_are_worth(arenas: dict[str, Arena], name: str) -> None:
-    arena = arenas[name]
+def test_the_mean_of_many_plays_is_what_the_strategies_are_worth(
+    policies: dict[str, PlayablePolicy], name: str
+) -> None:
+    policy = policies[name]
     payoffs = np.zeros(EPISODES)
     for seed in range(EPISODES):
-        play = Play(arena, Role.WATCH, None, seed)
+        play = Play(policy, Role.WATCH, None, seed)
         while play.ended is None:
             play.step(None)
         payoffs[seed] = play.payoff
     solution = solved(name)
     exact = ncirl.expected_payoff(
-        solution.game, solution.attacker_strategy(), solution.defender_strategy(), stages=arena.stages
+        solution.game, solution.attacker_strategy(), solution.defender_strategy(), stages=policy.stages
     ).value
     assert abs(payoffs.mean() - exact) < DEVIATIONS * payoffs.std() / np.sqrt(EPISODES)
-    assert solution.lower - NEAR <= exact + arena.game.discount**arena.stages * 10
+    assert solution.lower - NEAR <= exact + policy.game.discount**policy.stages * 10
     assert exact <= solution.upper + NEAR
 
 
 @pytest.mark.parametrize("name", ["small", "alarmed", "patrol"])
-def test_the_guarantee_is_what_the_best_response_gets(arenas: dict[str, Arena], name: str) -> None:
+def test_the_guarantee_is_what_the_best_response_gets(policies: dict[str, PlayablePolicy], name: str) -> None:
     solution = solved(name)
     best = ncirl.best_response_to_defender(solution.game, solution.defender_strategy())
-    guaranteed = list(arenas[name].guarantee.values())
+    guaranteed = list(policies[name].guarantee.values())
     np.testing.assert_allclose(guaranteed, best.per_intent, atol=NEAR)
 
 
-def test_a_play_ends_at_the_horizon_or_when_little_is_left(arenas: dict[str, Arena]) -> None:
-    play = Play(arenas["patrol"], Role.WATCH, None, 0)
+def test_a_play_ends_at_the_horizon_or_when_little_is_left(policies: dict[str, PlayablePolicy]) -> None:
+    play = Play(policies["patrol"], Role.WATCH, None, 0)
     for _ in range(3):
         play.step(None)
-    assert play.ended is Ended.HORIZON
-    idle = Play(arenas["small"], Role.ATTACKER, "spy", 0)
+    assert play.ended == "horizon"
+    idle = Play(policies["small"], Role.ATTACKER, "spy", 0)
     while idle.ended is None:
         idle.step("nothing")
-    assert idle.ended is Ended.CAP
-    assert arenas["small"].game.discount ** len(idle.stages) <= 0.005
+    assert idle.ended == "cap"
+    assert policies["small"].game.discount ** len(idle.stages) <= 0.005

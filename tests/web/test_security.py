@@ -22,9 +22,9 @@ import ncirl
 from ncirl.errors import InputError
 from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.web.app import create_app
-from ncirl.web.arena import Arena
 from ncirl.web.limits import Limits
 from ncirl.web.opening import open_source
+from ncirl.web.playable import PlayablePolicy
 from ncirl.web.server import is_loopback
 from ncirl.web.source import Source
 from web.conftest import ADDRESS
@@ -242,7 +242,7 @@ def test_a_damaged_policy_is_refused_or_sound(at: int, change: bytes, name: str)
     at %= len(raw)
     damaged = raw[:at] + change + raw[at + len(change) :]
     with suppress(InputError):
-        assert np.isfinite(Arena(open_source(Source(name, damaged), LIMITS)).policy.upper)
+        assert np.isfinite(PlayablePolicy(open_source(Source(name, damaged), LIMITS)).solution.upper)
 
 
 @settings(max_examples=100, deadline=None)

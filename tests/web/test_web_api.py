@@ -47,7 +47,7 @@ def solving() -> Iterator[TestClient]:
 def jobs_of(client: TestClient) -> Any:
     app = client.app
     assert isinstance(app, FastAPI)
-    return app.state.desk.jobs
+    return app.state.app_state.jobs
 
 
 def example(client: TestClient, title: str) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from ncirl.adapters.table import Table, attack_table, defence_table
 from ncirl.errors import InputError
 from ncirl.formats.load import PREFIX
 from ncirl.games import BUILTIN
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
-from ncirl.model.starts import prior_of
 from ncirl.strategies.players import draw
 from ncirl.strategies.public_state import number_of
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory, uniform_attacker, uniform_defender

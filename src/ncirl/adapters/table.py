@@ -20,7 +20,7 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.adapters.contest import Contest
 from ncirl.errors import InputError
-from ncirl.model.starts import prior_of
+from ncirl.model.belief import prior_of
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["Table", "attack_table", "defence_table"]

@@ -20,8 +20,8 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.baselines.lookahead import attacker_values
 from ncirl.errors import InputError
+from ncirl.model.belief import start_laws
 from ncirl.model.game import Game
-from ncirl.model.starts import start_laws
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley, ShapleySolution
 from ncirl.strategies.players import Seed, draw

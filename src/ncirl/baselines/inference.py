@@ -14,8 +14,8 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.baselines.demonstrations import Demonstration, Demonstrator, demonstrator_strategy
 from ncirl.errors import InputError
+from ncirl.model.belief import prior_of, start_laws
 from ncirl.model.game import Game
-from ncirl.model.starts import prior_of, start_laws
 from ncirl.solvers.shapley import ShapleySolution
 from ncirl.strategies.public_state import number_of
 

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike
 
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.model.stage import SUM_TOLERANCE
-from ncirl.model.starts import prior_of
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley, ShapleySolution
 from ncirl.strategies.strategy import Memory, StationaryDefender

@@ -55,7 +55,7 @@ def patrol(*, json: JsonFlag = False) -> None:
 
     Example: `ncirl example patrol`
     """
-    from ncirl.games.patrol_story import patrol_story
+    from ncirl.games.patrol import patrol_story
     from ncirl.solvers.history_lp.history_lp import HistoryLP
 
     story = patrol_story()

@@ -16,7 +16,7 @@ from ncirl.errors import InputError
 from ncirl.solution import Progress, ProgressCallback
 
 if TYPE_CHECKING:
-    from ncirl.experiments.campaign import Announce, Step
+    from ncirl.experiments.campaign import Announce, CampaignProgress
 
 __all__ = ["announced", "interruptible", "reported"]
 
@@ -115,7 +115,7 @@ def announced(quiet: bool) -> Iterator[Announce]:
         left = (text("left"), rich.TimeRemainingColumn(), text("{task.fields[note]}"))
         with rich.Progress(*done, *left, console=console, speed_estimate_period=WINDOW) as bars:
 
-            def bar(name: str) -> Callable[[Step], None]:
+            def bar(name: str) -> Callable[[CampaignProgress], None]:
                 task = bars.add_task(name, total=None, note="")
                 return lambda step: bars.update(
                     task, total=step.total - step.kept, completed=step.done, note=_note(step)
@@ -126,10 +126,10 @@ def announced(quiet: bool) -> Iterator[Announce]:
         yield _plain_steps
 
 
-def _plain_steps(name: str) -> Callable[[Step], None]:
+def _plain_steps(name: str) -> Callable[[CampaignProgress], None]:
     began, due = time.monotonic(), 0.0
 
-    def show(step: Step) -> None:
+    def show(step: CampaignProgress) -> None:
         nonlocal due
         now, left = time.monotonic(), step.total - step.kept - step.done
         if now < due and left:
@@ -141,7 +141,7 @@ def _plain_steps(name: str) -> Callable[[Step], None]:
     return show
 
 
-def _note(step: Step) -> str:
+def _note(step: CampaignProgress) -> str:
     kept = [f"{step.kept} kept from before"] if step.kept else []
     failed = [f"{step.failed} failed"] if step.failed else []
     return ", ".join(kept + failed)

@@ -14,7 +14,7 @@ from ncirl.cli.progress import announced
 from ncirl.errors import InputError
 
 if TYPE_CHECKING:
-    from ncirl.experiments.outcome import Outcome
+    from ncirl.experiments.campaign import CampaignResult
     from ncirl.experiments.pool import Pool
 
 __all__ = ["reproduce"]
@@ -186,7 +186,7 @@ def _pool(jobs: int | None, address: str | None) -> Pool:
     return cluster(address)
 
 
-def _print(found: Outcome, as_json: bool) -> None:
+def _print(found: CampaignResult, as_json: bool) -> None:
     if as_json:
         print_json(
             {

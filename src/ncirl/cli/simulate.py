@@ -24,8 +24,8 @@ from ncirl.cli.solve import solver_named
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import AnsweringAttacker, Simulation
 from ncirl.formats.load import load
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
-from ncirl.model.starts import prior_of
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import PlayableSolution, solve
 from ncirl.strategies.strategy import (

@@ -64,7 +64,7 @@ def verify(
 def _second(path: str, found: Certificate) -> dict[str, Any]:
     """Say what the second verifier finds, and whether the two agree."""
     from ncirl.exact import verify_exact
-    from ncirl.exact.agreement import agrees, decimal_above, decimal_below
+    from ncirl.exact.certificate import agrees, decimal_above, decimal_below
 
     lower, upper = (
         given if math.isfinite(given) else 0.0  # a verifier at a loss allows nothing

@@ -21,8 +21,8 @@ from ncirl.errors import SizeError
 from ncirl.evaluation.best_response import Situation, attacker_choices
 from ncirl.evaluation.decision import best_values
 from ncirl.evaluation.tail import Tail
+from ncirl.model.belief import start_laws
 from ncirl.model.game import Game
-from ncirl.model.starts import start_laws
 from ncirl.strategies.strategy import DefenderStrategy, Memory
 
 __all__ = ["AnsweringAttacker"]

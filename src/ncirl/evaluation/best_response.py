@@ -28,8 +28,8 @@ from ncirl._typing import FloatArray, State
 from ncirl.evaluation.decision import Choices, best_values
 from ncirl.evaluation.moves import MoveTable
 from ncirl.evaluation.tail import Tail
+from ncirl.model.belief import prior_of, start_laws
 from ncirl.model.game import Game
-from ncirl.model.starts import prior_of, start_laws
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = [

@@ -20,8 +20,8 @@ from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import SizeError
 from ncirl.evaluation.moves import MoveTable
 from ncirl.evaluation.tail import Tail
+from ncirl.model.belief import prior_of, start_laws
 from ncirl.model.game import Game
-from ncirl.model.starts import prior_of, start_laws
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["Payoff", "expected_payoff"]

@@ -1,7 +1,16 @@
 """What the attacker's playbook secures: per node, the least that a defender who sees the nodes can concede.
 
-A node plans π(a | θ) b(θ). Of the posterior after observation i (`shares`) λ_ij φ_ij is at node j as meant; the rest,
-stray_i, is worth at least
+Beliefs b and policies π are divided by their sums. After observation i the posterior is
+
+    β_i(θ) = Σ_a mass[i, a] π(a | θ) b(θ),
+
+and the shares φ make σ_i(θ) = Σ_j φ_ij b_j(θ) of it: the attacker of θ goes to node j with probability
+φ_ij b_j(θ) / σ_i(θ), by the shares alone where σ_i(θ) = 0. Of what arrives at j,
+
+    λ_ij φ_ij b_j,        λ_ij = min { β_i(θ) / σ_i(θ) : b_j(θ) > 0 },
+
+is what the node was made for; the rest, stray_i = Σ_θ β_i(θ) − Σ_j λ_ij φ_ij, is where it was not meant to be, and is
+worth at least
 
     W = N · min(0, min over n, d, θ of Σ_a π_n(a | θ) r(a, d, θ))
 
@@ -10,7 +19,9 @@ per unit, wherever it plays on. So
     v(n) = min_d  Σ_{a,θ} π(a | θ) b(θ) r(a, d, θ) + γ Σ_i weight[i, d] ( Σ_j λ_ij φ_ij v(j) + stray_i W ),
     L = Σ_s ( Σ_j λ_sj φ_sj v(j) + stray_s W ),
 
-over the observations and the starts after which play goes on; a start's posterior is the prior P0(s, ·).
+over the observations and the starts after which play goes on; a start's posterior is the prior P0(s, ·). It is a fault
+where β and σ differ by more than `TOLERANCE` in sum, and where an intent that a belief rules out does what no other
+does there: then it would meet observations that the node knows nothing of.
 """
 
 from __future__ import annotations
@@ -20,37 +31,71 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from ncirl.exact.arithmetic import (
+    TERM,
+    TOLERANCE,
+    ZERO,
+    digits,
+    dot,
+    has_small,
+    is_distribution,
+    normalised,
+    ratio,
+    spend,
+)
 from ncirl.exact.game import Game
 from ncirl.exact.playbook import SMALL, Guarantee, Playbook, named, read_playbook
 from ncirl.exact.process import Process, Row
-from ncirl.exact.rationals import ZERO, dot, has_small, is_distribution, normalised
 from ncirl.exact.reading import Contents
-from ncirl.exact.shares import Node, Split, split
-from ncirl.exact.stage import Stage
+from ncirl.exact.stage import Observation, Stage
 
 __all__ = ["Attack", "read_attack"]
 
+Masses = Mapping[int, Fraction]
 Terms = list[tuple[Fraction, Fraction]]
+
+
+@dataclass(frozen=True)
+class Node:
+    """How a node plays: π, and the positive entries of its belief."""
+
+    policy: Sequence[Sequence[Fraction]]  # indexed [a][θ]
+    belief: Masses  # by θ
+
+    def posterior(self, seen: Observation) -> Masses:
+        """Return β after an observation, for the intents that the belief allows."""
+        return {
+            theta: b * dot((mass, self.policy[a][theta]) for a, mass in seen.mass.items())
+            for theta, b in self.belief.items()
+        }
+
+    @property
+    def keeps_together(self) -> bool:
+        """Whether intents that are ruled out do only what others do."""
+        return all(any(chances[theta] for theta in self.belief) for chances in self.policy if any(chances))
+
+
+@dataclass(frozen=True)
+class Split:
+    """What becomes of a posterior: λφ by node, what goes astray, and whether the shares make it up."""
+
+    meant: Masses
+    stray: Fraction
+    is_made_up: bool
+
+    def worth(self, values: Sequence[Fraction], worst: Fraction) -> Fraction:
+        """Return what all of it is worth at least, with what goes astray at `worst` per unit."""
+        return dot([*((share, values[j]) for j, share in self.meant.items()), (self.stray, worst)])
 
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """The attacker's playbook: `faults` first, then `guarantee` where there are none.
-
-    Attributes
-    ----------
-    policies : sequence
-        Per node, and there per intent, the weights of the actions.
-    beliefs : sequence
-        Per node, the weights of the intents.
-    claims : sequence of float
-        What the nodes claim: where values are looked for first, and no more.
-    """
+    """The attacker's playbook: `faults` first, then `guarantee` where there are none."""
 
     playbook: Playbook
-    policies: Sequence[Sequence[Sequence[float]]]
-    beliefs: Sequence[Sequence[float]]
-    claims: Sequence[float]
+    policies: Sequence[Sequence[Sequence[float]]]  # weights of the actions, indexed [n][θ][a]
+    beliefs: Sequence[Sequence[float]]  # weights of the intents, indexed [n][θ]
+    claims: Sequence[float]  # by node: where values are looked for first, and no more
 
     def faults(self) -> list[str]:
         """List what keeps the playbook from being one."""
@@ -110,24 +155,14 @@ class Attack:
     @cached_property
     def _begun(self) -> dict[int, Split]:
         """By start at which play goes on, what becomes of the prior."""
-        game = self.playbook.game
+        starts = self.playbook.game.starts
         return {
-            k: split(dict(enumerate(mass)), self.playbook.starts[k], self._nodes)
-            for k, (state, mass) in enumerate(game.starts)
-            if not game.over(game.beginning(state))
+            k: split(dict(enumerate(starts[k][1])), shares, self._nodes) for k, shares in self.playbook.begun().items()
         }
 
 
 def read_attack(contents: Contents, game: Game) -> Attack:
-    """Read the attacker's playbook of a file.
-
-    Raises
-    ------
-    InputError
-        When arrays are missing, do not fit together or the game, or point nowhere.
-    SizeError
-        When there is too much to compute exactly.
-    """
+    """Read the attacker's playbook of a file; raises as `read_playbook` does."""
     playbook, n_t = read_playbook(contents, game, "attacker"), game.n_intents
     n = len(playbook)
     tape = contents.tape("attacker_policies", contents.floats("attacker_policies", None))
@@ -175,3 +210,23 @@ def _rows(playbook: Playbook, k: int, node: Node, splits: Mapping[int, Split], w
         )
         for d in range(stage.n_d)
     ]
+
+
+def split(posterior: Masses, shares: Mapping[int, float], nodes: Sequence[Node]) -> Split:
+    """Divide a posterior among nodes by shares that are finite and not negative."""
+    positive = {j: Fraction(share) for j, share in shares.items() if share}
+    spend(2 * TERM * sum(len(nodes[j].belief) for j in positive))
+    made: dict[int, list[tuple[Fraction, Fraction]]] = {}
+    for j, share in positive.items():
+        for theta, b in nodes[j].belief.items():
+            made.setdefault(theta, []).append((share, b))
+    sigma = {theta: dot(terms) for theta, terms in made.items()}
+    one = Fraction(1)
+    beta = dot((one, mass) for mass in posterior.values())
+    gaps = (abs(posterior.get(t, ZERO) - sigma.get(t, ZERO)) for t in posterior.keys() | sigma.keys())
+    is_made_up = bool(positive) and dot((one, gap) for gap in gaps) <= TOLERANCE
+    ratios = {theta: ratio(posterior.get(theta, ZERO), total) for theta, total in sigma.items()}
+    longest = max((digits(part.denominator) for part in ratios.values()), default=0)
+    spend(4 * longest**2 * sum(len(nodes[j].belief) for j in positive))  # to compare
+    meant = {j: share * min(ratios[theta] for theta in nodes[j].belief) for j, share in positive.items()}
+    return Split(meant, beta - dot((one, mass) for mass in meant.values()), is_made_up)

@@ -6,6 +6,14 @@ end of what the attacker secures, L, and the upper end of what the defender conc
 the game, whatever made the file. Both are proved to lie within `error` of the exact ones; with R the largest reward,
 that is at most some 2^-157 R N for each group of nodes that recur and lead to each other, and mostly far less.
 
+The floating-point verifier gives away what rounding may have cost and says how much that was. With `f` its bounds and
+`e` the exact ones, known up to `error`, the two verifiers agree where on both sides
+
+    f.lower ≤ e.lower ≤ f.lower + f.lower_allowance,        f.upper − f.upper_allowance ≤ e.upper ≤ f.upper.
+
+A bound that the one does not have for a fault, the other must not have either. A first verifier that is at a loss
+without a fault says so by an infinite allowance, which rules nothing out.
+
 The two bounds are what is judged. What single nodes claim is judged by `ncirl.verify`, which knows for each of them how
 much rounding may hide; here it only says where to look for values.
 """
@@ -15,18 +23,22 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Protocol
 
 from ncirl.errors import InputError
+from ncirl.exact.arithmetic import limited
 from ncirl.exact.attacker import Attack, read_attack
 from ncirl.exact.defender import Defence, read_defence
 from ncirl.exact.game import Game, read_game
 from ncirl.exact.playbook import Guarantee
 from ncirl.exact.reading import read_contents
-from ncirl.exact.work import limited
 
-__all__ = ["ExactCertificate", "verify_exact"]
+__all__ = ["ExactCertificate", "Rounded", "agrees", "decimal_above", "decimal_below", "verify_exact"]
+
+DIGITS = 30  # of a bound that is written down
 
 
 @dataclass(frozen=True)
@@ -163,3 +175,63 @@ def _guarantee(side: str, playbook: Attack | Defence, game: Game, faults: list[s
     found = [f"{side}'s playbook: {fault}" for fault in playbook.faults()]
     faults += found
     return None if found or game.faults else playbook.guarantee()
+
+
+class Rounded(Protocol):
+    """What the floating-point verifier found."""
+
+    @property
+    def lower(self) -> float:
+        """What the attacker secures; -inf where faults leave nothing to compute."""
+        ...
+
+    @property
+    def upper(self) -> float:
+        """What the defender concedes; inf where faults leave nothing to compute."""
+        ...
+
+    @property
+    def lower_allowance(self) -> float:
+        """How far the exact lower bound is above it at most."""
+        ...
+
+    @property
+    def upper_allowance(self) -> float:
+        """How far the exact upper bound is below it at most."""
+        ...
+
+
+def agrees(found: Rounded, exact: ExactCertificate) -> bool:
+    """Tell whether rounded bounds are as good as they say, by the exact ones."""
+    return _within(found.lower, found.lower_allowance, exact.lower, exact.error) and _within(
+        -found.upper, found.upper_allowance, None if exact.upper is None else -exact.upper, exact.error
+    )
+
+
+def _within(bound: float, allowance: float, exact: Fraction | None, error: Fraction) -> bool:
+    if exact is None or math.isinf(allowance):
+        return bound == -math.inf
+    if not (math.isfinite(bound) and math.isfinite(allowance)):
+        return False
+    return -error <= exact - Fraction(bound) <= Fraction(allowance) + error
+
+
+def decimal_below(number: Fraction) -> str:
+    """Write a number with `DIGITS` digits, rounded down.
+
+    Examples
+    --------
+    >>> decimal_below(Fraction(2, 3)), decimal_above(Fraction(-2, 3))
+    ('0.666666666666666666666666666666', '-0.666666666666666666666666666666')
+    """
+    return _decimal(number, ROUND_FLOOR)
+
+
+def decimal_above(number: Fraction) -> str:
+    """Write a number with `DIGITS` digits, rounded up."""
+    return _decimal(number, ROUND_CEILING)
+
+
+def _decimal(number: Fraction, rounding: str) -> str:
+    context = Context(prec=DIGITS, rounding=rounding)
+    return str(context.divide(Decimal(number.numerator), Decimal(number.denominator)))

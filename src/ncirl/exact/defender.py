@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from ncirl.exact.arithmetic import ZERO, dot, has_small, is_distribution, normalised, spend
 from ncirl.exact.game import Game
 from ncirl.exact.playbook import LINK, SMALL, Guarantee, Playbook, named, read_playbook
 from ncirl.exact.process import Process, Row
-from ncirl.exact.rationals import ZERO, dot, has_small, is_distribution, normalised
 from ncirl.exact.reading import Contents
 from ncirl.exact.stage import Observation
-from ncirl.exact.work import spend
 
 __all__ = ["Defence", "read_defence"]
 
@@ -31,19 +30,11 @@ Chances = Mapping[int, Fraction]
 
 @dataclass(frozen=True, eq=False)
 class Defence:
-    """The defender's playbook: `faults` first, then `guarantee` where there are none.
-
-    Attributes
-    ----------
-    mixes : sequence
-        Per node, the weights of the actions.
-    claims : sequence of float
-        What the nodes claim, [n][θ] laid flat: where values are looked for first, and no more.
-    """
+    """The defender's playbook: `faults` first, then `guarantee` where there are none."""
 
     playbook: Playbook
-    mixes: Sequence[Sequence[float]]
-    claims: Sequence[float]
+    mixes: Sequence[Sequence[float]]  # weights of the actions, by node
+    claims: Sequence[float]  # [n][θ] laid flat: where values are looked for first, and no more
 
     def faults(self) -> list[str]:
         """List what keeps the playbook from being one."""
@@ -62,7 +53,7 @@ class Defence:
         faults = named(broken, "moves on with probabilities that do not sum to one")
         return faults + [
             f"start {k} begins with probabilities that do not sum to one"
-            for k, weights in self._begun.items()
+            for k, weights in self.playbook.begun().items()
             if not is_distribution(list(weights.values()))
         ]
 
@@ -71,7 +62,7 @@ class Defence:
         n, n_t = len(self.mixes), self.playbook.game.n_intents
         process = Process([self._rows(k) for k in range(n)])
         found = [process.enclose(theta, self.claims[theta::n_t]) for theta in range(n_t)]
-        begun = {k: _drawn(weights) for k, weights in self._begun.items()}
+        begun = {k: _drawn(weights) for k, weights in self.playbook.begun().items()}
         upper, per_intent = _averages(self.playbook.game, begun, [column.high for column in found])
         values = [tuple(column.high[k] for column in found) for k in range(n)]
         return Guarantee(upper, values, max(column.width for column in found), per_intent)
@@ -79,16 +70,6 @@ class Defence:
     @cached_property
     def _drawn_mixes(self) -> list[Chances]:
         return [_drawn(dict(enumerate(mix))) for mix in self.mixes]
-
-    @cached_property
-    def _begun(self) -> dict[int, Mapping[int, float]]:
-        """By start at which play goes on, the weights of the nodes to begin at."""
-        game = self.playbook.game
-        return {
-            k: self.playbook.starts[k]
-            for k, (state, _) in enumerate(game.starts)
-            if not game.over(game.beginning(state))
-        }
 
     def _needed(self, k: int) -> Iterator[tuple[Observation, Mapping[int, float], Fraction]]:
         """Yield the observations that can be made at a node and after which play goes on, with weight[i]·D."""
@@ -119,15 +100,7 @@ class Defence:
 
 
 def read_defence(contents: Contents, game: Game) -> Defence:
-    """Read the defender's playbook of a file.
-
-    Raises
-    ------
-    InputError
-        When arrays are missing, do not fit together or the game, or point nowhere.
-    SizeError
-        When there is too much to compute exactly.
-    """
+    """Read the defender's playbook of a file; raises as `read_playbook` does."""
     playbook = read_playbook(contents, game, "defender")
     tape = contents.tape("defender_mixes", contents.floats("defender_mixes", None))
     mixes = [tape.take(playbook.stage(k).n_d) for k in range(len(playbook))]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
-from ncirl.exact.work import spend
+from ncirl.exact.arithmetic import spend
 
 __all__ = ["ONE", "evaluated"]
 
@@ -21,15 +21,7 @@ ENTRY = 600  # steps that an entry takes, or a look at an unknown
 
 
 def evaluated(chances: Sequence[dict[int, int]], rewards: Sequence[int]) -> list[int]:
-    """Return V for the rows ``chances[k]`` of C, in units of `ONE`, and r, in any unit.
-
-    Parameters
-    ----------
-    chances : sequence of dict
-        Positive entries by column, rows summing to less than `ONE`.
-    rewards : sequence of int
-        The right-hand side.
-    """
+    """Return V for the rows ``chances[k]`` of C, in units of `ONE` and summing to less, and r, in any unit."""
     rows, values = [dict(row) for row in chances], list(rewards)
     into: list[set[int]] = [set() for _ in rows]
     for k, row in enumerate(rows):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from ncirl.exact.rationals import LEAST, has_small, is_distribution, normalised
+from ncirl.exact.arithmetic import LEAST, has_small, is_distribution, normalised
 from ncirl.exact.reading import Contents
 from ncirl.exact.stage import OVER, Observation, Stage, read_stages
 
@@ -79,13 +79,7 @@ def _power(base: Fraction, exponent: int) -> tuple[Fraction, Fraction]:
 
 
 def read_game(contents: Contents) -> Game:
-    """Rebuild the game of a file.
-
-    Raises
-    ------
-    InputError
-        When parts are missing, do not fit together, or are no game.
-    """
+    """Rebuild the game of a file; raises InputError where parts are missing, do not fit together, or are no game."""
     intents, states = contents.names("game.intents"), contents.names("game.states")
     if not intents or len(set(intents)) != len(intents):
         raise contents.fault("header: 'game.intents' must name at least one intent, and none twice")

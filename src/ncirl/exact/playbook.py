@@ -15,11 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ncirl.exact.arithmetic import LEAST, are_weights, has_small, spend, too_large
 from ncirl.exact.game import Game, Place
-from ncirl.exact.rationals import LEAST, are_weights, has_small
 from ncirl.exact.reading import Contents
 from ncirl.exact.stage import Stage
-from ncirl.exact.work import spend, too_large
 
 __all__ = ["LINK", "SMALL", "Guarantee", "Playbook", "named", "read_playbook"]
 
@@ -32,45 +31,23 @@ SMALL = f"a probability lies between 0 and {LEAST:g}; what is as small must be 0
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a playbook without faults guarantees: sound ends, each within `error` of the exact number.
+    """What a playbook without faults guarantees: sound ends, each within `error` of the exact number."""
 
-    Attributes
-    ----------
-    bound : Fraction
-        On the value of the game.
-    values : sequence of sequences of Fraction
-        Per node and, for the defender's, per intent.
-    per_intent : sequence of Fraction
-        Where the defender plays, what the attacker of each intent can get at most.
-    """
-
-    bound: Fraction
-    values: Sequence[Sequence[Fraction]]
+    bound: Fraction  # on the value of the game
+    values: Sequence[Sequence[Fraction]]  # per node and, for the defender's, per intent
     error: Fraction
-    per_intent: Sequence[Fraction] = ()
+    per_intent: Sequence[Fraction] = ()  # where the defender plays, what the attacker of each can get at most
 
 
 @dataclass(frozen=True, eq=False)
 class Playbook:
-    """Nodes and links of one side.
-
-    Attributes
-    ----------
-    listed : sequence of (int, int)
-        The places that are listed.
-    places : sequence of (int, int)
-        The place of each node.
-    moves : sequence
-        Per node, and there per observation of its stage, the weights of the next nodes.
-    starts : sequence
-        Per start of the game, the weights of the nodes to begin at.
-    """
+    """Nodes and links of one side."""
 
     game: Game
     listed: Sequence[Place]
-    places: Sequence[Place]
-    moves: Sequence[Sequence[Mapping[int, float]]]
-    starts: Sequence[Mapping[int, float]]
+    places: Sequence[Place]  # of the nodes
+    moves: Sequence[Sequence[Mapping[int, float]]]  # weights of the next nodes, indexed [n][i]
+    starts: Sequence[Mapping[int, float]]  # weights of the nodes to begin at, by start of the game
 
     def __len__(self) -> int:
         return len(self.places)
@@ -78,6 +55,11 @@ class Playbook:
     def stage(self, node: int) -> Stage:
         """Return what is played at a node."""
         return self.game.at(self.places[node])
+
+    def begun(self) -> dict[int, Mapping[int, float]]:
+        """Return, by start at which play goes on, the weights of the nodes to begin at."""
+        starts = enumerate(zip(self.game.starts, self.starts, strict=True))
+        return {k: weights for k, ((state, _), weights) in starts if not self.game.over(self.game.beginning(state))}
 
     def faults(self) -> list[str]:
         """List what keeps the places and links from being ones."""
@@ -92,7 +74,11 @@ class Playbook:
             faults.append(f"{strange} places are listed to which play does not come, or where play is over")
         wrong = [node for node, weights, _ in links if not are_weights(weights.values())]
         faults += named(wrong, "moves on with a weight that is negative or not finite")
-        astray = [node for node, weights, place in links if any(self._elsewhere(place, weights))]
+        astray = [
+            node
+            for node, weights, place in links
+            if any(weight > 0 and self.places[j] != place for j, weight in weights.items())
+        ]
         faults += named(astray, "moves to a node at another state than the one reached")
         for k, ((state, _), weights) in enumerate(zip(game.starts, self.starts, strict=True)):
             if not are_weights(weights.values()):
@@ -114,9 +100,6 @@ class Playbook:
             layer = [game.after(place, seen) for place in fresh for seen in game.at(place).observations]
             met |= fresh
         return met
-
-    def _elsewhere(self, place: Place, weights: Mapping[int, float]) -> Iterable[bool]:
-        return (self.places[node] != place for node, weight in weights.items() if weight > 0)
 
 
 def named(nodes: Iterable[int], fault: str) -> list[str]:

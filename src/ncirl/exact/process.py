@@ -29,12 +29,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ncirl.errors import InputError
-from ncirl.exact.components import components
+from ncirl.exact.arithmetic import common_multiple, digits, spend
 from ncirl.exact.elimination import ONE, evaluated
-from ncirl.exact.rationals import common_multiple
-from ncirl.exact.work import digits, spend
 
-__all__ = ["Enclosure", "Process", "Row"]
+__all__ = ["Enclosure", "Process", "Row", "components"]
 
 FINENESS = 256  # bits of the grid below the largest reward
 NOISE = 2**96  # in points of the grid: a row that is better by less is as good
@@ -88,15 +86,8 @@ class Process:
     def enclose(self, column: int, hint: Sequence[float]) -> Enclosure:
         """Return both ends of every node's value, for one column of the rewards.
 
-        Parameters
-        ----------
-        hint : sequence of float
-            Values from which policies are read off first; good ones save time, any do.
-
-        Raises
-        ------
-        InputError
-            Where nodes recur without any discount.
+        From the values `hint` policies are read off first; good ones save time, any do. Nodes that recur without any
+        discount raise an InputError.
         """
         begin = [round(Fraction(value) / self._unit) if math.isfinite(value) else 0 for value in hint]
         low = self._end(column, begin, up=False)
@@ -176,3 +167,42 @@ def _follow(group: Sequence[int], policy: Mapping[int, _Choice], values: list[in
         chances.append({number[after]: chance * ONE // below for after, chance in choice.row.moves if after in number})
     for node, value in zip(group, evaluated(chances, rewards), strict=True):
         values[node] = value
+
+
+def components(after: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Group nodes that lead to each other (Tarjan, without recursion), given the successors of each.
+
+    Every group comes after those it leads to.
+
+    Examples
+    --------
+    >>> components([[1], [2], [1], [0]])
+    [[1, 2], [0], [3]]
+    """
+    met: dict[int, int] = {}  # in which order
+    lowest: dict[int, int] = {}  # the first met that is known to be in the same group
+    open_nodes: list[int] = []
+    grouped: set[int] = set()
+    groups: list[list[int]] = []
+    for root in range(len(after)):
+        path = [] if root in met else [(root, iter(after[root]))]
+        while path:
+            node, rest = path[-1]
+            if node not in met:
+                met[node] = lowest[node] = len(met)
+                open_nodes.append(node)
+            following = next((m for m in rest if m not in grouped), None)
+            if following is None:
+                path.pop()
+                if path:
+                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[node])
+                if lowest[node] == met[node]:
+                    cut = open_nodes.index(node)
+                    groups.append(sorted(open_nodes[cut:]))
+                    grouped.update(open_nodes[cut:])
+                    del open_nodes[cut:]
+            elif following in met:
+                lowest[node] = min(lowest[node], met[following])
+            else:
+                path.append((following, iter(after[following])))
+    return groups

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ncirl.errors import InputError
-from ncirl.exact.work import too_large
+from ncirl.exact.arithmetic import too_large
 
 __all__ = ["Contents", "Tape", "read_contents"]
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ncirl.errors import InputError
-from ncirl.exact.rationals import ZERO, dot, has_small, is_distribution, normalised
+from ncirl.exact.arithmetic import ZERO, dot, has_small, is_distribution, normalised
 from ncirl.exact.reading import Contents, Tape
 
 __all__ = ["OVER", "Observation", "Stage", "read_stages"]
@@ -58,13 +58,7 @@ OVER = Stage(0, 0, (), (), 0, False)
 
 
 def read_stages(contents: Contents, n_states: int, n_intents: int, actions_seen: bool) -> list[Stage]:
-    """Rebuild the stages of all states.
-
-    Raises
-    ------
-    InputError
-        When arrays are missing, do not fit together, or are no stage.
-    """
+    """Rebuild the stages of all states; raises InputError where arrays do not fit together, or are no stage."""
     return _Stages(contents, n_states, n_intents, actions_seen).read()
 
 

@@ -1,36 +1,41 @@
 """Many runs that can be stopped and gone on with: what is stored already is not run again."""
 
-from __future__ import annotations
-
 import json
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ncirl.errors import InputError
+from ncirl.errors import InputError, NcirlError
+from ncirl.experiments.paper import RunRow
 from ncirl.experiments.pool import Failure, Pool, run_all
 from ncirl.experiments.settings import RunSettings
 from ncirl.experiments.store import Store, code_version
+from ncirl.experiments.summary import Cell
 from ncirl.formats.files import write_atomically
 from ncirl.formats.policy_file import versions_used
 
-__all__ = ["Announce", "Found", "Step", "gather", "grid", "silent", "write_settings"]
+__all__ = [
+    "Announce",
+    "CampaignProgress",
+    "CampaignResult",
+    "Found",
+    "finished",
+    "gather",
+    "grid",
+    "silent",
+    "write_settings",
+]
 
 R = TypeVar("R")
 Found = Mapping[RunSettings, R | Failure]
 
 
 @dataclass(frozen=True)
-class Step:
-    """How far a campaign is.
-
-    Attributes
-    ----------
-    total, kept, done, failed : int
-        Runs in all, found finished in the store, done since, and those of `done` that failed.
-    """
+class CampaignProgress:
+    """How far a campaign is: runs in all, found finished in the store, done since, and those of `done` that failed."""
 
     total: int
     kept: int
@@ -38,10 +43,29 @@ class Step:
     failed: int = 0
 
 
-Announce = Callable[[str], Callable[[Step], None]]  # told what begins; returns who is told how far it is
+Announce = Callable[[str], Callable[[CampaignProgress], None]]  # told what begins; returns who is told how far it is
 
 
-def silent(_: str) -> Callable[[Step], None]:
+@dataclass(frozen=True)
+class CampaignResult:
+    """What a campaign of the experiment ends with."""
+
+    found: Found[RunRow]  # every run
+    files: tuple[Path, ...]  # what was written, the report first
+    cells: tuple[Cell, ...]  # averages over graphs
+
+    @property
+    def failed(self) -> int:
+        """How many runs have no result."""
+        return sum(isinstance(row, Failure) for row in self.found.values())
+
+    @property
+    def apart(self) -> int:
+        """In how many runs what is expected does not lie in the interval of what was drawn."""
+        return sum(not isinstance(row, Failure) and not row.agrees for row in self.found.values())
+
+
+def silent(_: str) -> Callable[[CampaignProgress], None]:
     """Announce nothing."""
     return lambda _: None
 
@@ -60,13 +84,10 @@ def grid(
     """
     if not seeds:
         raise InputError("graphs: at least one is needed")
-    combinations: list[dict[str, Any]] = [{}]
-    for name, values in varied.items():
-        combinations = [{**given, name: value} for given in combinations for value in values]
     for seed in seeds:
         for nodes in sorted(set(sizes), reverse=True):
-            for given in combinations:
-                yield replace(base, nodes=nodes, seed=seed, **given)
+            for given in product(*varied.values()):
+                yield replace(base, nodes=nodes, seed=seed, **dict(zip(varied, given, strict=True)))
 
 
 def gather(
@@ -75,46 +96,52 @@ def gather(
     store: Store[R],
     pool: Pool,
     *,
-    progress: Callable[[Step], None],
+    progress: Callable[[CampaignProgress], None],
     seconds: float | None = None,
 ) -> Found[R]:
     """Return what every task found, in the order of `tasks`; run those that the store does not know.
 
     Parameters
     ----------
-    work : callable
-        The run.
-    tasks : sequence of RunSettings
-        Of what.
     store : Store
         Where finished runs are kept. Failed ones are not, so they get another chance the next time.
-    pool : Pool
-        Where runs go.
     progress : callable
         Told how far it is after every run.
     seconds : float, optional
         When to give up on what is not done; such tasks are missing from what is returned.
     """
-    known: dict[RunSettings, R | Failure] = {}
-    for settings in tasks:
-        row = store.get(settings)
-        if row is not None:
-            known[settings] = row
-    step = Step(len(tasks), len(known))
-    progress(step)
+    kept = {settings: store.get(settings) for settings in tasks}
+    known: dict[RunSettings, R | Failure] = {settings: row for settings, row in kept.items() if row is not None}
+    far = CampaignProgress(len(tasks), len(known))
+    progress(far)
 
     def done(settings: RunSettings, found: R | Failure) -> None:
-        nonlocal step
+        nonlocal far
         if not isinstance(found, Failure):
             store.put(settings, found)
         known[settings] = found
-        step = replace(step, done=step.done + 1, failed=step.failed + isinstance(found, Failure))
-        progress(step)
+        far = replace(far, done=far.done + 1, failed=far.failed + isinstance(found, Failure))
+        progress(far)
 
     rest = [settings for settings in tasks if settings not in known]
     if rest:
         run_all(work, rest, pool, done, seconds=seconds)
     return {settings: known[settings] for settings in tasks if settings in known}
+
+
+def finished(found: Found[R]) -> dict[RunSettings, R]:
+    """Return the runs that have a result.
+
+    Raises
+    ------
+    NcirlError
+        When there is none.
+    """
+    rows = {settings: row for settings, row in found.items() if not isinstance(row, Failure)}
+    if not rows:
+        reasons = (row.reason for row in found.values() if isinstance(row, Failure))
+        raise NcirlError(f"all {len(found)} runs failed, the first by: {next(reasons)}")
+    return rows
 
 
 def write_settings(path: Path, settings: Mapping[str, Any], seeds: Sequence[int]) -> None:

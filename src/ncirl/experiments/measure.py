@@ -13,8 +13,6 @@ to matter by one unit, all that an intent is worth. Without it, episodes that al
 none can go wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, hypot, log
@@ -30,7 +28,7 @@ from ncirl.model.game import Game
 from ncirl.model.stage import Stage
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 
-__all__ = ["CONFIDENCE", "Contest", "Measured", "in_units", "measure", "units"]
+__all__ = ["CONFIDENCE", "Measured", "Pairing", "in_units", "measure", "units"]
 
 CONFIDENCE = 0.9999  # of each interval, so that hundreds of them hold all at once
 LIMIT = 50_000  # situations followed for an exact payoff: some seconds
@@ -38,7 +36,7 @@ TRUNCATION = 1e-3  # what drawn episodes of a play without end may miss; part of
 
 
 @dataclass(frozen=True, eq=False)
-class Contest:
+class Pairing:
     """A pair of strategies, and how often it is the one that meets."""
 
     weight: float
@@ -109,7 +107,7 @@ def in_units(game: Game, totals: FloatArray) -> Game:
 
 def measure(
     game: Game,
-    contests: Sequence[Contest],
+    pairings: Sequence[Pairing],
     *,
     stages: int | None,
     episodes: int,
@@ -117,22 +115,20 @@ def measure(
     bounds: tuple[float, float] | None = None,
     limit: int = LIMIT,
 ) -> Measured:
-    """Evaluate a mixture of contests, exactly and by drawing episodes of each in proportion to its weight.
+    """Evaluate a mixture of pairings, exactly and by drawing episodes of each in proportion to its weight.
 
     Parameters
     ----------
     game : Game
         In the units wanted.
-    contests : sequence of Contest
+    pairings : sequence of Pairing
         Weights sum to 1.
     stages : int, optional
         Count that many stages only.
     episodes : int
-        How many in all, rounded up to at least two of each contest.
-    seed : SeedSequence
-        Of what is drawn.
+        How many in all, rounded up to at least two of each pairing.
     bounds : pair of float, optional
-        What every contest is known to lie between; stands in where memories are too many to follow.
+        What every pairing is known to lie between; stands in where memories are too many to follow.
     limit : int
         The most triples of public state and memories to follow.
 
@@ -143,34 +139,28 @@ def measure(
     """
     expected = error = mean = spread = truncation = 0.0
     total = 0
-    for contest, child in zip(contests, seed.spawn(len(contests)), strict=True):
-        value, off = _expected(game, contest, stages, bounds, limit)
-        share = max(2, ceil(contest.weight * episodes))
+    for pairing, child in zip(pairings, seed.spawn(len(pairings)), strict=True):
+        value, off = _expected(game, pairing, stages, bounds, limit)
+        share = max(2, ceil(pairing.weight * episodes))
         drawn = simulate(
-            game,
-            contest.attacker,
-            contest.defender,
-            episodes=share,
-            stages=stages,
-            rng=child,
-            tolerance=TRUNCATION,
+            game, pairing.attacker, pairing.defender, episodes=share, stages=stages, rng=child, tolerance=TRUNCATION
         )
         total += share
-        expected += contest.weight * value
-        error += contest.weight * off
-        mean += contest.weight * drawn.mean
-        spread = hypot(spread, contest.weight * drawn.standard_error)
-        truncation += contest.weight * drawn.truncation
+        expected += pairing.weight * value
+        error += pairing.weight * off
+        mean += pairing.weight * drawn.mean
+        spread = hypot(spread, pairing.weight * drawn.standard_error)
+        truncation += pairing.weight * drawn.truncation
     doubt = (1 - CONFIDENCE) / 2
     reach = NormalDist().inv_cdf(1 - doubt) * spread + truncation + log(1 / doubt) / total
     return Measured(expected, error, mean, spread, mean - reach, mean + reach)
 
 
 def _expected(
-    game: Game, contest: Contest, stages: int | None, bounds: tuple[float, float] | None, limit: int
+    game: Game, pairing: Pairing, stages: int | None, bounds: tuple[float, float] | None, limit: int
 ) -> tuple[float, float]:
     try:
-        payoff = expected_payoff(game, contest.attacker, contest.defender, stages=stages, limit=limit)
+        payoff = expected_payoff(game, pairing.attacker, pairing.defender, stages=stages, limit=limit)
     except SizeError:
         if bounds is None:
             raise

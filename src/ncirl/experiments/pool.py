@@ -9,8 +9,6 @@ What a campaign must survive:
     Ctrl-C, a deadline      what is finished is kept, what runs is ended
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import re
@@ -45,14 +43,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Pool:
-    """Where runs go.
+    """Where runs go: what opens an executor, again when one broke, and how many runs to hand over at once.
 
-    Parameters
-    ----------
-    open : callable
-        Makes an executor for a ``with`` statement; again when one broke.
-    in_flight : int, optional
-        How many runs to hand over at once; all if not given, where a scheduler knows which run killed a worker.
+    Without a number all are handed over, where a scheduler knows which run killed a worker.
     """
 
     open: Callable[[], AbstractContextManager[Executor]]
@@ -60,13 +53,7 @@ class Pool:
 
 
 def spawned(jobs: int) -> Pool:
-    """Return a pool of worker processes on this machine.
-
-    Raises
-    ------
-    InputError
-        For less than one.
-    """
+    """Return a pool of worker processes on this machine, or refuse less than one by an `InputError`."""
     if jobs < 1:
         raise InputError(f"jobs: at least one is needed, got {jobs}")
     return Pool(lambda: _processes(jobs), jobs)
@@ -110,20 +97,9 @@ def run_all(
     *,
     seconds: float | None = None,
 ) -> None:
-    """Run every task and report each as it is done, in whatever order.
+    """Run every task and tell `done` what was found, or why nothing was, in whatever order.
 
-    Parameters
-    ----------
-    work : callable
-        What to do with a task; it travels by name.
-    tasks : iterable
-        What to do it with; they travel by value.
-    pool : Pool
-        Where.
-    done : callable
-        Told every task with what was found, or why nothing was.
-    seconds : float, optional
-        When to give up on what is not done by then; those tasks are not reported.
+    `work` travels by name and tasks by value. What is not done after `seconds` is given up and not told.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     rest, suspects = deque(tasks), deque[T]()

@@ -1,22 +1,18 @@
 """The paper's experiment from settings to files: table, timings, settings, figure and report in one directory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
-from ncirl.experiments.campaign import Announce, gather, grid, silent, write_settings
+from ncirl.experiments.campaign import Announce, CampaignResult, finished, gather, grid, silent, write_settings
 from ncirl.experiments.figure import draw_figure, need_matplotlib
-from ncirl.experiments.outcome import Outcome, finished
-from ncirl.experiments.paper import RunRow, run
+from ncirl.experiments.paper import RunRow, TimingRow, run, time_nc_pbvi
 from ncirl.experiments.pool import Failure, Pool
 from ncirl.experiments.report import write_report
-from ncirl.experiments.runtime import TimingRow, time_nc_pbvi
 from ncirl.experiments.settings import FIRST_SEED, RunSettings
 from ncirl.experiments.store import Store
-from ncirl.experiments.summary import BaselineAttacker, Cell, Comparison, Mean, cells, mean_of
+from ncirl.experiments.summary import BaselineAttacker, Mean, cells, mean_of
 from ncirl.experiments.table import results, timings, write_csv, write_parquet
 from ncirl.formats.files import write_atomically
 
@@ -61,37 +57,28 @@ class Reproduction:
         return range(self.first_seed, self.first_seed + self.graphs)
 
 
-def reproduce(plan: Reproduction, directory: Path, pool: Pool, announce: Announce = silent) -> Outcome:
-    """Run what is missing, write everything.
-
-    Parameters
-    ----------
-    plan : Reproduction
-        What.
-    directory : Path
-        Where; finished runs are kept in ``runs`` below it.
-    pool : Pool
-        Who runs.
-    announce : callable, optional
-        Told what begins; returns who is told how far it is.
-    """
+def reproduce(plan: Reproduction, directory: Path, pool: Pool, announce: Announce = silent) -> CampaignResult:
+    """Run what is missing, write everything; finished runs are kept in ``runs`` below the directory."""
     need_matplotlib()
     tasks = list(grid(plan.base, plan.sizes, plan.seeds))
     directory.mkdir(parents=True, exist_ok=True)
     write_settings(directory / "settings.json", asdict(plan), plan.seeds)
     found = gather(run, tasks, Store(directory / "runs", run, RunRow), pool, progress=announce("runs"))
     nc_pbvi = _timed(plan, directory / "runs", pool, announce)
+
     write_csv(directory / "results.csv", results(found))
     write_csv(directory / "timings.csv", timings(found, nc_pbvi))
-    rows = finished(found)
-    averages = cells(dict(sorted(rows.items(), key=lambda run: run[0].nodes)))
+    rows = dict(sorted(finished(found).items(), key=lambda run: run[0].nodes))
+    averages = cells(rows)
     write_csv(directory / "averages.csv", [cell.flat() for cell in averages])
-    compared = {kind: _by_size(averages, kind) for kind in get_args(BaselineAttacker)}
-    runtimes = {
-        NAMES[plan.base.solver]: _seconds({s: row.solve_seconds for s, row in rows.items()}),
-        **({"NC-PBVI": _seconds({s: row.seconds for s, row in nc_pbvi.items()})} if nc_pbvi else {}),
-    }
     parquet = write_parquet(directory / "results.parquet", results(found))
+    compared = {
+        kind: {cell.settings.nodes: cell.found for cell in averages if cell.attacker == kind}
+        for kind in get_args(BaselineAttacker)
+    }
+    runtimes = {NAMES[plan.base.solver]: _seconds({s: row.solve_seconds for s, row in rows.items()})}
+    if nc_pbvi:
+        runtimes["NC-PBVI"] = _seconds({s: row.seconds for s, row in nc_pbvi.items()})
     shown = {s.nodes: (s, row) for s, row in sorted(rows.items(), key=lambda run: -run[0].seed)}
     draw_figure(
         directory / "figure.svg",
@@ -103,9 +90,9 @@ def reproduce(plan: Reproduction, directory: Path, pool: Pool, announce: Announc
     timed = {n: [s.seed for s in nc_pbvi if s.nodes == n] for n in {s.nodes for s in nc_pbvi}}
     said = write_report(plan.base, found, compared, runtimes, attacker=plan.attacker, timed=timed, figure="figure.svg")
     write_atomically(directory / "report.md", said)
-    names = ("report.md", "figure.svg", "results.csv", "averages.csv", "timings.csv", "settings.json")
-    files = [directory / name for name in (*names, *(["results.parquet"] if parquet else []))]
-    return Outcome(found, tuple(files), averages)
+    names = ["report.md", "figure.svg", "results.csv", "averages.csv", "timings.csv", "settings.json"]
+    files = [directory / name for name in names + ["results.parquet"] * parquet]
+    return CampaignResult(found, tuple(files), averages)
 
 
 def _timed(plan: Reproduction, runs: Path, pool: Pool, announce: Announce) -> dict[RunSettings, TimingRow]:
@@ -114,19 +101,10 @@ def _timed(plan: Reproduction, runs: Path, pool: Pool, announce: Announce) -> di
         return {}
     base = replace(plan.base, time_limit=None, episodes=1, gap=0.0)  # of no consequence here: let them name no new runs
     tasks = sorted(grid(base, plan.sizes, plan.seeds[: plan.nc_pbvi_graphs]), key=lambda given: given.nodes)
-    found = gather(
-        time_nc_pbvi,
-        tasks,
-        Store(runs, time_nc_pbvi, TimingRow),
-        pool,
-        progress=announce("NC-PBVI"),
-        seconds=plan.nc_pbvi_seconds,
-    )
+    store = Store(runs, time_nc_pbvi, TimingRow)
+    progress = announce("NC-PBVI")
+    found = gather(time_nc_pbvi, tasks, store, pool, progress=progress, seconds=plan.nc_pbvi_seconds)
     return {settings: row for settings, row in found.items() if not isinstance(row, Failure)}
-
-
-def _by_size(averages: Sequence[Cell], attacker: BaselineAttacker) -> dict[int, Comparison]:
-    return {cell.settings.nodes: cell.found for cell in averages if cell.attacker == attacker}
 
 
 def _seconds(taken: Mapping[RunSettings, float]) -> dict[int, Mean]:

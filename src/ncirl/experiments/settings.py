@@ -9,8 +9,6 @@ leaves open what its n stages cut:
     endless   the same strategies, all stages counted
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -74,10 +72,7 @@ class RunSettings:
     episodes: int = 1000
 
     def __post_init__(self) -> None:
-        choices = (
-            ("play", self.play, get_args(Play)),
-            ("solver", self.solver, get_args(SolverName)),
-        )
+        choices = (("play", self.play, get_args(Play)), ("solver", self.solver, get_args(SolverName)))
         faults = [
             f"{name}: must be one of {', '.join(known)}, got '{v}'" for name, v, known in choices if v not in known
         ]

@@ -6,8 +6,6 @@ file, written whole or not at all; a campaign that was killed goes on with what 
 code nothing old is mistaken for new.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json
@@ -27,7 +25,7 @@ from ncirl.formats.policy_file import versions_used
 __all__ = ["Store", "code_version"]
 
 ASIDE = ("cli", "web", "adapters", "experiments")  # rooms that decide no result ...
-DECIDING = ("settings.py", "paper.py", "measure.py", "runtime.py")  # ... but for these experiments
+DECIDING = ("settings.py", "paper.py", "measure.py")  # ... but for these experiments
 DIGITS = 32  # of a file name
 
 R = TypeVar("R")
@@ -55,16 +53,9 @@ def _meaning(source: str) -> bytes:
 
 
 class Store(Generic[R]):
-    """A directory of finished runs of one kind.
+    """A directory of finished runs of one kind, made when the first is kept.
 
-    Parameters
-    ----------
-    directory : Path
-        Made when the first run is kept.
-    work : callable
-        What is run; its name tells kinds of runs apart.
-    row : type
-        What it returns, a dataclass of plain data.
+    The name of what is run, `work`, tells kinds of runs apart; what it returns, a `row`, is a dataclass of plain data.
     """
 
     def __init__(self, directory: Path, work: Callable[[RunSettings], R], row: type[R]) -> None:

@@ -6,27 +6,40 @@ learn, and MA-IRL loses only by having inferred another intent. Beside it, for o
 paper's n stages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import get_args
 
-from ncirl.experiments.campaign import Announce, gather, grid, silent, write_settings
-from ncirl.experiments.figure import need_matplotlib
-from ncirl.experiments.heatmap import draw_heatmap
-from ncirl.experiments.outcome import Outcome, finished
+from ncirl.experiments.campaign import Announce, CampaignResult, Found, finished, gather, grid, silent, write_settings
+from ncirl.experiments.figure import draw_heatmap, need_matplotlib
 from ncirl.experiments.paper import RunRow, run
 from ncirl.experiments.pool import Pool
+from ncirl.experiments.report import ATTACKERS, PLAYS, check_lines, wrapped
 from ncirl.experiments.settings import FIRST_SEED, Play, RunSettings
 from ncirl.experiments.store import Store
-from ncirl.experiments.study_report import write_study_report
-from ncirl.experiments.summary import cells
-from ncirl.experiments.table import results, write_csv, write_parquet
+from ncirl.experiments.summary import CONFIDENCE, Cell, Verdict, cells
+from ncirl.experiments.table import markdown_table, results, write_csv, write_parquet
 from ncirl.formats.files import write_atomically
 
-__all__ = ["Study", "study"]
+__all__ = ["Study", "study", "write_study_report"]
+
+HEAD = """# Where N-CIRL beats MA-IRL, and where not
+
+![MA-IRL minus N-CIRL by setting, and the value of hiding](study.svg)
+
+Graphs with {base.nodes} nodes, {graphs} for every cell and the same in all, {base.intents} intents, attack cost
+{base.attack_cost:g}, discount {base.game_discount:g}. {play} Numbers are in units of what the attacker's intent is
+worth; intervals hold with {confidence:.0%}. "Below" says that the interval of the difference, taken graph by graph,
+shows N-CIRL's attacker to get less; "above" that it gets more; "same" that there is no difference; "open" that these
+graphs do not decide.
+
+"""
+READINGS = """
+## Three ways to read the paper's n stages
+The paper runs "on a finite horizon of length n" and does not say whether the strategies knew it.
+
+"""
 
 
 @dataclass(frozen=True)
@@ -50,8 +63,8 @@ class Study:
     observes: Sequence[str] = ("actions", "outcomes")
 
 
-def study(plan: Study, directory: Path, pool: Pool, announce: Announce = silent) -> Outcome:
-    """Run what is missing, write everything; parameters as for `reproduce`."""
+def study(plan: Study, directory: Path, pool: Pool, announce: Announce = silent) -> CampaignResult:
+    """Run what is missing, write everything; finished runs are kept in ``runs`` below the directory."""
     need_matplotlib()
     sizes, seeds = (plan.base.nodes,), range(FIRST_SEED, FIRST_SEED + plan.graphs)
     varied = {"shape": plan.shapes, "observes": plan.observes, "block_cost": plan.block_costs}
@@ -73,4 +86,34 @@ def study(plan: Study, directory: Path, pool: Pool, announce: Announce = silent)
     write_atomically(directory / "study.md", write_study_report(plan.base, plan.graphs, varied_cells, read, found))
     names = ["study.md", "study.svg", "study.csv", "study-runs.csv", "study.json"]
     files = [directory / name for name in names + ["study-runs.parquet"] * parquet]
-    return Outcome(found, tuple(files), everywhere)
+    return CampaignResult(found, tuple(files), everywhere)
+
+
+def write_study_report(
+    base: RunSettings, graphs: int, varied: Sequence[Cell], readings: Sequence[Cell], found: Found[RunRow]
+) -> str:
+    """Say in words what came out: averages by setting and by reading, and whether every run can be relied on."""
+    parts = [HEAD.format(base=base, graphs=graphs, play=PLAYS[base.play], confidence=CONFIDENCE)]
+    for attacker, described in ATTACKERS.items():
+        given = [cell for cell in varied if cell.attacker == attacker]
+        counts = {verdict: sum(cell.found.verdict == verdict for cell in given) for verdict in get_args(Verdict)}
+        parts.append(
+            f"## The attacker that meets MA-IRL {described}\n"
+            f"N-CIRL is below in {counts['below']} of {len(given)} settings, above in {counts['above']}, the same in "
+            f"{counts['same']}, open in {counts['open']}.\n\n"
+        )
+        named = [(c.settings.shape, c.settings.observes, f"{c.settings.block_cost:g}") for c in given]
+        parts.append(_table(("intents", "seen", "block cost"), named, given))
+    parts.append(READINGS)
+    named = [(cell.settings.play, f"{cell.settings.block_cost:g}", cell.attacker) for cell in readings]
+    parts.append(_table(("play", "block cost", "attacker"), named, readings))
+    parts.append("## Checks\n" + check_lines(base, found))
+    return wrapped("".join(parts))
+
+
+def _table(columns: Sequence[str], named: Sequence[Sequence[str]], given: Sequence[Cell]) -> str:
+    rows = (
+        (*names, c.ma_irl, c.ncirl, c.difference, f"{c.verdict} ({c.lower_on} of {c.graphs})", c.hiding)
+        for names, c in zip(named, (cell.found for cell in given), strict=True)
+    )
+    return markdown_table((*columns, "MA-IRL", "N-CIRL", "difference", "N-CIRL is", "value of hiding"), rows) + "\n\n"

@@ -5,8 +5,6 @@ roughly normal values), widened by how far the single values may be off. Both de
 difference is taken graph by graph: what graphs have in common drops out of its interval.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
@@ -15,10 +13,8 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import stdtrit
 
-from ncirl.experiments.measure import Measured
 from ncirl.experiments.paper import RunRow
 from ncirl.experiments.settings import RunSettings
-from ncirl.experiments.table import reduction
 
 __all__ = [
     "CONFIDENCE",
@@ -27,10 +23,10 @@ __all__ = [
     "Comparison",
     "Mean",
     "Verdict",
-    "baseline",
     "cells",
     "compare",
     "mean_of",
+    "reduction",
 ]
 
 CONFIDENCE = 0.95
@@ -64,31 +60,15 @@ class Mean:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The two defenders on the same graphs.
-
-    Attributes
-    ----------
-    graphs : int
-        How many.
-    ma_irl, ncirl : Mean
-        The attacker's reward against either.
-    difference : Mean
-        MA-IRL − N-CIRL, graph by graph.
-    lower_on : int
-        On how many graphs N-CIRL's is below, by more than `SAME`.
-    reduction : Mean
-        Of the relative reduction 1 − N-CIRL / MA-IRL.
-    hiding : Mean
-        Of the value of hiding one's intent.
-    """
+    """The two defenders on the same graphs."""
 
     graphs: int
-    ma_irl: Mean
+    ma_irl: Mean  # the attacker's reward against either
     ncirl: Mean
-    difference: Mean
-    lower_on: int
-    reduction: Mean
-    hiding: Mean
+    difference: Mean  # MA-IRL − N-CIRL, graph by graph
+    lower_on: int  # graphs on which N-CIRL's is below, by more than `SAME`
+    reduction: Mean  # of the relative reduction 1 − N-CIRL / MA-IRL
+    hiding: Mean  # of the value of hiding one's intent
 
     @property
     def verdict(self) -> Verdict:
@@ -154,22 +134,21 @@ def mean_of(values: Sequence[float], errors: Sequence[float] = ()) -> Mean:
     return Mean(float(np.mean(values)), float(spread) + (float(np.mean(errors)) if errors else 0.0))
 
 
-def baseline(row: RunRow, attacker: BaselineAttacker) -> Measured:
-    """Return MA-IRL's side of a run against this attacker."""
-    return row.ma_irl if attacker == "equilibrium" else row.ma_irl_best
+def reduction(row: RunRow, ma_irl: float) -> float | None:
+    """Return 1 − N-CIRL / MA-IRL of what the attacker expects, if the latter is positive."""
+    return 1 - row.ncirl.expected / ma_irl if ma_irl > 0 else None
 
 
 def compare(rows: Sequence[RunRow], attacker: BaselineAttacker = "equilibrium") -> Comparison:
     """Compare the two defenders over runs."""
-    others = [baseline(row, attacker) for row in rows]
-    differences = [other.expected - row.ncirl.expected for row, other in zip(rows, others, strict=True)]
-    errors = [other.error + row.ncirl.error for row, other in zip(rows, others, strict=True)]
-    reductions = [reduction(row, other.expected) for row, other in zip(rows, others, strict=True)]
+    pairs = [(row, row.ma_irl if attacker == "equilibrium" else row.ma_irl_best) for row in rows]
+    differences = [ma_irl.expected - row.ncirl.expected for row, ma_irl in pairs]
+    reductions = [reduction(row, ma_irl.expected) for row, ma_irl in pairs]
     return Comparison(
         graphs=len(rows),
-        ma_irl=mean_of([other.expected for other in others], [other.error for other in others]),
+        ma_irl=mean_of([ma_irl.expected for _, ma_irl in pairs], [ma_irl.error for _, ma_irl in pairs]),
         ncirl=mean_of([row.ncirl.expected for row in rows], [row.ncirl.error for row in rows]),
-        difference=mean_of(differences, errors),
+        difference=mean_of(differences, [ma_irl.error + row.ncirl.error for row, ma_irl in pairs]),
         lower_on=sum(difference > SAME for difference in differences),
         reduction=mean_of([share for share in reductions if share is not None]),
         hiding=mean_of(

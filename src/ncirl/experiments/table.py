@@ -1,54 +1,48 @@
-"""Tables of runs: always the same rows in the same order, whatever order the runs were done in."""
-
-from __future__ import annotations
+"""Tables of runs, always the same rows in the same order, whatever order they were done in; CSV, parquet, Markdown."""
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
-from ncirl.experiments.campaign import Found
-from ncirl.experiments.paper import RunRow
+from ncirl.experiments.campaign import Found, R
+from ncirl.experiments.paper import RunRow, TimingRow
 from ncirl.experiments.pool import Failure
-from ncirl.experiments.runtime import TimingRow
 from ncirl.experiments.settings import RunSettings
+from ncirl.experiments.summary import reduction
 from ncirl.formats.files import write_atomically
 
-__all__ = ["Cell", "reduction", "results", "timings", "write_csv", "write_parquet"]
+__all__ = ["Row", "markdown_table", "results", "timings", "write_csv", "write_parquet"]
 
-Cell = int | float | str | bool | None
-Row = Mapping[str, Cell]
+Row = dict[str, int | float | str | bool | None]
 
 TIMES = ("solve_seconds", "seconds")
 
 
 def results(found: Found[RunRow]) -> list[Row]:
     """Return a row a run, without what a clock said: settings, numbers, whether they agree, why there are none."""
-    return [_result(settings, found[settings]) for settings in _in_order(found)]
+    return [_given(settings) | _result(row) for settings, row in _in_order(found)]
 
 
 def timings(found: Found[RunRow], nc_pbvi: Found[TimingRow]) -> list[Row]:
     """Return what the clock said, a row a solve: of the runs, then of NC-PBVI on some of the same games."""
-    rows: list[Row] = []
-    for settings in _in_order(found):
-        row = found[settings]
-        if not isinstance(row, Failure):
-            rows.append(_timing(settings, settings.solver, row.lower, row.upper, row.solve_seconds, row.seconds))
-    for settings in _in_order(nc_pbvi):
-        timed = nc_pbvi[settings]
-        if not isinstance(timed, Failure):
-            rows.append(_timing(settings, "nc-pbvi", timed.lower, timed.upper, timed.seconds, timed.seconds))
-    return rows
+    return [
+        _given(settings)
+        | {
+            "solver": settings.solver if isinstance(row, RunRow) else "nc-pbvi",
+            "lower": row.lower,
+            "upper": row.upper,
+            "solve_seconds": row.solve_seconds if isinstance(row, RunRow) else row.seconds,
+            "seconds": row.seconds,
+        }
+        for settings, row in (*_in_order(found), *_in_order(nc_pbvi))
+        if not isinstance(row, Failure)
+    ]
 
 
-def reduction(row: RunRow, baseline: float) -> float | None:
-    """Return 1 − N-CIRL / MA-IRL of what the attacker expects, if the latter is positive."""
-    return 1 - row.ncirl.expected / baseline if baseline > 0 else None
-
-
-def write_csv(path: Path, rows: Sequence[Row]) -> None:
+def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     """Write a table, whole or not at all; numbers in full, nothing where there is nothing."""
     text = io.StringIO()
     writer = csv.DictWriter(text, _columns(rows), restval="", lineterminator="\n")
@@ -57,7 +51,7 @@ def write_csv(path: Path, rows: Sequence[Row]) -> None:
     write_atomically(path, text.getvalue())
 
 
-def write_parquet(path: Path, rows: Sequence[Row]) -> bool:
+def write_parquet(path: Path, rows: Sequence[Mapping[str, object]]) -> bool:
     """Write the same table as parquet if the extra ``tables`` is installed; say whether it was."""
     if find_spec("pyarrow") is None:
         return False
@@ -71,41 +65,33 @@ def write_parquet(path: Path, rows: Sequence[Row]) -> bool:
     return True
 
 
-def _in_order(settings: Found[RunRow] | Found[TimingRow]) -> list[RunSettings]:
-    return sorted(settings, key=lambda given: [(value is not None, value) for value in asdict(given).values()])
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table, without a line break at its end."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def _columns(rows: Sequence[Row]) -> list[str]:
+def _in_order(found: Found[R]) -> list[tuple[RunSettings, R | Failure]]:
+    return sorted(found.items(), key=lambda run: [(value is not None, value) for value in asdict(run[0]).values()])
+
+
+def _columns(rows: Sequence[Mapping[str, object]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def _given(settings: RunSettings) -> dict[str, Cell]:
+def _given(settings: RunSettings) -> Row:
     """Return the settings of a run, with what they leave to defaults."""
     return asdict(settings) | {"discount": settings.game_discount, "horizon": settings.stages}
 
 
-def _result(settings: RunSettings, found: RunRow | Failure) -> Row:
-    head = _given(settings)
+def _result(found: RunRow | Failure) -> Row:
     if isinstance(found, Failure):
-        return head | {"failed": found.reason}
-    numbers = {name: value for name, value in found.flat().items() if name not in TIMES}
-    return head | {
+        return {"failed": found.reason}
+    return {
         "failed": None,
-        **numbers,
+        **{name: value for name, value in found.flat().items() if name not in TIMES},
         "width": found.upper - found.lower,
         "reduction": reduction(found, found.ma_irl.expected),
         "reduction_best": reduction(found, found.ma_irl_best.expected),
         "agrees": found.agrees,
-    }
-
-
-def _timing(
-    settings: RunSettings, solver: str, lower: float, upper: float, solve_seconds: float, seconds: float
-) -> Row:
-    return _given(settings) | {
-        "solver": solver,
-        "lower": lower,
-        "upper": upper,
-        "solve_seconds": solve_seconds,
-        "seconds": seconds,
     }

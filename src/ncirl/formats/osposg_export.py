@@ -14,8 +14,8 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError, SizeError
 from ncirl.formats.osposg import OneSided, write_osposg
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game, Observes
-from ncirl.model.starts import prior_of
 
 __all__ = ["one_sided", "osposg_text"]
 

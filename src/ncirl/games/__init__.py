@@ -1,7 +1,5 @@
 """Built-in games, from Python and as ``builtin:NAME``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ncirl.errors import InputError
@@ -11,10 +9,10 @@ from ncirl.games.classics import (
     aumann_maschler_3,
     big_match,
     card_game,
+    market,
     mertens_zamir,
 )
 from ncirl.games.inspection import inspection
-from ncirl.games.market import market
 from ncirl.games.office import office
 from ncirl.games.patrol import patrol
 from ncirl.model.game import Game

@@ -7,8 +7,6 @@ but the choice of the day, so there is one intent; the value obeys
     V(n, m) = val [[−1, 1], [V(n − 1, m − 1), V(n − 1, m)]],    V(0, m) = 0,    V(n, 0) = 1 for n ≥ 1.
 """
 
-from __future__ import annotations
-
 from ncirl.errors import InputError
 from ncirl.model.game import Game, Observes
 from ncirl.model.stage import TERMINAL, Branch, Stage

@@ -10,8 +10,6 @@ Three kinds of functions, all of the attacker's gain:
       cav u(p) / (1 − γ) ≤ V(p) ≤ v₁(p) / (1 − γ),        n cav u(p) ≤ V_n(p) ≤ n v₁(p).
 """
 
-from __future__ import annotations
-
 from math import comb, exp, floor
 
 from ncirl.errors import InputError
@@ -19,7 +17,6 @@ from ncirl.errors import InputError
 __all__ = [
     "aumann_maschler_1_exact",
     "aumann_maschler_1_longrun",
-    "aumann_maschler_2_exact",
     "aumann_maschler_2_unrevealing",
     "aumann_maschler_3_exact",
     "aumann_maschler_3_longrun",
@@ -38,8 +35,8 @@ NEGLIGIBLE = 1e-17  # weight at which a discounted recursion stops
 MAYBERRY = 1 / 3  # the largest discount for which the recursion of Aumann–Maschler I is known
 
 
-def zero(p: float) -> float:
-    """Return 0, whatever p is."""
+def zero(*_: float | None) -> float:
+    """Return 0, whatever p is, and the discount and the horizon."""
     return 0.0
 
 
@@ -61,11 +58,6 @@ def aumann_maschler_1_exact(p: float, discount: float, horizon: int | None) -> f
 def aumann_maschler_1_longrun(p: float) -> float:
     """u(p) = p (1 − p), concave, so nothing should be revealed in the long run."""
     return p * (1 - p)
-
-
-def aumann_maschler_2_exact(p: float, discount: float, horizon: int | None) -> float:
-    """V ≡ 0: the attacker plays the row that pays 0 in its own matrix, and cannot do better anywhere."""
-    return 0.0
 
 
 def aumann_maschler_2_unrevealing(p: float) -> float:
@@ -153,7 +145,7 @@ def inspection_exact(days: int, inspections: int) -> float:
     return comb(days - 1, inspections) / sum(comb(days, i) for i in range(inspections + 1))
 
 
-def patrol_longrun(p: float, intents: tuple[float, float] = (1 / 3, 2 / 3)) -> float:
-    """u(p) = 3/2 θ̄ (1 − θ̄) with θ̄ = p θ₁ + (1 − p) θ₂, concave: the thief hides its preference in the long run."""
-    mean = p * intents[0] + (1 - p) * intents[1]
+def patrol_longrun(p: float) -> float:
+    """u(p) = 3/2 θ̄ (1 − θ̄) with θ̄ = p/3 + 2(1 − p)/3, concave: the thief hides its preference in the long run."""
+    mean = p * (1 / 3) + (1 - p) * (2 / 3)
     return 1.5 * mean * (1 - mean)

@@ -1,15 +1,10 @@
 """A small company's network as an attack graph: what the demonstration defends."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.model.game import Game
-
-if TYPE_CHECKING:
-    from ncirl.attack_graphs.graph import AttackGraph
 
 __all__ = ["office", "office_graph"]
 
@@ -17,8 +12,6 @@ __all__ = ["office", "office_graph"]
 @cache
 def office_graph() -> AttackGraph:
     """Return the attack graph; its labels say what each condition means."""
-    from ncirl.attack_graphs.graph import AttackGraph
-
     with as_file(files("ncirl.games") / "data" / "office.yaml") as path:
         return AttackGraph.load(path)
 

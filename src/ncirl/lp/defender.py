@@ -13,91 +13,86 @@ After observation i the defender's promise is ``ᾱ_i = Σ_j μ_ij α_j / Σ_j �
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from ncirl._typing import FloatArray
-from ncirl.lp.assembly import Choices, Mixture, row_kron
-from ncirl.lp.bounds import Vectors
+from ncirl._typing import BoolArray, FloatArray
 from ncirl.lp.session import INF, Meter, Session
-from ncirl.model.observations import Observations
-from ncirl.model.stage import Stage
+from ncirl.lp.state_arrays import StateArrays
+from ncirl.lp.stores import VectorStore
 
-__all__ = ["DefenderLP", "DefenderStep"]
+__all__ = ["DefenderProgram", "DefenderStep"]
+
+TINY = 1e-12  # weights below this are left out
 
 
 @dataclass(frozen=True, eq=False)
 class DefenderStep:
-    """The answer of P_D. `value` is the program's objective: an estimate, not a bound.
+    """The answer of P_D, made exactly feasible.
 
     Attributes
     ----------
     value : float
-        W at a promise ζ, or b·u at a belief.
-    defence : ndarray of shape (D,)
+        The program's objective, W at a promise ζ or b·u at a belief: an estimate, not a bound.
+    mix : ndarray of shape (D,)
         D(d).
+    promised : ndarray of shape (I, Θ)
+        ᾱ_i, the vector that follows each observation of the state's arrays.
     vector : ndarray of shape (Θ,)
-        u(θ), what the defender concedes per intent.
-    mixture : Mixture
-        μ over the successors' vectors.
+        What these concede to every attacker, per intent: a bound.
+    mixed : ndarray of bool, of shape (I,)
+        Which observations have a mixture; the defender never lets the others happen, and any vector will do there.
     """
 
     value: float
-    defence: FloatArray
+    mix: FloatArray
+    promised: FloatArray
     vector: FloatArray
-    mixture: Mixture
+    mixed: BoolArray
 
 
-class DefenderLP:
+class DefenderProgram:
     """P_D, live: one matrix, solved at any promise or at any belief.
 
     Parameters
     ----------
-    stage : Stage
-        Stage at s.
-    observations : Observations
-        What is seen of it.
-    discount : float
-        γ.
-    vectors : sequence of Vectors
-        The value from above at each observation's successor, in the order of the observations.
+    here : StateArrays
+        The state s.
+    stores : mapping of int to VectorStore
+        Vectors of its successors.
+    prior : ndarray of shape (Θ,)
+        Where an observation has no mixture, the vector that is best here stands in.
     meter : Meter, optional
         Where solves are counted.
     """
 
     def __init__(
-        self,
-        stage: Stage,
-        observations: Observations,
-        discount: float,
-        vectors: Sequence[Vectors],
-        meter: Meter | None = None,
+        self, here: StateArrays, stores: Mapping[int, VectorStore], prior: FloatArray, meter: Meter | None = None
     ) -> None:
-        n_a, n_d, n_t = stage.reward.shape
-        n_i = len(vectors)
-        self._choices = Choices.of([len(each.alphas) for each in vectors])
-        n_mu = len(self._choices)
-        self.n_d, self.n_t = n_d, n_t
+        self.here = here
+        n_a, n_d, n_t, n_i = here.n_a, here.n_d, here.n_t, len(here.seen)
+        after = [stores[t].alphas for t in here.successor.tolist()]
+        self._observation = np.repeat(np.arange(n_i), [len(alphas) for alphas in after])  # of each μ
+        self._alphas = np.concatenate(after) if after else np.zeros((0, n_t))
+        best = [stores[t].alphas[stores[t].best(prior)] for t in here.successors]
+        self._stand_in = np.array(best).reshape(-1, n_t)[here.toward]
+        n_mu = len(self._observation)
         self._u = np.arange(n_d, n_d + n_t)
         self._w = n_d + n_t
 
-        concede = sp.csr_array(-stage.reward.transpose(0, 2, 1).reshape(n_a * n_t, n_d))
+        concede = sp.csr_array(-here.reward.transpose(0, 2, 1).reshape(n_a * n_t, n_d))
         own = sp.kron(np.ones((n_a, 1)), sp.eye_array(n_t))
-        alphas = np.concatenate([each.alphas for each in vectors])
-        later = -discount * row_kron(observations.mass[self._choices.observation], alphas).T
-
-        def zeros(rows: int, columns: int) -> sp.csr_array:
-            return sp.csr_array((rows, columns))
-
-        matrix = sp.vstack(
+        later = -here.discount * _row_kron(here.mass[self._observation], self._alphas).T
+        of_observation = sp.csr_array((np.ones(n_mu), (self._observation, np.arange(n_mu))), shape=(n_i, n_mu))
+        matrix = sp.block_array(
             [
-                sp.hstack([concede, own, zeros(n_a * n_t, 1), later]),
-                sp.hstack([-observations.weight, zeros(n_i, n_t + 1), self._choices.gather(n_i)]),
-                sp.hstack([sp.csr_array(np.ones((1, n_d))), zeros(1, n_t + 1 + n_mu)]),
-                sp.hstack([zeros(n_t, n_d), -sp.eye_array(n_t), np.ones((n_t, 1)), zeros(n_t, n_mu)]),
+                [concede, own, sp.csr_array((n_a * n_t, 1)), later],
+                [-here.weight, sp.csr_array((n_i, n_t)), None, of_observation],
+                [np.ones((1, n_d)), None, None, None],
+                [None, -sp.eye_array(n_t), np.ones((n_t, 1)), None],
             ],
             format="csr",
         )
@@ -116,8 +111,8 @@ class DefenderLP:
 
     def at_promise(self, promise: FloatArray) -> DefenderStep:
         """Solve P_D(s, ζ)."""
-        self.session.set_rows(self._promise_rows, promise, np.full(self.n_t, INF))
-        return self._solve(weight=np.zeros(self.n_t), total=1.0)
+        self.session.set_rows(self._promise_rows, promise, np.full(self.here.n_t, INF))
+        return self._solve(weight=np.zeros(self.here.n_t), total=1.0)
 
     def at_belief(self, belief: FloatArray) -> DefenderStep:
         """Solve ``min_ζ { w(s, ζ) − ζ·b }``: the best vector at a belief."""
@@ -126,10 +121,30 @@ class DefenderLP:
     def _solve(self, weight: FloatArray, total: float) -> DefenderStep:
         self.session.set_costs(np.append(self._u, self._w), np.append(weight, total))
         solution = self.session.solve()
-        defence = np.maximum(solution.columns[: self.n_d], 0.0)
-        return DefenderStep(
-            value=solution.objective,
-            defence=defence / defence.sum(),
-            vector=solution.columns[self._u],
-            mixture=self._choices.mixture(solution.columns[self._w + 1 :]),
-        )
+        return self.cleaned(solution.objective, solution.columns[: self.here.n_d], solution.columns[self._w + 1 :])
+
+    def cleaned(self, value: float, mix: FloatArray, mu: FloatArray) -> DefenderStep:
+        """Make a mixed action and mixtures feasible; work out what they concede."""
+        mix = np.maximum(mix, 0.0)
+        mix = mix / mix.sum()
+        mu = np.where(mu > TINY, mu, 0.0)
+        total = np.bincount(self._observation, weights=mu, minlength=len(self.here.seen))
+        mixed = total > 0
+        promised = np.where(mixed[:, None], 0.0, self._stand_in)
+        share = np.divide(mu, total[self._observation], out=np.zeros_like(mu), where=mu > 0)
+        np.add.at(promised, self._observation, share[:, None] * self._alphas)
+        every = np.arange(self.here.n_d)
+        conceded = self.here.conceded(every, mix, self.here.reach(every, mix), promised)
+        return DefenderStep(value, mix, promised, conceded.max(axis=0), mixed)
+
+
+def _row_kron(mass: sp.csr_array, vectors: FloatArray) -> sp.csr_array:
+    """Return the matrix whose row k is mass[k] ⊗ vectors[k], columns ordered (a, θ)."""
+    entries = mass.tocoo()
+    n_rows, n_t = vectors.shape
+    rows = np.repeat(entries.row, n_t)
+    columns = (entries.col[:, None] * n_t + np.arange(n_t)).ravel()
+    data = (entries.data[:, None] * vectors[entries.row]).ravel()
+    product = sp.csr_array((data, (rows, columns)), shape=(n_rows, mass.shape[1] * n_t))
+    product.eliminate_zeros()
+    return product

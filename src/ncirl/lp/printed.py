@@ -16,18 +16,32 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray
-from ncirl.lp.attacker import HullLP
-from ncirl.lp.bounds import Hull, sawtooth
+from ncirl.lp.point_program import PointProgram
 from ncirl.lp.session import INF, Meter, Session
+from ncirl.lp.state_arrays import StateArrays
+from ncirl.lp.stores import FixedPoints
 from ncirl.model.stage import Stage
 
-__all__ = ["PrintedDefenderLP", "PrintedDefenderStep", "PromisePoints", "printed_attacker_lp", "sawtooth_d"]
+__all__ = [
+    "PrintedDefenderProgram",
+    "PrintedDefenderStep",
+    "PromisePoints",
+    "printed_attacker_program",
+    "sawtooth_d",
+]
 
 
-def printed_attacker_lp(stage: Stage, discount: float, here: Hull, meter: Meter | None = None) -> HullLP:
+def printed_attacker_program(
+    stage: Stage,
+    discount: float,
+    corners: FloatArray,
+    beliefs: FloatArray,
+    values: FloatArray,
+    meter: Meter | None = None,
+) -> PointProgram:
     """Build the printed P_A(s, ·): posteriors by (d, s'), continuation by the sawtooth of s itself."""
-    seen = stage.seen_outcomes
-    return HullLP(stage, seen, discount, [sawtooth(here)] * len(seen), meter)
+    here = StateArrays(0, stage, stage.seen_outcomes, discount, [0] * len(stage.seen_outcomes))
+    return PointProgram(here, FixedPoints.of({0: (corners, beliefs, values)}, most=1), meter=meter, whole=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +90,7 @@ class PrintedDefenderStep:
     promises: FloatArray
 
 
-class PrintedDefenderLP:
+class PrintedDefenderProgram:
     """The printed P_D(s, ·): columns (D, W, λ_as', W_as'), continuation by the sawtooth of s itself."""
 
     def __init__(self, stage: Stage, discount: float, here: PromisePoints, meter: Meter | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Plans and posteriors: what the public may conclude from what it sees.
+"""The prior, plans and posteriors: what the public may conclude from what it sees.
 
 The attacker's one-stage plan is a joint mass ``A(a, θ) = π(a | s, θ) b(θ)``, so Σ_a A(a, ·) = b. After observation i
 the unnormalised posterior is ``β_i(θ) = Σ_a mass[i, a] A(a, θ)``. Where actions are seen this is the paper's Lemma 1,
@@ -16,10 +16,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from ncirl._typing import FloatArray
+from ncirl._typing import FloatArray, State
+from ncirl.model.game import Game
 from ncirl.model.observations import Observations
 
-__all__ = ["plan_of", "policy_of", "posterior", "posterior_masses"]
+__all__ = ["plan_of", "policy_of", "posterior", "posterior_masses", "prior_of", "start_laws"]
+
+
+def prior_of(game: Game) -> FloatArray:
+    """Return P0(θ)."""
+    prior: FloatArray = np.sum([start.mass for start in game.starts], axis=0)
+    return prior
+
+
+def start_laws(game: Game) -> list[tuple[State, FloatArray]]:
+    """Return each start s of ``game.timed()`` that is played with P0(s | θ), or P0(s) where P0(θ) = 0."""
+    prior, timed = prior_of(game), game.timed()
+    possible = prior > 0
+    return [
+        (start.state, np.where(possible, start.mass / np.where(possible, prior, 1.0), start.probability))
+        for start in timed.starts
+        if not timed.is_terminal(start.state)
+    ]
 
 
 def plan_of(policy: FloatArray, belief: FloatArray) -> FloatArray:
@@ -52,16 +70,9 @@ def posterior_masses(observations: Observations, plan: FloatArray) -> FloatArray
 
 
 def posterior(observations: Observations, plan: FloatArray, i: int) -> FloatArray:
-    """Return the belief after observation `i`; it stays as it was when the plan makes `i` impossible.
+    """Return the belief after observation `i`, -1 for what no plan could have caused.
 
-    Parameters
-    ----------
-    observations : Observations
-        Of the stage just played.
-    plan : ndarray of shape (A, Θ)
-        The attacker's plan; its column sums are the belief before.
-    i : int
-        What was seen; -1 for what no plan could have caused.
+    It stays as it was, the column sums of the plan, when the plan makes `i` impossible.
     """
     before = plan.sum(axis=0)
     after = (observations.mass[[i]] @ plan)[0] if i >= 0 else np.zeros_like(before)

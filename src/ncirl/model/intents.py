@@ -8,29 +8,18 @@ import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.model.game import Game, Start
-from ncirl.model.stage import Stage
 
 __all__ = ["MergedIntents", "merge_intents"]
 
 
 @dataclass(frozen=True, eq=False)
 class MergedIntents:
-    """A game with fewer intents, and the way back.
+    """A game with fewer intents, and the way back."""
 
-    Attributes
-    ----------
-    whole, game : Game
-        With all intents, and with the merged ones.
-    group : ndarray of shape (Θ,)
-        The merged intent of each.
-    odds : ndarray of shape (Θ,)
-        Its probability given the merged one.
-    """
-
-    whole: Game
-    game: Game
-    group: IntArray
-    odds: FloatArray
+    whole: Game  # with all intents
+    game: Game  # with the merged ones
+    group: IntArray  # the merged intent of each θ
+    odds: FloatArray  # its probability given the merged one
 
 
 def merge_intents(game: Game) -> MergedIntents:
@@ -51,23 +40,12 @@ def merge_intents(game: Game) -> MergedIntents:
         else:
             group[k] = len(chosen)
             chosen.append(k)
-    total = np.bincount(group, weights=prior.sum(axis=0), minlength=len(chosen))
-    size = np.bincount(group, minlength=len(chosen))
-    odds = np.where(
-        total[group] > 0, prior.sum(axis=0) / np.where(total[group] > 0, total[group], 1.0), 1 / size[group]
-    )
+    own = prior.sum(axis=0)
+    total = np.bincount(group, weights=own, minlength=len(chosen))[group]
+    odds = np.where(total > 0, own / np.where(total > 0, total, 1.0), 1 / np.bincount(group)[group])
     pooled = np.eye(len(chosen))[group]  # [θ, merged θ]
-
-    def stage(state: object) -> Stage:
-        original = game.stage(state)
-        if original.is_terminal:
-            return original
-        return Stage(
-            original.attacker, original.defender, original.outcomes, original.law, pair=original.reward[:, :, chosen]
-        )
-
     fewer = game.like(
-        stage=stage,
+        stage=lambda state: game.stage(state).paying(lambda reward: reward[:, :, chosen]),
         starts=[Start(start.state, start.mass @ pooled) for start in game.starts],
         intents=tuple(game.intents[k] for k in chosen),
     )

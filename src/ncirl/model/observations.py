@@ -23,27 +23,13 @@ __all__ = ["Observations", "actions_seen", "outcomes_seen"]
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Everything that may be seen at the end of a stage, one row an observation.
+    """Everything that may be seen at the end of a stage, one row an observation."""
 
-    Attributes
-    ----------
-    mass : csr_array of shape (I, A)
-        What of the plan reaches the posterior.
-    weight : csr_array of shape (I, D)
-        How likely the defender's actions make it.
-    successors : tuple
-        The public state each observation leads to.
-    table : ndarray
-        Observation by (a, o) where actions are seen, by (d, o) otherwise; -1 where impossible.
-    by_action : bool
-        Whether the attacker's action is seen.
-    """
-
-    mass: sp.csr_array
-    weight: sp.csr_array
-    successors: tuple[State, ...]
-    table: IntArray
-    by_action: bool
+    mass: sp.csr_array  # [i, a]: what of the plan reaches the posterior
+    weight: sp.csr_array  # [i, d]: how likely the defender's actions make it
+    successors: tuple[State, ...]  # the public state each observation leads to
+    table: IntArray  # observation by (a, o) where actions are seen, by (d, o) otherwise; -1 where impossible
+    by_action: bool  # whether the attacker's action is seen
 
     def __len__(self) -> int:
         return len(self.successors)
@@ -62,7 +48,7 @@ def actions_seen(law: sp.csr_array, n_a: int, n_d: int, states: Sequence[State])
     action, state, i, table = _group(a, to_state[o], n_a, len(distinct))
     return Observations(
         mass=_unit(action, n_a),
-        weight=_matrix(q, i, d, (len(action), n_d)),
+        weight=sp.csr_array((q, (i, d)), shape=(len(action), n_d)),
         successors=tuple(distinct[k] for k in state),
         table=table[:, to_state],
         by_action=True,
@@ -74,7 +60,7 @@ def outcomes_seen(law: sp.csr_array, n_a: int, n_d: int, states: Sequence[State]
     a, d, o, q = _entries(law, n_d)
     own, outcome, i, table = _group(d, o, n_d, len(states))
     return Observations(
-        mass=_matrix(q, i, a, (len(own), n_a)),
+        mass=sp.csr_array((q, (i, a)), shape=(len(own), n_a)),
         weight=_unit(own, n_d),
         successors=tuple(states[k] for k in outcome),
         table=table,
@@ -98,8 +84,5 @@ def _group(x: IntArray, y: IntArray, n_x: int, n_y: int) -> tuple[IntArray, IntA
 
 
 def _unit(columns: IntArray, width: int) -> sp.csr_array:
-    return _matrix(np.ones(len(columns)), np.arange(len(columns)), columns, (len(columns), width))
-
-
-def _matrix(data: FloatArray, rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> sp.csr_array:
-    return sp.csr_array((data, (rows, columns)), shape=shape)
+    entries = (np.ones(len(columns)), (np.arange(len(columns)), columns))
+    return sp.csr_array(entries, shape=(len(columns), width))

@@ -17,12 +17,9 @@ __all__ = ["components", "is_cyclic"]
 
 
 def components(game: Game) -> list[list[State]]:
-    """List the strongly connected components of the reachable public states, successors first.
+    """List the strongly connected components of the public states that a game without a horizon reaches.
 
-    Parameters
-    ----------
-    game : Game
-        A game without a horizon; for one with a horizon, pass its `Game.timed` twin.
+    Successors come first. For a game with a horizon, pass its `Game.timed` twin.
 
     Examples
     --------

@@ -30,22 +30,12 @@ __all__ = ["Quotient", "quotient"]
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """A game with equivalent states merged, and the way back.
+    """A game with equivalent states merged, and the way back."""
 
-    Attributes
-    ----------
-    game : Game
-        The merged game; its states are integers, one per class.
-    number : dict
-        The class of each public state of the original game.
-    attacker, defender : dict
-        Per original state: action k of the merged game is the original's action ``attacker[s][k]``.
-    """
-
-    game: Game
-    number: Mapping[State, int]
-    attacker: Mapping[State, IntArray]
-    defender: Mapping[State, IntArray]
+    game: Game  # its states are integers, one per class
+    number: Mapping[State, int]  # the class of each public state of the original game
+    attacker: Mapping[State, IntArray]  # at an original state s, the merged action k is the original's attacker[s][k]
+    defender: Mapping[State, IntArray]  # likewise
 
     @property
     def is_trivial(self) -> bool:

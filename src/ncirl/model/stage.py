@@ -155,10 +155,7 @@ class Stage:
     @cached_property
     def magnitude(self) -> FloatArray:
         """What r[a, d, θ] would be if every summand of every reward were positive."""
-        pair, outcome, branch = (
-            None if part is None else np.abs(part) for part in (self.pair, self.outcome, self.branch)
-        )
-        return replace(self, pair=pair, outcome=outcome, branch=branch).reward
+        return self._with_summands(np.abs).reward
 
     def realised(self, a: int, d: int, o: int) -> FloatArray:
         """Return R(a, d, o; θ) for every θ; the outcome must be possible under (a, d)."""
@@ -222,11 +219,18 @@ class Stage:
         """Return the same stage with every reward R replaced by ``factor * R + shift``."""
         if self.is_terminal:
             return self
+        scaled = self._with_summands(lambda part: factor * part)
+        return replace(scaled, pair=np.full((1, 1, 1), shift) if scaled.pair is None else scaled.pair + shift)
+
+    def paying(self, change: Callable[[FloatArray], FloatArray]) -> Stage:
+        """Return the same stage with its expected rewards r[a, d, θ] changed, in one summand."""
+        return self if self.is_terminal else replace(self, pair=change(self.reward), outcome=None, branch=None)
+
+    def _with_summands(self, change: Callable[[FloatArray], FloatArray]) -> Stage:
         pair, outcome, branch = (
-            None if part is None else factor * part for part in (self.pair, self.outcome, self.branch)
+            None if part is None else change(part) for part in (self.pair, self.outcome, self.branch)
         )
-        moved = np.full((1, 1, 1), shift) if pair is None else pair + shift
-        return replace(self, pair=moved, outcome=outcome, branch=branch)
+        return replace(self, pair=pair, outcome=outcome, branch=branch)
 
     def faults(self, n_intents: int) -> list[str]:
         """List what is wrong with this stage, each fault with its place."""

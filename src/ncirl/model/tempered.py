@@ -52,21 +52,11 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Tempered:
-    """A game in which every number matters.
+    """A game in which every number matters."""
 
-    Attributes
-    ----------
-    game : Game
-        With rewards in units of `unit`, the worst of them cut.
-    options : Options
-        Who may play what; bounds of `game` proved within these hold for the original.
-    unit : float
-        About the largest reward that matters.
-    """
-
-    game: Game
-    options: Options
-    unit: float
+    game: Game  # with rewards in units of `unit`, the worst of them cut
+    options: Options  # who may play what; bounds of `game` proved within these hold for the original
+    unit: float  # about the largest reward that matters
 
 
 def tempered(game: Game) -> Tempered:
@@ -86,10 +76,7 @@ def tempered(game: Game) -> Tempered:
     most = max(TRAP * largest, reward)
 
     def stage(state: State) -> Stage:
-        it = game.stage(state)
-        if it.is_terminal:
-            return it
-        return Stage(it.attacker, it.defender, it.outcomes, it.law, pair=np.clip(it.reward, -most, most) / unit)
+        return game.stage(state).paying(lambda reward: np.clip(reward, -most, most) / unit)
 
     options = Options(
         {s: attacker for s, (attacker, _) in may.items()}, {s: defender for s, (_, defender) in may.items()}

@@ -1,13 +1,15 @@
 """From the nodes a solver stored to a playbook: cleaned, merged where equal, cut to what is reachable, evaluated.
 
 Answers of linear programs carry errors, so nothing of them is taken at its word. Negative numbers and dust are dropped
-and distributions renormalised. The attacker's shares are made feasible: with β_i = mass[i] @ (π·b), each share φ_j is
-scaled down by the worst ratio β_i(θ) / Σ_k φ_k b_k(θ) < 1 among the intents that b_j has, and what is then missing,
+and distributions renormalised. The attacker's shares are made feasible: after observation i they must make up the
+posterior, Σ_j φ_ij b_j = β_i = mass[i] @ (π·b), or the prior at a start. Where they exceed it, each share is scaled by
 
-    β_i − Σ_j φ_j b_j ≥ 0,
+    min { β(θ) / Σ_k φ_k b_k(θ) : b_j(θ) > 0 } ∪ {1},
 
-goes to the corner nodes, b = e_θ. Claims are not kept either: they are what the finished playbook's nodes are worth
-(`ncirl.playbook.guarantees`).
+after which nothing exceeds; what is then missing, β − Σ_j φ_j b_j ≥ 0, goes to the corner nodes, whose belief is e_θ.
+Shares below `DUST` times the posterior's mass are dropped. Gaps below `LEFT` times it, or `DUST` times where there is
+no corner to go to, are left: `verify` counts them. Claims are not kept either: they are what the finished playbook's
+nodes are worth (`ncirl.playbook.guarantees`).
 """
 
 from __future__ import annotations
@@ -19,13 +21,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray, State
+from ncirl.errors import InputError
 from ncirl.model.belief import policy_of
 from ncirl.model.game import Game
 from ncirl.playbook.faults import as_played
 from ncirl.playbook.guarantees import conceded, secured
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves, running
 from ncirl.playbook.reduce import merged_nodes, pruned, start_nodes
-from ncirl.playbook.shares import DUST, feasible
 
 __all__ = [
     "AttackerNode",
@@ -36,7 +38,11 @@ __all__ = [
     "defender_playbook",
 ]
 
+DUST = 1e-13  # probabilities below this are errors of linear programs
+LEFT = 1e-15  # parts of a posterior below this are errors of rounding
+
 Links = Sequence[tuple[int, float]]  # (node, probability or share)
+CornerTable = Mapping[tuple[State, int], int]  # the node with belief e_θ at a state, by (state, θ)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +67,9 @@ class AttackerNode:
 
 
 def build_defender_playbook(game: Game, nodes: Sequence[DefenderNode], starts: Sequence[Links]) -> DefenderPlaybook:
-    """Build the defender's playbook.
+    """Build the defender's playbook of a timed game from those of the nodes that can be reached.
 
-    Parameters
-    ----------
-    game : Game
-        A timed game.
-    nodes : sequence of DefenderNode
-        Those that cannot be reached are left out.
-    starts : sequence
-        Per start of the game, (node, probability) pairs; none where the game ends at once.
+    `starts` are, per start of the game, (node, probability) pairs; none where the game ends at once.
     """
     raw = defender_playbook(game, nodes, starts)
     reachable, _ = pruned(raw, start_nodes(raw))
@@ -79,23 +78,12 @@ def build_defender_playbook(game: Game, nodes: Sequence[DefenderNode], starts: S
 
 
 def build_attacker_playbook(
-    game: Game,
-    nodes: Sequence[AttackerNode],
-    starts: Sequence[Links],
-    corner_of: Mapping[tuple[State, int], int] | None = None,
+    game: Game, nodes: Sequence[AttackerNode], starts: Sequence[Links], corner_of: CornerTable | None = None
 ) -> AttackerPlaybook:
-    """Build the attacker's playbook.
+    """Build the attacker's playbook of a timed game from those of the nodes that can be reached.
 
-    Parameters
-    ----------
-    game : Game
-        A timed game.
-    nodes : sequence of AttackerNode
-        Those that cannot be reached are left out.
-    starts : sequence
-        Per start of the game, (node, share) pairs that make up P0(s, ·); none where the game ends at once.
-    corner_of : mapping, optional
-        The node with belief e_θ at a state, by (state, θ); takes what the shares leave of a posterior.
+    `starts` are, per start of the game, (node, share) pairs that make up P0(s, ·); none where the game ends at once.
+    The corners take what the shares leave of a posterior.
 
     Raises
     ------
@@ -108,7 +96,7 @@ def build_attacker_playbook(
     reachable, number = pruned(raw, np.union1d(start_nodes(raw), corners))
     distinct, label = merged_nodes(reachable)
     places = dict(zip(corner_of, label[number[corners]].tolist(), strict=True))
-    made_up = feasible(distinct, places)
+    made_up = _feasible(distinct, places)
     needed, _ = pruned(made_up, start_nodes(made_up))
     return replace(needed, claims=secured(as_played(needed)).nodes.low)
 
@@ -164,8 +152,7 @@ def _states(nodes: Sequence[DefenderNode] | Sequence[AttackerNode]) -> tuple[tup
 def _links(
     game: Game, states: Sequence[State], state: IntArray, nodes: Sequence[DefenderNode] | Sequence[AttackerNode]
 ) -> Moves:
-    widths = np.array([len(game.observations(s)) for s in states], dtype=np.intp)[state]
-    first = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
+    first = running(np.array([len(game.observations(s)) for s in states], dtype=np.intp)[state])
     owner = np.repeat(np.arange(len(nodes)), [len(node.moves) for node in nodes])
     flat = np.array([move for node in nodes for move in node.moves], dtype=np.float64).reshape(len(owner), 3)
     kept = flat[:, 2] > 0
@@ -189,3 +176,54 @@ def _normalised_rows(weights: sp.csr_array) -> sp.csr_array:
     row, column, share = entries.row[kept], entries.col[kept], share[kept]
     sums = np.bincount(row, share, minlength=weights.shape[0])
     return sp.csr_array((share / sums[row], (row, column)), shape=weights.shape)
+
+
+def _feasible(playbook: AttackerPlaybook, corner_of: CornerTable) -> AttackerPlaybook:
+    """Return the playbook with shares, those of the starts too, that make up what they must."""
+    game, moves = playbook.game, playbook.moves
+    needed, masses = playbook.continued()
+    owner = np.searchsorted(moves.first, needed, side="right") - 1
+    places = zip(playbook.state[owner].tolist(), (needed - moves.first[owner]).tolist(), strict=True)
+    successors = [game.observations(state).successors for state in playbook.states]
+    made = _made_up(playbook, moves.weights[needed], masses, [successors[s][i] for s, i in places], corner_of).tocoo()
+    prior = np.array([start.mass * (not game.is_terminal(start.state)) for start in game.starts])
+    begun = _made_up(playbook, playbook.begun(), prior, [start.state for start in game.starts], corner_of)
+    weights = sp.csr_array((made.data, (needed[made.row], made.col)), shape=moves.weights.shape)
+    return replace(
+        playbook,
+        moves=replace(moves, weights=weights),
+        starts=tuple((row.indices.astype(np.intp), row.data) for row in (begun[[k]] for k in range(len(prior)))),
+    )
+
+
+def _made_up(
+    playbook: AttackerPlaybook, given: sp.csr_array, masses: FloatArray, states: Sequence[State], corner_of: CornerTable
+) -> sp.csr_array:
+    """Return shares [row, node] that make up `masses` [row, θ], at the state of each row."""
+    entries = given.tocoo()
+    row, node, share = entries.row.astype(np.intp), entries.col.astype(np.intp), np.maximum(entries.data, 0.0)
+    beliefs = playbook.beliefs
+    made = given @ beliefs
+    ratio = np.where(made > masses, masses / np.where(made > 0, made, 1.0), 1.0)
+    share = share * np.where(beliefs[node] > 0, ratio[row], 1.0).min(axis=1, initial=1.0)
+    dust = DUST * masses.sum(axis=1)
+    kept = share > dust[row]
+    row, node, share = row[kept], node[kept], share[kept]
+    missing = masses - sp.csr_array((share, (row, node)), shape=given.shape) @ beliefs
+    known = np.array([[(state, t) in corner_of for t in range(beliefs.shape[1])] for state in states])
+    least = np.where(known.reshape(masses.shape), LEFT / DUST, 1.0) * dust[:, None]  # without a corner, dust stays
+    short, theta = np.nonzero(missing > least)
+    corners = [_corner(playbook, corner_of, states[k], int(t)) for k, t in zip(short.tolist(), theta, strict=True)]
+    nodes = np.concatenate([node, np.array(corners, dtype=np.intp)])
+    shares = np.concatenate([share, missing[short, theta]])
+    return sp.csr_array((shares, (np.concatenate([row, short]), nodes)), shape=given.shape)  # a node's are added up
+
+
+def _corner(playbook: AttackerPlaybook, corner_of: CornerTable, state: State, theta: int) -> int:
+    found = corner_of.get((state, theta))
+    if found is None or playbook.beliefs[found, theta] != 1:
+        intent, place = playbook.game.intents[theta], playbook.game.describe(state)
+        raise InputError(
+            f"corner_of: the shares leave some of intent '{intent}' at '{place}', which has no corner node"
+        )
+    return found

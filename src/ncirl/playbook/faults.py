@@ -20,32 +20,27 @@ import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.model.game import Game
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves, Playbook
 
-__all__ = ["LEAST", "TOLERANCE", "as_played", "attacker_faults", "defender_faults", "prior_faults", "share_gaps"]
+__all__ = ["LEAST", "TOLERANCE", "as_played", "playbook_faults", "prior_faults", "share_gaps"]
 
 TOLERANCE = 1e-9  # how far sums may be off
 LEAST = 1e-90  # the product of three is still an ordinary number
 SHOWN = 3  # nodes named in a fault
 
-Playbook = DefenderPlaybook | AttackerPlaybook
 P = TypeVar("P", DefenderPlaybook, AttackerPlaybook)
 
 
-def defender_faults(playbook: DefenderPlaybook) -> list[str]:
-    """List what is wrong with a defender's playbook."""
-    faults = _frame_faults(playbook) or _place_faults(playbook)
+def playbook_faults(playbook: DefenderPlaybook | AttackerPlaybook) -> list[str]:
+    """List what is wrong with a playbook; what a fault makes meaningless is not looked at."""
+    faults = _frame_faults(playbook) or _place_faults(playbook) or _node_faults(playbook) or _small_faults(playbook)
     if faults:
         return faults
-    if len(playbook.mixes) != len(playbook) or playbook.claims.shape != (len(playbook), len(playbook.game.intents)):
-        return ["mixes or claims are not given for every node"]
-    shapes = [playbook.game.stage(state).shape[1:] for state in playbook.states]
-    faults = _distribution_faults("mix", playbook.mixes, [shapes[s] for s in playbook.state])
-    if faults:
-        return faults
-    faults = _small_faults(playbook, playbook.mixes)
-    if faults:
-        return faults
+    return _chance_faults(playbook) if isinstance(playbook, DefenderPlaybook) else _share_faults(playbook)
+
+
+def _chance_faults(playbook: DefenderPlaybook) -> list[str]:
+    """List what is drawn next, or at first, from no distribution."""
     rows = playbook.continued()
     sums = np.asarray(playbook.moves.weights.sum(axis=1)).ravel()[rows]
     wrong = rows[~(np.abs(sums - 1) <= TOLERANCE)]
@@ -56,28 +51,14 @@ def defender_faults(playbook: DefenderPlaybook) -> list[str]:
     return faults
 
 
-def attacker_faults(playbook: AttackerPlaybook) -> list[str]:
-    """List what is wrong with an attacker's playbook."""
-    faults = _frame_faults(playbook) or _place_faults(playbook)
-    if faults:
-        return faults
-    n, n_t = len(playbook), len(playbook.game.intents)
-    if len(playbook.policies) != n or playbook.claims.shape != (n,) or playbook.beliefs.shape != (n, n_t):
-        return ["policies, claims or beliefs are not given for every node"]
-    shapes = [(len(playbook.game.stage(state).attacker), n_t) for state in playbook.states]
-    faults = _distribution_faults("policy", playbook.policies, [shapes[s] for s in playbook.state])
-    faults += _distribution_faults("belief", list(playbook.beliefs), [(n_t,)] * n)
-    if faults:
-        return faults
-    faults = _small_faults(playbook, [*playbook.policies, playbook.beliefs])
-    if faults:
-        return faults
+def _share_faults(playbook: AttackerPlaybook) -> list[str]:
+    """List intents that would leave the playbook, and shares that do not make up what they must."""
     lonely = [
         n
-        for n in range(len(playbook))
-        if (playbook.policies[n][~(playbook.policies[n] @ playbook.beliefs[n] > 0)] > 0).any()
+        for n, (policy, belief) in enumerate(zip(playbook.policies, playbook.beliefs, strict=True))
+        if (policy[~(policy @ belief > 0)] > 0).any()
     ]
-    faults = _named(np.array(lonely, dtype=np.intp), "lets an intent that it rules out do what no other does")
+    faults = _named(lonely, "lets an intent that it rules out do what no other does")
     played = as_played(playbook)
     rows, gaps = share_gaps(played)
     empty = ~(np.asarray(playbook.moves.weights.sum(axis=1)).ravel()[rows] > 0)
@@ -193,6 +174,21 @@ def _met(game: Game, listed: dict[State, int]) -> set[State]:
     return met
 
 
+def _node_faults(playbook: DefenderPlaybook | AttackerPlaybook) -> list[str]:
+    """List what is not given for every node, and the nodes that do not draw from distributions."""
+    n, n_t = len(playbook), len(playbook.game.intents)
+    by_state = [playbook.game.stage(state).shape for state in playbook.states]
+    shapes = [by_state[s] for s in playbook.state]
+    if isinstance(playbook, DefenderPlaybook):
+        if len(playbook.mixes) != n or playbook.claims.shape != (n, n_t):
+            return ["mixes or claims are not given for every node"]
+        return _distribution_faults("mix", playbook.mixes, [(n_d,) for _, n_d in shapes])
+    if len(playbook.policies) != n or playbook.claims.shape != (n,) or playbook.beliefs.shape != (n, n_t):
+        return ["policies, claims or beliefs are not given for every node"]
+    faults = _distribution_faults("policy", playbook.policies, [(n_a, n_t) for n_a, _ in shapes])
+    return faults + _distribution_faults("belief", list(playbook.beliefs), [(n_t,)] * n)
+
+
 def _distribution_faults(what: str, given: Sequence[FloatArray], shapes: Sequence[tuple[int, ...]]) -> list[str]:
     """Name the nodes whose array has another shape or does not sum to one over its first axis."""
     wrong = [
@@ -200,25 +196,28 @@ def _distribution_faults(what: str, given: Sequence[FloatArray], shapes: Sequenc
         for n, (part, shape) in enumerate(zip(given, shapes, strict=True))
         if part.shape != shape or not ((part >= 0).all() and (np.abs(part.sum(axis=0) - 1) <= TOLERANCE).all())
     ]
-    return _named(np.array(wrong, dtype=np.intp), f"has a {what} that is no distribution over what can be chosen")
+    return _named(wrong, f"has a {what} that is no distribution over what can be chosen")
 
 
-def _small_faults(playbook: Playbook, distributions: Sequence[FloatArray]) -> list[str]:
+def _small_faults(playbook: DefenderPlaybook | AttackerPlaybook) -> list[str]:
     """List probabilities that are too small to be multiplied."""
-    laws = [playbook.game.stage(state).law.data for state in playbook.states]
-    drawn = [playbook.moves.weights.data, *(weights for _, weights in playbook.starts)]
-    for part in (*laws, *drawn, *distributions):
-        if ((part > 0) & (part < LEAST)).any():
-            return [f"a probability lies between 0 and {LEAST:g}; what is as small must be 0"]
+    parts = [playbook.game.stage(state).law.data for state in playbook.states]
+    parts += [playbook.moves.weights.data, *(weights for _, weights in playbook.starts)]
+    parts += playbook.mixes if isinstance(playbook, DefenderPlaybook) else [*playbook.policies, playbook.beliefs]
+    if any(((part > 0) & (part < LEAST)).any() for part in parts):
+        return [f"a probability lies between 0 and {LEAST:g}; what is as small must be 0"]
     return []
 
 
-def _owner(moves: Moves, rows: IntArray) -> IntArray:
-    return np.unique(np.searchsorted(moves.first, rows, side="right") - 1)
+def _owner(moves: Moves, rows: IntArray) -> list[int]:
+    """List the nodes to which rows of the moves belong."""
+    nodes: list[int] = np.unique(np.searchsorted(moves.first, rows, side="right") - 1).tolist()
+    return nodes
 
 
-def _named(nodes: IntArray, fault: str) -> list[str]:
-    if not len(nodes):
+def _named(nodes: Sequence[int], fault: str) -> list[str]:
+    """Say once what is wrong with several nodes."""
+    if not nodes:
         return []
     more = f" and {len(nodes) - SHOWN} more" if len(nodes) > SHOWN else ""
-    return [f"node {', '.join(map(str, nodes[:SHOWN].tolist()))}{more} {fault}"]
+    return [f"node {', '.join(map(str, nodes[:SHOWN]))}{more} {fault}"]

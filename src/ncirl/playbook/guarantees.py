@@ -30,7 +30,7 @@ from ncirl._typing import FloatArray
 from ncirl.mdp import OpponentMDP
 from ncirl.model.game import Game
 from ncirl.playbook.enclosure import EPSILON, TINY, Enclosure, enclosed
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, by_state
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Playbook, by_state
 
 __all__ = ["Guarantee", "conceded", "secured"]
 
@@ -66,7 +66,7 @@ def conceded(playbook: DefenderPlaybook) -> Guarantee:
     masses = np.array([start.mass for start in game.starts])
     prior, total = masses.sum(axis=0), masses.sum()
     laws = np.where(prior > 0, masses / np.where(prior > 0, prior, 1.0), masses.sum(axis=1, keepdims=True) / total)
-    begun = _begun(playbook)
+    begun = playbook.begun()
 
     def on_average(worth: FloatArray) -> tuple[float, FloatArray]:
         """Return Σ_s P0(s, ·)·worth(s, ·), and by intent Σ_s P0(s | θ) worth(s, θ)."""
@@ -82,12 +82,7 @@ def conceded(playbook: DefenderPlaybook) -> Guarantee:
 def secured(playbook: AttackerPlaybook, horizon: int | None = None) -> Guarantee:
     """Enclose what an attacker's playbook without faults, as it is played, secures against the best defender.
 
-    Parameters
-    ----------
-    playbook : AttackerPlaybook
-        Of a timed game.
-    horizon : int, optional
-        How many stages a play has at the most, where that is known.
+    `horizon` is how many stages a play has at the most, where that is known.
     """
     game = playbook.game
     rows, masses = playbook.continued()
@@ -108,19 +103,11 @@ def secured(playbook: AttackerPlaybook, horizon: int | None = None) -> Guarantee
         return Guarantee(-np.inf, np.inf, nodes, np.zeros(0))
     prior = np.array([start.mass for start in game.starts])
     played = np.array([[not game.is_terminal(start.state)] for start in game.starts])
-    begun, lost = _in_proportion(_begun(playbook), prior / prior.sum() * played, playbook.beliefs)
+    begun, lost = _in_proportion(playbook.begun(), prior / prior.sum() * played, playbook.beliefs)
     low, high = (float((begun @ side).sum() + worst * lost.sum()) for side in (nodes.low, nodes.high))
     sizes = (begun @ np.maximum(-nodes.low, nodes.high)).sum() + abs(worst) + 2 * its_extent * lost.sum()
     off = float(_off(operations, game, sizes))
     return Guarantee(low - off, high + off, nodes, np.zeros(0))
-
-
-def _begun(playbook: AttackerPlaybook | DefenderPlaybook) -> sp.csr_array:
-    """Return the weights of the nodes to begin at, [start, node]."""
-    weights = np.concatenate([np.zeros(0), *(weights for _, weights in playbook.starts)])
-    nodes = np.concatenate([np.zeros(0, dtype=np.intp), *(nodes for nodes, _ in playbook.starts)])
-    ends = np.cumsum([0, *(len(nodes) for nodes, _ in playbook.starts)])
-    return sp.csr_array((weights, nodes, ends), shape=(len(playbook.starts), len(playbook)))
 
 
 def _in_proportion(given: sp.csr_array, masses: FloatArray, beliefs: FloatArray) -> tuple[sp.csr_array, FloatArray]:
@@ -164,7 +151,7 @@ def _stages(discount: float, horizon: int | None) -> float:
     return played * forever * (1 + FEW * EPSILON)
 
 
-def _operations(playbook: DefenderPlaybook | AttackerPlaybook, response: OpponentMDP) -> int:
+def _operations(playbook: Playbook, response: OpponentMDP) -> int:
     """Return K: the lengths of all sums behind a row, each counted as often as it enters."""
     game = playbook.game
     stages = [(game.stage(state), len(game.observations(state))) for state in playbook.states]

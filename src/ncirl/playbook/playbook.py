@@ -14,42 +14,42 @@ handful of them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from ncirl._typing import FloatArray, IntArray, State
+from ncirl._typing import BoolArray, FloatArray, IntArray, State
 from ncirl.mdp import OpponentMDP
 from ncirl.model.game import Game
+from ncirl.model.observations import Observations
 from ncirl.model.stage import Stage
 
-__all__ = ["AttackerPlaybook", "DefenderPlaybook", "Moves", "by_state"]
+__all__ = ["AttackerPlaybook", "DefenderPlaybook", "Moves", "Playbook", "by_state", "running"]
 
 BLOCK = 2_000_000  # numbers held at once where posteriors are spread out
 
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Where a controller goes: for row ``first[node] + i`` (observation i), next nodes and their weights.
+    """Where a controller goes: for row ``first[node] + i`` (observation i), next nodes and their weights."""
 
-    Attributes
-    ----------
-    first : ndarray of shape (nodes + 1,)
-        First row of each node; node n has one row per observation of its state.
-    weights : csr_array of shape (rows, nodes)
-        Probabilities (defender) or shares φ (attacker) of the next node.
-    """
-
-    first: IntArray
-    weights: sp.csr_array
+    first: IntArray  # the first row of each node, one per observation of its state, and where the last one's end
+    weights: sp.csr_array  # [row, node]: probabilities (defender) or shares φ (attacker) of the next node
 
     def after(self, node: int, i: int) -> tuple[IntArray, FloatArray]:
         """Return next nodes and weights after observation `i` at `node`."""
         row = self.first[node] + i
         span = slice(self.weights.indptr[row], self.weights.indptr[row + 1])
         return self.weights.indices[span], self.weights.data[span]
+
+
+def running(lengths: IntArray) -> IntArray:
+    """Return where each of consecutive blocks begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
 
 
 def by_state(state: IntArray) -> list[tuple[int, IntArray]]:
@@ -60,8 +60,8 @@ def by_state(state: IntArray) -> list[tuple[int, IntArray]]:
 
 
 @dataclass(frozen=True, eq=False)
-class DefenderPlaybook:
-    """The defender's controller.
+class Playbook(ABC):
+    """A controller of either side, and the MDP that its opponent faces.
 
     Attributes
     ----------
@@ -71,54 +71,101 @@ class DefenderPlaybook:
         The public states nodes stand at.
     state : ndarray of shape (nodes,)
         Index of each node's state in `states`.
-    mixes : tuple of ndarray
-        D[d] per node.
-    claims : ndarray of shape (nodes, Θ)
-        α, what is conceded at most per intent.
+    claims : ndarray of shape (nodes, Θ) or (nodes,)
+        α, what the defender's concedes at most per intent; v, what the attacker's secures at least.
     moves : Moves
-        Distributions over the next node; empty for observations that end the play or that the mix rules out.
+        Distributions over the next node (defender), or its shares φ (attacker), which make up the posterior,
+        Σ_j φ_ij b_j = β_i; empty for observations that end the play or that the mix or plan rules out.
     starts : tuple of (ndarray, ndarray)
-        Per start of the game: nodes to begin at and their probabilities; empty where the game ends at once.
+        Per start of the game: nodes to begin at and their probabilities, or shares, which make up P0(s, ·); empty where
+        the game ends at once.
     """
 
     game: Game
     states: tuple[State, ...]
     state: IntArray
-    mixes: tuple[FloatArray, ...]
     claims: FloatArray
     moves: Moves
     starts: tuple[tuple[IntArray, FloatArray], ...]
+
+    attacker_answers: ClassVar[bool]
 
     def __len__(self) -> int:
         return len(self.state)
 
     def response(self) -> OpponentMDP:
-        """Return the MDP the attacker faces, all intents side by side."""
-        first, entries = self._first_rows(), _Entries()
-        for s, nodes in by_state(self.state):
-            seen = self.game.observations(self.states[s])
-            mass = seen.mass.tocoo()
-            chance = (seen.weight @ self._stacked(nodes).T)[mass.row].T * mass.data  # [k, entry of mass]
-            entries.add(first[nodes], mass.col, self.moves.first[nodes], mass.row, chance)
-        moves = self.game.discount * (entries.matrix(first[-1], self.moves.first[-1]) @ self.moves.weights)
-        return OpponentMDP(self._rewards(lambda stage: stage.reward), sp.csr_array(moves), first[:-1], maximise=True)
+        """Return the MDP the opponent faces; where it is the attacker, all intents side by side."""
+        moves = sp.csr_array(self.game.discount * (self.chances() @ self.moves.weights))
+        rewards = self._rewards(lambda stage: stage.reward)
+        return OpponentMDP(rewards, moves, self._first_rows()[:-1], maximise=self.attacker_answers)
 
     def extents(self) -> FloatArray:
         """Return what the rewards of the response would be if all that is added up to them were positive."""
         return self._rewards(lambda stage: stage.magnitude)
 
+    def chances(self) -> sp.csr_array:
+        """Return the weight of each row of `moves` in each row of the response, (n, a) or (n, d)."""
+        first = self._first_rows()
+        rows, columns, data = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
+        for s, nodes in by_state(self.state):
+            pattern, chance = self._chances_of(nodes, self.game.observations(self.states[s]))
+            k, e = np.nonzero(chance)
+            rows.append(first[nodes][k] + pattern.col[e])
+            columns.append(self.moves.first[nodes][k] + pattern.row[e])
+            data.append(chance[k, e])
+        entries = (np.concatenate(data), (np.concatenate(rows), np.concatenate(columns)))
+        return sp.csr_array(entries, shape=(first[-1], self.moves.first[-1]))
+
+    def begun(self) -> sp.csr_array:
+        """Return the weights of the nodes to begin at, [start, node]."""
+        weights = np.concatenate([np.zeros(0), *(weights for _, weights in self.starts)])
+        nodes = np.concatenate([np.zeros(0, dtype=np.intp), *(nodes for nodes, _ in self.starts)])
+        ends = np.cumsum([0, *(len(nodes) for nodes, _ in self.starts)])
+        return sp.csr_array((weights, nodes, ends), shape=(len(self.starts), len(self)))
+
     def _rewards(self, table: Callable[[Stage], FloatArray]) -> FloatArray:
         first = self._first_rows()
-        rewards: FloatArray = np.zeros((first[-1], len(self.game.intents)))
+        rewards: FloatArray = np.zeros((first[-1], len(self.game.intents)) if self.attacker_answers else first[-1])
         for s, nodes in by_state(self.state):
-            by_action = table(self.game.stage(self.states[s]))
-            rows = first[nodes][:, None] + np.arange(len(by_action))
-            rewards[rows] = np.einsum("kd,adt->kat", self._stacked(nodes), by_action)
+            expected = self._expected(nodes, table(self.game.stage(self.states[s])))
+            rewards[first[nodes][:, None] + np.arange(expected.shape[1])] = expected
         return rewards
 
     def _first_rows(self) -> IntArray:
-        n_a = np.array([self.game.stage(state).shape[0] for state in self.states], dtype=np.intp)
-        return _running(n_a[self.state])
+        """Return the first row of each node in the response, and where the last one ends."""
+        side = 0 if self.attacker_answers else 1
+        choices = np.array([self.game.stage(state).shape[side] for state in self.states], dtype=np.intp)
+        return running(choices[self.state])
+
+    def _goes_on(self, s: int) -> BoolArray:
+        """Tell for each observation at a state whether play goes on after it."""
+        successors = self.game.observations(self.states[s]).successors
+        return np.array([not self.game.is_terminal(after) for after in successors], dtype=bool)
+
+    @abstractmethod
+    def _chances_of(self, nodes: IntArray, seen: Observations) -> tuple[sp.coo_array, FloatArray]:
+        """Return entries (i, answer) of nodes at one state, the same for all, and their weights [k, entry]."""
+
+    @abstractmethod
+    def _expected(self, nodes: IntArray, by_action: FloatArray) -> FloatArray:
+        """Return what a table [a, d, θ] brings on average at nodes of one state, [k, answer] or [k, answer, θ]."""
+
+
+@dataclass(frozen=True, eq=False)
+class DefenderPlaybook(Playbook):
+    """The defender's controller."""
+
+    mixes: tuple[FloatArray, ...]  # D[d] per node
+
+    attacker_answers = True
+
+    def _chances_of(self, nodes: IntArray, seen: Observations) -> tuple[sp.coo_array, FloatArray]:
+        mass = seen.mass.tocoo()
+        return mass, (seen.weight @ self._stacked(nodes).T)[mass.row].T * mass.data
+
+    def _expected(self, nodes: IntArray, by_action: FloatArray) -> FloatArray:
+        expected: FloatArray = np.einsum("kd,adt->kat", self._stacked(nodes), by_action)
+        return expected
 
     def _stacked(self, nodes: IntArray) -> FloatArray:
         """Return the mixes [k, d] of nodes at one state."""
@@ -126,85 +173,31 @@ class DefenderPlaybook:
 
     def continued(self) -> IntArray:
         """List the rows of `moves` that are needed: observations that can be made and do not end the play."""
-        rows = []
+        rows = [np.zeros(0, dtype=np.intp)]
         for s, nodes in by_state(self.state):
-            seen, goes_on = self.game.observations(self.states[s]), _goes_on(self.game, self.states[s])
-            chance = seen.weight @ self._stacked(nodes).T  # [i, k]
-            i, k = np.nonzero(
-                (chance > 0) & (goes_on & (np.asarray(seen.mass.max(axis=1).todense()).ravel() > 0))[:, None]
-            )
+            seen = self.game.observations(self.states[s])
+            possible = self._goes_on(s) & (np.asarray(seen.mass.max(axis=1).todense()).ravel() > 0)
+            i, k = np.nonzero((seen.weight @ self._stacked(nodes).T > 0) & possible[:, None])
             rows.append(self.moves.first[nodes][k] + i)
-        return np.sort(np.concatenate([np.zeros(0, dtype=np.intp), *rows]))
+        return np.sort(np.concatenate(rows))
 
 
 @dataclass(frozen=True, eq=False)
-class AttackerPlaybook:
-    """The attacker's controller.
+class AttackerPlaybook(Playbook):
+    """The attacker's controller."""
 
-    Attributes
-    ----------
-    game : Game
-        A timed game; nodes stand at its public states.
-    states : tuple
-        The public states nodes stand at.
-    state : ndarray of shape (nodes,)
-        Index of each node's state in `states`.
-    beliefs : ndarray of shape (nodes, Θ)
-        b, what the public believes at the node.
-    policies : tuple of ndarray
-        π[a, θ] per node.
-    claims : ndarray of shape (nodes,)
-        v, what is secured at least.
-    moves : Moves
-        Shares φ of the next node; after observation i they make up the posterior, Σ_j φ_ij b_j = β_i.
-    starts : tuple of (ndarray, ndarray)
-        Per start of the game: nodes to begin at and their shares, which make up P0(s, ·); empty where it ends at once.
-    """
+    beliefs: FloatArray  # b[n, θ], what the public believes at the node
+    policies: tuple[FloatArray, ...]  # π[a, θ] per node
 
-    game: Game
-    states: tuple[State, ...]
-    state: IntArray
-    beliefs: FloatArray
-    policies: tuple[FloatArray, ...]
-    claims: FloatArray
-    moves: Moves
-    starts: tuple[tuple[IntArray, FloatArray], ...]
+    attacker_answers = False
 
-    def __len__(self) -> int:
-        return len(self.state)
+    def _chances_of(self, nodes: IntArray, seen: Observations) -> tuple[sp.coo_array, FloatArray]:
+        weight = seen.weight.tocoo()
+        return weight, np.broadcast_to(weight.data, (len(nodes), weight.nnz))
 
-    def response(self) -> OpponentMDP:
-        """Return the MDP the defender faces."""
-        moves = self.game.discount * (self.chances() @ self.moves.weights)
-        return OpponentMDP(
-            self._rewards(lambda stage: stage.reward), sp.csr_array(moves), self._first_rows()[:-1], maximise=False
-        )
-
-    def chances(self) -> sp.csr_array:
-        """Return the weight of each row of `moves` in each row (n, d) of the response."""
-        first, entries = self._first_rows(), _Entries()
-        for s, nodes in by_state(self.state):
-            weight = self.game.observations(self.states[s]).weight.tocoo()
-            chance = np.broadcast_to(weight.data, (len(nodes), weight.nnz))
-            entries.add(first[nodes], weight.col, self.moves.first[nodes], weight.row, chance)
-        return entries.matrix(first[-1], self.moves.first[-1])
-
-    def extents(self) -> FloatArray:
-        """Return what the rewards of the response would be if all that is added up to them were positive."""
-        return self._rewards(lambda stage: stage.magnitude)
-
-    def _rewards(self, table: Callable[[Stage], FloatArray]) -> FloatArray:
-        first = self._first_rows()
-        rewards: FloatArray = np.zeros(first[-1])
-        for s, nodes in by_state(self.state):
-            by_action = table(self.game.stage(self.states[s]))
-            rows = first[nodes][:, None] + np.arange(by_action.shape[1])
-            rewards[rows] = np.einsum("kat,adt->kd", self.plans(nodes), by_action, optimize=True)
-        return rewards
-
-    def _first_rows(self) -> IntArray:
-        n_d = np.array([self.game.stage(state).shape[1] for state in self.states], dtype=np.intp)
-        return _running(n_d[self.state])
+    def _expected(self, nodes: IntArray, by_action: FloatArray) -> FloatArray:
+        expected: FloatArray = np.einsum("kat,adt->kd", self.plans(nodes), by_action, optimize=True)
+        return expected
 
     def plans(self, nodes: IntArray) -> FloatArray:
         """Return A[k, a, θ] = π(a, θ) b(θ) of nodes at one state."""
@@ -219,7 +212,7 @@ class AttackerPlaybook:
         n_t = len(self.game.intents)
         rows, masses = [np.zeros(0, dtype=np.intp)], [np.zeros((0, n_t))]
         for s, group in by_state(self.state):
-            seen, goes_on = self.game.observations(self.states[s]), _goes_on(self.game, self.states[s])
+            seen, goes_on = self.game.observations(self.states[s]), self._goes_on(s)
             for nodes in np.array_split(group, 1 + len(group) * len(seen) * n_t // BLOCK):
                 plans = self.plans(nodes)
                 flat = plans.transpose(1, 0, 2).reshape(plans.shape[1], -1)
@@ -229,34 +222,3 @@ class AttackerPlaybook:
                 masses.append(spread[i, k])
         order = np.argsort(np.concatenate(rows), kind="stable")
         return np.concatenate(rows)[order], np.concatenate(masses)[order]
-
-
-def _goes_on(game: Game, state: State) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Tell for each observation whether play goes on after it."""
-    return np.array([not game.is_terminal(after) for after in game.observations(state).successors], dtype=bool)
-
-
-def _running(lengths: IntArray) -> IntArray:
-    """Return where each of consecutive blocks begins, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
-
-
-class _Entries:
-    """A sparse matrix gathered from blocks of equal pattern: node k's entry e at (row[k] + a[e], column[k] + i[e])."""
-
-    def __init__(self) -> None:
-        self._rows: list[IntArray] = []
-        self._columns: list[IntArray] = []
-        self._data: list[FloatArray] = []
-
-    def add(self, row: IntArray, a: IntArray, column: IntArray, i: IntArray, data: FloatArray) -> None:
-        k, e = np.nonzero(data)
-        self._rows.append(row[k] + a[e])
-        self._columns.append(column[k] + i[e])
-        self._data.append(data[k, e])
-
-    def matrix(self, n_rows: int, n_columns: int) -> sp.csr_array:
-        if not self._rows:
-            return sp.csr_array((n_rows, n_columns))
-        rows, columns = np.concatenate(self._rows), np.concatenate(self._columns)
-        return sp.csr_array((np.concatenate(self._data), (rows, columns)), shape=(n_rows, n_columns))

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.mdp import spans
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves, Playbook, running
 
 __all__ = ["merged_nodes", "pruned", "start_nodes"]
 
@@ -25,7 +25,7 @@ DIGITS = 12  # nodes are told apart up to here
 P = TypeVar("P", DefenderPlaybook, AttackerPlaybook)
 
 
-def start_nodes(playbook: DefenderPlaybook | AttackerPlaybook) -> IntArray:
+def start_nodes(playbook: Playbook) -> IntArray:
     """List the nodes at which play may begin."""
     return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *(nodes for nodes, _ in playbook.starts)]))
 
@@ -92,7 +92,6 @@ def _selector(number: IntArray, width: int) -> sp.csr_array:
 def _renumbered(playbook: P, kept: IntArray, number: IntArray) -> P:
     """Keep the nodes `kept`; links to node n go to the new node ``number[n]``."""
     first = playbook.moves.first
-    widths = first[kept + 1] - first[kept]
     rows = spans(first[kept], first[kept + 1])
     weights = sp.csr_array(playbook.moves.weights[rows] @ _selector(number, len(kept)))
     used, state = np.unique(playbook.state[kept], return_inverse=True)
@@ -101,7 +100,7 @@ def _renumbered(playbook: P, kept: IntArray, number: IntArray) -> P:
         states=tuple(playbook.states[s] for s in used),
         state=state.astype(np.intp),
         claims=playbook.claims[kept],
-        moves=Moves(np.concatenate([[0], np.cumsum(widths)]).astype(np.intp), weights),
+        moves=Moves(running(first[kept + 1] - first[kept]), weights),
         starts=tuple(_pooled(number[nodes], shares) for nodes, shares in playbook.starts),
     )
     if isinstance(smaller, DefenderPlaybook):

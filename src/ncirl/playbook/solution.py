@@ -15,7 +15,7 @@ import numpy as np
 
 from ncirl._files import save_solution
 from ncirl._typing import FloatArray
-from ncirl.model.starts import start_laws
+from ncirl.model.belief import start_laws
 from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.verify import Certificate

@@ -6,7 +6,6 @@ node) that can be reached; what is done and what is seen goes through `QuotientM
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from ncirl._typing import State
 from ncirl.model.game import Game, Start
 from ncirl.model.quotient import Quotient
-from ncirl.playbook.build import AttackerNode, DefenderNode, Links, attacker_playbook, defender_playbook
+from ncirl.playbook.build import AttackerNode, DefenderNode, attacker_playbook, defender_playbook
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.strategies.quotient_map import QuotientMap
 
@@ -24,92 +23,47 @@ P = TypeVar("P", DefenderPlaybook, AttackerPlaybook)
 
 
 def unmerged(playbook: P, timed: Game, merged: Quotient) -> P:
-    """Return the playbook of the original game.
+    """Return the playbook of the game `timed` for one of ``merged.game``, where `merged` is ``quotient(timed)``."""
+    words, defends = QuotientMap(timed, merged), isinstance(playbook, DefenderPlaybook)
+    number: dict[tuple[State, int], int] = {}
+    pairs: list[tuple[State, int]] = []
 
-    Parameters
-    ----------
-    playbook : DefenderPlaybook or AttackerPlaybook
-        Of ``merged.game``.
-    timed : Game
-        The game that was merged.
-    merged : Quotient
-        ``quotient(timed)``.
-    """
-    pairs = _Pairs(playbook, timed, merged)
-    if isinstance(playbook, DefenderPlaybook):
-        starts = [pairs.begun(start, 1.0, k) for k, start in _twins(timed, merged)]
-        moves = pairs.explored()
-        return defender_playbook(
-            timed,
-            [
-                DefenderNode(s, pairs.words.defender_actions(s, playbook.mixes[n]), playbook.claims[n], links)
-                for (s, n), links in zip(pairs.number, moves, strict=True)
-            ],
-            starts,
-        )
-    twins = _twins(timed, merged)
-    starts = [pairs.begun(start, start.probability / merged.game.starts[k].probability, k) for k, start in twins]
-    moves = pairs.explored()
-    return attacker_playbook(
-        timed,
-        [
-            AttackerNode(
-                s,
-                playbook.beliefs[n],
-                pairs.words.attacker_actions(s, playbook.policies[n]),
-                float(playbook.claims[n]),
-                links,
-            )
-            for (s, n), links in zip(pairs.number, moves, strict=True)
-        ],
-        starts,
-    )
+    def numbered(state: State, node: int) -> int:
+        if (state, node) not in number:
+            number[state, node] = len(pairs)
+            pairs.append((state, node))
+        return number[state, node]
 
-
-class _Pairs:
-    """The pairs (state, merged node) met so far, numbered."""
-
-    def __init__(self, playbook: DefenderPlaybook | AttackerPlaybook, timed: Game, merged: Quotient) -> None:
-        self.words = QuotientMap(timed, merged)
-        self.number: dict[tuple[State, int], int] = {}
-        self._playbook, self._timed = playbook, timed
-
-    def begun(self, start: Start, share: float, k: int) -> Links:
-        """Return the links of a start whose merged twin is the k-th."""
-        nodes, weights = self._playbook.starts[k]
-        return [
-            (self._numbered(start.state, n), share * weight)
-            for n, weight in zip(nodes.tolist(), weights.tolist(), strict=True)
-        ]
-
-    def explored(self) -> list[list[tuple[int, int, float]]]:
-        """Follow all moves; return those of each pair as (observation, pair, weight)."""
-        moves: list[list[tuple[int, int, float]]] = []
-        queue = list(self.number)
-        while queue:
-            following = len(self.number)
-            for state, node in queue:
-                links = []
-                for i, successor in enumerate(self._timed.observations(state).successors):
-                    nodes, weights = self._playbook.moves.after(node, self.words.observation(state, i))
-                    for n, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
-                        links.append((i, self._numbered(successor, n), weight))
-                moves.append(links)
-            queue = list(self.number)[following:]
-        return moves
-
-    def _numbered(self, state: State, node: int) -> int:
-        return self.number.setdefault((state, node), len(self.number))
-
-
-def _twins(timed: Game, merged: Quotient) -> Sequence[tuple[int, Start]]:
-    """Pair each start with the number of the merged start that it became part of."""
-    found = []
+    starts = []
     for start in timed.starts:
-        distances = {
-            k: float(np.abs(twin.belief - start.belief).sum())
-            for k, twin in enumerate(merged.game.starts)
-            if twin.state == merged.number[start.state]
-        }
-        found.append((min(distances, key=distances.__getitem__), start))
-    return found
+        k = _twin(start, merged)
+        share = 1.0 if defends else start.probability / merged.game.starts[k].probability
+        nodes, weights = (part.tolist() for part in playbook.starts[k])
+        starts.append([(numbered(start.state, n), share * w) for n, w in zip(nodes, weights, strict=True)])
+    moves: list[list[tuple[int, int, float]]] = []
+    for state, node in pairs:  # which grow on the way
+        moves.append([])
+        for i, successor in enumerate(timed.observations(state).successors):
+            nodes, weights = (part.tolist() for part in playbook.moves.after(node, words.observation(state, i)))
+            moves[-1] += [(i, numbered(successor, n), w) for n, w in zip(nodes, weights, strict=True)]
+    claims, links = playbook.claims, list(zip(pairs, moves, strict=True))
+    if isinstance(playbook, DefenderPlaybook):
+        mixes = playbook.mixes
+        defending = [DefenderNode(s, words.defender_actions(s, mixes[n]), claims[n], to) for (s, n), to in links]
+        return defender_playbook(timed, defending, starts)
+    beliefs, policies = playbook.beliefs, playbook.policies
+    attacking = [
+        AttackerNode(s, beliefs[n], words.attacker_actions(s, policies[n]), float(claims[n]), to)
+        for (s, n), to in links
+    ]
+    return attacker_playbook(timed, attacking, starts)
+
+
+def _twin(start: Start, merged: Quotient) -> int:
+    """Return the number of the merged start that a start became part of."""
+    distances = {
+        k: float(np.abs(twin.belief - start.belief).sum())
+        for k, twin in enumerate(merged.game.starts)
+        if twin.state == merged.number[start.state]
+    }
+    return min(distances, key=distances.__getitem__)

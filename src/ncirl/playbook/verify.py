@@ -22,7 +22,7 @@ import numpy as np
 
 from ncirl._typing import BoolArray, FloatArray
 from ncirl.model.game import Game
-from ncirl.playbook.faults import as_played, attacker_faults, defender_faults, prior_faults
+from ncirl.playbook.faults import as_played, playbook_faults, prior_faults
 from ncirl.playbook.guarantees import conceded, secured
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 
@@ -177,7 +177,7 @@ class _Side:
 
 def _attacking(playbook: AttackerPlaybook, claim: float, horizon: int | None, playable: bool) -> _Side:
     """Check an attacker's playbook; with faults, or without a prior to play for, it secures nothing."""
-    faults = attacker_faults(playbook) if playable else []
+    faults = playbook_faults(playbook) if playable else []
     found = secured(as_played(playbook), horizon) if playable and not faults else None
     if found is None or not found.is_proved:
         faults += [] if found is None else [UNPROVED]
@@ -191,7 +191,7 @@ def _attacking(playbook: AttackerPlaybook, claim: float, horizon: int | None, pl
 def _defending(playbook: DefenderPlaybook, claim: float, playable: bool) -> _Side:
     """Check a defender's playbook; with faults, or without a prior to play for, it concedes anything."""
     n_t = len(playbook.game.intents)
-    faults = defender_faults(playbook) if playable else []
+    faults = playbook_faults(playbook) if playable else []
     found = conceded(as_played(playbook)) if playable and not faults else None
     if found is None or not found.is_proved:
         faults += [] if found is None else [UNPROVED]

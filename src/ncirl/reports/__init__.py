@@ -1,8 +1,6 @@
 """A policy explained on one page: what is promised, what to block now, what blocking is worth, how play goes on."""
 
-from __future__ import annotations
-
-from ncirl.reports.overview import overview_page
 from ncirl.reports.report import report_page
+from ncirl.reports.sections import overview_page
 
 __all__ = ["overview_page", "report_page"]

@@ -3,13 +3,10 @@
 Nothing is loaded from anywhere and nothing runs. Every text from outside goes through `text`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 
-from ncirl.reports.pictures.render import plain_text
-from ncirl.reports.pictures.theme import DARK, LIGHT, css_variables, intent_colour
+from ncirl.reports.pictures.render import DARK, LIGHT, css_variables, intent_colour, plain_text
 
 __all__ = ["Html", "bar", "dot", "page", "paragraph", "picture", "section", "table", "text"]
 
@@ -108,10 +105,11 @@ def _cell(value: object, is_number: bool) -> str:
     return f'<td class="number">{text(value)}</td>' if is_number else f"<td>{text(value)}</td>"
 
 
-def bar(share: float, kind: str = "", most: float = 0.0) -> Html:
-    """Return a bar, full at 1; pale from `share` to `most`, for what is possible but not proved."""
+def bar(value: float, kind: str = "", *, most: float = 0.0, top: float = 1.0) -> Html:
+    """Return a bar, full at `top`; pale from `value` to `most`, for what is possible but not proved."""
+    share, possible = (value / top, most / top) if top > 0 else (0.0, 0.0)
     sure = 100 * min(max(share, 0.0), 1.0)
-    pale = max(0.0, 100 * min(most, 1.0) - sure)
+    pale = max(0.0, 100 * min(possible, 1.0) - sure)
     rest = f'<i class="pale" style="width:{pale:.1f}%"></i>' if pale else ""
     return Html(f'<div class="bar"><i class="{kind}" style="width:{sure:.1f}%"></i>{rest}</div>')
 

@@ -1,14 +1,13 @@
 """The report on a policy: everything recomputed that can be, in words that need no game theory."""
 
-from __future__ import annotations
+from functools import partial
 
 import numpy as np
 
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.model.starts import prior_of
+from ncirl.model.belief import prior_of
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate, verify
-from ncirl.reports.fixed import FixedDefence, fixed_defences
 from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import themed_svg
 from ncirl.reports.pictures.story_picture import story_figure
@@ -21,7 +20,7 @@ from ncirl.reports.sections import (
     names_section,
 )
 from ncirl.reports.story import Moment, story
-from ncirl.reports.worth import Worth, worth_of_options
+from ncirl.reports.worth import FixedDefence, Members, Worth, fixed_defences, worth_of_options
 
 __all__ = ["report_page"]
 
@@ -58,16 +57,14 @@ def report_page(
     if not certificate.holds:
         return page(title, [_headline(policy, certificate), _faults(certificate)]), certificate
     policy = policy.recomputed(certificate)
-    chances = first_chances(policy, graph)
-    per_intent = dict(zip(policy.game.intents, certificate.per_intent.tolist(), strict=True))
     body = [_headline(policy, certificate)]
     if graph is not None:
-        body.append(graph_section(graph, chances[0][1] if chances else None))
+        body.append(graph_section(graph, policy))
     else:
         body.append(paragraph("This policy carries no attack graph, so there is no picture of it here.", "note"))
-    body += [intents_section(policy.game, graph, per_intent), first_moves_section(policy, graph)]
+    body += [intents_section(policy.game, graph, certificate.per_intent), first_moves_section(policy, graph)]
     body.append(_worth_section(policy, graph, certificate, quick, time_limit))
-    body.append(_stories_section(policy, graph))
+    body.append(_stories_section(policy, partial(members_of, graph)))
     if graph is not None:
         body.append(names_section(graph))
     body.append(_made(policy, certificate))
@@ -118,33 +115,26 @@ def _options(policy: CertifiedSolution, graph: AttackGraph | None) -> list[str]:
 def _worth_section(
     policy: CertifiedSolution, graph: AttackGraph | None, found: Certificate, quick: bool, time_limit: float
 ) -> Html:
-    options = _options(policy, graph)
-    parts: list[Html] = []
+    title = "What blocking is worth"
     if len(policy.game.timed().explore()) > MOST_STATES:
-        parts.append(paragraph(f"Left out: the game has more than {MOST_STATES} states.", "note"))
-        return section("What blocking is worth", *parts)
-    members = None if graph is None else lambda action: members_of(graph, action)
-    parts += _against_fixed(fixed_defences(policy.defender_strategy().playbook, options[:OPTIONS], members), found)
+        return section(title, paragraph(f"Left out: the game has more than {MOST_STATES} states.", "note"))
+    members = partial(members_of, graph)
+    options = _options(policy, graph)
+    tried = options[:OPTIONS]
+    defences = fixed_defences(policy.defender_playbook, tried, None if graph is None else members)
+    parts = _against_fixed(defences, found)
     if quick:
         parts.append(paragraph("What each single option is worth was left out (--quick).", "note"))
-        return section("What blocking is worth", *parts)
-
-    def uses(action: str, option: str) -> bool:
-        return option in members_of(graph, action)
-
-    worths = list(worth_of_options(policy, options[:OPTIONS], uses, time_limit))
-    parts += _by_option(worths, found, len(options))
-    return section("What blocking is worth", *parts)
+    else:
+        worths = worth_of_options(policy, tried, lambda action, option: option in members(action), time_limit)
+        parts += _by_option(list(worths), found, len(options))
+    return section(title, *parts)
 
 
 def _against_fixed(defences: list[FixedDefence], found: Certificate) -> list[Html]:
     top = max(defence.concedes for defence in defences)
-    rows: list[list[object]] = [
-        [d.name, f"{d.concedes:.3f}", bar(d.concedes / top if top > 0 else 0.0)] for d in defences
-    ]
-    rows.append(
-        ["the defence of this report, which learns", f"{found.upper:.3f}", bar(found.upper / top if top > 0 else 0)]
-    )
+    shown = [*defences, FixedDefence("the defence of this report, which learns", found.upper)]
+    rows = [[defence.name, f"{defence.concedes:.3f}", bar(defence.concedes, top=top)] for defence in shown]
     best = min(defence.concedes for defence in defences)
     saved = best - found.upper
     said = (
@@ -170,8 +160,9 @@ def _by_option(worths: list[Worth], found: Certificate, n_options: int) -> list[
         if w.note:
             rows.append([w.option, w.note, "", ""])
             continue
-        size = f"{least[w.option]:.3f} to {most[w.option]:.3f}"
-        rows.append([w.option, f"{w.lower:.3f} to {w.upper:.3f}", size, _range(least[w.option], most[w.option], top)])
+        low, high = least[w.option], most[w.option]
+        shown = bar(low, most=high, top=top)
+        rows.append([w.option, f"{w.lower:.3f} to {w.upper:.3f}", f"{low:.3f} to {high:.3f}", shown])
     parts = [
         Html("<h3>What each option is worth</h3>"),
         paragraph(
@@ -186,17 +177,11 @@ def _by_option(worths: list[Worth], found: Certificate, n_options: int) -> list[
     return parts
 
 
-def _range(least: float, most: float, top: float) -> Html:
-    return bar(least / top, most=most / top) if top > 0 else bar(0.0)
-
-
-def _stories_section(policy: CertifiedSolution, graph: AttackGraph | None) -> Html:
+def _stories_section(policy: CertifiedSolution, members: Members) -> Html:
     prior = prior_of(policy.game)
     order = np.argsort(-prior, kind="stable").tolist()[:STORIES]
-    stories = {
-        k: story(policy, policy.game.intents[k], lambda action: members_of(graph, action))
-        for k in sorted(k for k in order if prior[k] > 0)
-    }
+    shown = sorted(k for k in order if prior[k] > 0)
+    stories = {k: story(policy, policy.game.intents[k], members) for k in shown}
     longest = max(len(moments) for moments in stories.values())
     told = [_story(k, policy.game.intents[k], moments, longest) for k, moments in stories.items()]
     left = int((prior > 0).sum()) - len(told)

@@ -1,20 +1,31 @@
-"""Parts of a page about an attack graph and about what a policy promises and does first."""
-
-from __future__ import annotations
+"""Parts of a page about an attack graph and about what a policy promises and does first, and a page of these alone."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
+from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.names import members
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.reports.page import Html, bar, dot, paragraph, picture, section, table, text
+from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import graph_figure, themed_svg
 from ncirl.reports.pictures.graph_picture import MOST
+from ncirl.reports.worth import Members
 
-__all__ = ["first_chances", "first_moves_section", "graph_section", "intents_section", "members_of", "names_section"]
+__all__ = [
+    "first_chances",
+    "first_moves_section",
+    "graph_section",
+    "intents_section",
+    "members_of",
+    "names_section",
+    "option_chances",
+    "overview_page",
+]
 
 SETS = 6  # likeliest sets shown
 TOO_LARGE = f"The graph has more conditions than a picture can show ({MOST})."
@@ -31,30 +42,37 @@ def first_chances(
     policy: CertifiedSolution, graph: AttackGraph | None
 ) -> list[tuple[str, dict[str, float], dict[str, float]]]:
     """Return, for each start, its name, the chance of each option and of each action, likeliest first."""
+    game, strategy = policy.game, policy.defender_strategy()
     found = []
-    for start in policy.game.starts:
-        if policy.game.is_terminal(start.state):
+    for start, timed in zip(game.starts, game.timed().starts, strict=True):
+        if game.is_terminal(start.state):
             continue
-        stage = policy.game.stage(start.state)
-        strategy, timed = policy.defender_strategy(), policy.game.timed()
-        place = next(s.state for s in timed.starts if s.state == start.state or s.state == (0, start.state))
+        place = timed.state
         mix = np.sum([p * strategy.mix(place, memory) for memory, p in strategy.begin(place)], axis=0).tolist()
-        actions = dict(sorted(zip(stage.defender, mix, strict=True), key=lambda each: -each[1]))
-        options: dict[str, float] = {}
-        for action, chance in actions.items():
-            for option in members_of(graph, action):
-                options[option] = options.get(option, 0.0) + chance
+        by_name = zip(game.stage(start.state).defender, mix, strict=True)
+        actions = dict(sorted(by_name, key=lambda each: -each[1]))
+        options = option_chances(actions, partial(members_of, graph))
         ranked = dict(sorted(options.items(), key=lambda each: (-each[1], each[0])))
-        found.append((policy.game.describe(start.state), ranked, actions))
+        found.append((game.describe(start.state), ranked, actions))
     return found
 
 
-def graph_section(graph: AttackGraph, blocked: Mapping[str, float] | None) -> Html:
-    """Show the picture of a graph."""
+def option_chances(actions: Mapping[str, float], options_of: Members) -> dict[str, float]:
+    """Return how likely each option is used, given how likely each action is played."""
+    chances: dict[str, float] = {}
+    for action, chance in actions.items():
+        for option in options_of(action):
+            chances[option] = chances.get(option, 0.0) + chance
+    return chances
+
+
+def graph_section(graph: AttackGraph, policy: CertifiedSolution | None) -> Html:
+    """Show the picture of a graph, with what a policy blocks first."""
     heading = "The network and the ways through it"
     if len(graph.conditions) > MOST:
         return section(heading, paragraph(TOO_LARGE, "note"))
-    figure = graph_figure(graph, blocked=blocked)
+    first = [] if policy is None else first_chances(policy, graph)
+    figure = graph_figure(graph, blocked=first[0][1] if first else None)
     said = (
         "Read from left to right. Boxes are things that may come to hold; a knot is a step of the intruder's, open "
         "once everything that runs into it holds."
@@ -63,28 +81,26 @@ def graph_section(graph: AttackGraph, blocked: Mapping[str, float] | None) -> Ht
     return section(heading, paragraph(said), picture(svg, fits=figure.get_figwidth() <= WIDE))
 
 
-def intents_section(game: Game, graph: AttackGraph | None, per_intent: Mapping[str, float] | None) -> Html:
-    """Say what the attacker may want, how likely, and what it gets at most."""
-    prior = {name: sum(float(s.mass[k]) for s in game.starts) for k, name in enumerate(game.intents)}
-    rewards = {} if graph is None else {i.id: i.rewards for i in graph.intents}
-    top = max(per_intent.values(), default=0.0) if per_intent else 0.0
-    rows: list[list[object]] = []
-    for k, name in enumerate(game.intents):
-        wanted = ", ".join(f"{c} ({reward:g})" for c, reward in rewards.get(name, {}).items() if reward)
-        row: list[object] = [Html(dot(k) + text(name)), f"{prior[name]:.0%}"]
-        row += [wanted or "nothing"] if graph is not None else []
-        if per_intent is not None:
-            row += [f"{per_intent[name]:.3f}", bar(per_intent[name] / top if top > 0 else 0.0)]
-        rows.append(row)
-    columns = ["intent", "how likely", *(["wants (reward)"] if graph is not None else [])]
-    columns += ["gets at most", ""] if per_intent is not None else []
-    said = (
-        "Nobody but the intruder knows which of these it is after. "
-        "What it gets at most holds for each of them, whatever it does and whatever it pretends."
-        if per_intent is not None
-        else "Nobody but the intruder knows which of these it is after."
-    )
-    numbers = [1, columns.index("gets at most")] if per_intent is not None else [1]
+def intents_section(game: Game, graph: AttackGraph | None, per_intent: FloatArray | None) -> Html:
+    """Say what the attacker may want, how likely, and what it gets at most, indexed [θ]."""
+    said = "Nobody but the intruder knows which of these it is after."
+    columns, numbers = ["intent", "how likely"], [1]
+    rows: list[list[object]] = [
+        [Html(dot(k) + text(name)), f"{chance:.0%}"]
+        for k, (name, chance) in enumerate(zip(game.intents, prior_of(game).tolist(), strict=True))
+    ]
+    if graph is not None:
+        columns.append("wants (reward)")
+        rewards = {intent.id: intent.rewards for intent in graph.intents}
+        for row, name in zip(rows, game.intents, strict=True):
+            wanted = ", ".join(f"{c} ({reward:g})" for c, reward in rewards.get(name, {}).items() if reward)
+            row.append(wanted or "nothing")
+    if per_intent is not None:
+        said += " What it gets at most holds for each of them, whatever it does and whatever it pretends."
+        numbers.append(len(columns))
+        columns += ["gets at most", ""]
+        for row, most in zip(rows, per_intent.tolist(), strict=True):
+            row += [f"{most:.3f}", bar(most, top=float(per_intent.max()))]
     return section("What the intruder may want", paragraph(said), table(columns, rows, numbers))
 
 
@@ -136,3 +152,41 @@ def names_section(graph: AttackGraph) -> Html:
         table(["condition", "meaning", "from the start", "wanted by"], conditions),
         table(["step", "needs", "gives", "success", "costs", "blocking costs"], exploits, [3, 4, 5]),
     )
+
+
+def overview_page(
+    game: Game,
+    graph: AttackGraph | None,
+    policy: CertifiedSolution | None = None,
+    facts: Mapping[str, object] | None = None,
+) -> str:
+    """Return a page on what a game or a policy is: the graph, the intents, the first move. Nothing is solved for it.
+
+    Parameters
+    ----------
+    game : Game
+        What is shown.
+    graph : AttackGraph, optional
+        Its attack graph; without one there is no picture.
+    policy : CertifiedSolution, optional
+        What is proved for it, as `open_policy` returns it, and the first move.
+    facts : mapping, optional
+        Further lines about it, such as sizes.
+    """
+    body = [Html(f"<h1>{text(game.name)}</h1>")]
+    if policy is not None:
+        said = (
+            f"The defence in this policy concedes at most {policy.upper:.3f} on average; no defence gets below "
+            f"{policy.lower:.3f}. Both were recomputed from the policy; `ncirl verify` tells more."
+        )
+        body.append(paragraph(said, "lead"))
+    if graph is not None:
+        body.append(graph_section(graph, policy))
+    body.append(intents_section(game, graph, None if policy is None else policy.per_intent))
+    if policy is not None:
+        body.append(first_moves_section(policy, graph))
+    if facts:
+        body.append(section("Sizes", table(["what", "how much"], [[name, str(fact)] for name, fact in facts.items()])))
+    if graph is not None:
+        body.append(names_section(graph))
+    return page(game.name, body)

@@ -6,16 +6,16 @@ where nothing does). Beliefs are posteriors under the attacker's playbook; the d
 it may remember, given what was seen.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from ncirl._typing import FloatArray, State
+from ncirl._typing import BoolArray, FloatArray
 from ncirl.playbook.solution import CertifiedSolution
+from ncirl.reports.sections import option_chances
+from ncirl.reports.worth import Members
 from ncirl.strategies.strategy import Memory
 
 __all__ = ["Moment", "story"]
@@ -25,44 +25,18 @@ LONGEST = 10  # stages
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """One stage of a story.
+    """One stage of a story."""
 
-    Attributes
-    ----------
-    state : str
-        Where play stands.
-    gained : str
-        What of that is new since the moment before; the state itself in games that are no attack graphs.
-    belief : ndarray of shape (Θ,)
-        P(θ | all that was seen so far).
-    blocked : dict
-        The chance with which each option that can be blocked now is.
-    attempt : str
-        What the attacker does next; empty at the end.
-    chance : float
-        How likely it does that, here.
-    """
-
-    state: str
-    gained: str
-    belief: FloatArray
-    blocked: dict[str, float]
-    attempt: str = ""
-    chance: float = 0.0
+    state: str  # where play stands
+    gained: str  # what of that is new since the moment before; the state itself in games that are no attack graphs
+    belief: FloatArray  # P(θ | all that was seen so far), indexed [θ]
+    blocked: dict[str, float]  # the chance with which each option that can be blocked now is
+    attempt: str = ""  # what the attacker does next; empty at the end
+    chance: float = 0.0  # how likely it does that, here
 
 
-def story(policy: CertifiedSolution, intent: str, members: Callable[[str], frozenset[str]]) -> list[Moment]:
-    """Follow the attacker of one intent along the likeliest way forward.
-
-    Parameters
-    ----------
-    policy : CertifiedSolution
-        Both playbooks.
-    intent : str
-        What the attacker is after.
-    members : callable
-        The options that an action of the defender's makes use of.
-    """
+def story(policy: CertifiedSolution, intent: str, members: Members) -> list[Moment]:
+    """Follow the attacker of one intent along the likeliest way forward; `members` are the options of an action."""
     game, theta = policy.game, policy.game.intents.index(intent)
     timed = game.timed()
     attacker, defender = policy.attacker_strategy(), policy.defender_strategy()
@@ -74,63 +48,39 @@ def story(policy: CertifiedSolution, intent: str, members: Callable[[str], froze
     for _ in range(LONGEST):
         if timed.is_terminal(place):
             break
-        stage, seen = timed.stage(place), timed.observations(place)
+        stage, seen = game.stage(observer.state), timed.observations(place)
         plan: FloatArray = np.sum([p * attacker.policy(place, m)[:, theta] for m, p in attacks], axis=0)
         mix: FloatArray = np.sum([p * defender.mix(place, m) for m, p in defences], axis=0)
-        changes = _changes(policy, place)
+        here = game.describe(observer.state)
+        changes = np.array([game.describe(outcome.state) != here for outcome in stage.outcomes])
         a, d, o = _forward(stage.law, plan, mix, changes)
-        blocked = _chances(stage.defender, mix, members)
-        told.append(_moment(told, policy, place, observer.belief, members, blocked, stage.attacker[a], float(plan[a])))
+        blocked = option_chances(dict(zip(stage.defender, mix.tolist(), strict=True)), members)
+        gained = _gained(told, here, members)
+        told.append(Moment(here, gained, observer.belief, blocked, stage.attacker[a], float(plan[a])))
         if changes.any() and not changes[o]:
             return told  # it has what it wants, or waits for ever
         i = seen.index(a, d, o)
-        attacks = _carried(
-            [
-                (then, p * attacker.policy(place, m)[a, theta] * q[theta])
-                for m, p in attacks
-                for then, q in attacker.after(place, m, a, d, i)
-            ]
+        attacks = _law(
+            (then, p * attacker.policy(place, m)[a, theta] * q[theta])
+            for m, p in attacks
+            for then, q in attacker.after(place, m, a, d, i)
         )
-        defences = _carried(
-            [
-                (then, p * defender.mix(place, m)[d] * q)
-                for m, p in defences
-                for then, q in defender.after(place, m, d, i)
-            ]
+        defences = _law(
+            (then, p * defender.mix(place, m)[d] * q) for m, p in defences for then, q in defender.after(place, m, d, i)
         )
         observer.observe(stage.attacker[a], stage.defender[d], stage.outcomes[o])
         place = seen.successors[i]
-    told.append(_moment(told, policy, place, observer.belief, members, {}))
+    here = game.describe(observer.state)
+    told.append(Moment(here, _gained(told, here, members), observer.belief, {}))
     return told
 
 
-def _moment(
-    told: list[Moment],
-    policy: CertifiedSolution,
-    place: State,
-    belief: FloatArray,
-    members: Callable[[str], frozenset[str]],
-    blocked: dict[str, float],
-    attempt: str = "",
-    chance: float = 0.0,
-) -> Moment:
-    state = _name(policy, place)
-    new = members(state) - members(told[-1].state) if told else frozenset([state])
-    return Moment(state, ", ".join(sorted(new)), belief, blocked, attempt, chance)
+def _gained(told: list[Moment], state: str, members: Members) -> str:
+    """List what a state has that the one told last had not."""
+    return ", ".join(sorted(members(state) - members(told[-1].state))) if told else state
 
 
-def _name(policy: CertifiedSolution, place: State) -> str:
-    own = place[1] if policy.game.horizon is not None and isinstance(place, tuple) else place
-    return policy.game.describe(own)
-
-
-def _changes(policy: CertifiedSolution, place: State) -> FloatArray:
-    """Tell for each outcome whether the state is another one then."""
-    here = _name(policy, place)
-    return np.array([float(_name(policy, o.state) != here) for o in policy.game.timed().stage(place).outcomes])
-
-
-def _forward(law: sp.csr_array, plan: FloatArray, mix: FloatArray, changes: FloatArray) -> tuple[int, int, int]:
+def _forward(law: sp.csr_array, plan: FloatArray, mix: FloatArray, changes: BoolArray) -> tuple[int, int, int]:
     """Return the likeliest (a, d, o) that changes the state, or the likeliest of all."""
     entries = law.tocoo()
     a, d = np.divmod(entries.row, len(mix))
@@ -142,17 +92,8 @@ def _forward(law: sp.csr_array, plan: FloatArray, mix: FloatArray, changes: Floa
     return attempt, int(d[k]), int(entries.col[k])
 
 
-def _chances(actions: tuple[str, ...], mix: FloatArray, members: Callable[[str], frozenset[str]]) -> dict[str, float]:
-    """Return how likely each option is used."""
-    chances: dict[str, float] = {}
-    for action, chance in zip(actions, mix.tolist(), strict=True):
-        for option in members(action):
-            chances[option] = chances.get(option, 0.0) + chance
-    return chances
-
-
-def _carried(weights: list[tuple[Memory, float]]) -> list[tuple[Memory, float]]:
-    """Normalise a law over memories, one entry a memory."""
+def _law(weights: Iterable[tuple[Memory, float]]) -> list[tuple[Memory, float]]:
+    """Normalise weights of memories, one entry a memory."""
     law: dict[Memory, float] = {}
     for memory, weight in weights:
         law[memory] = law.get(memory, 0.0) + float(weight)

@@ -1,42 +1,119 @@
-r"""What each block option is worth: the value of the game in which the defender does not have it.
+r"""What blocking is worth: against defences that do not learn, and option by option.
 
-With [L, U] proved for the game and [L', U'] for the one without option k, what it is worth lies in [L' − U, U' − L].
+A fixed defence does the same at a public state whatever was seen before. Answered by the best attacker of every intent
+it concedes Σ_θ P0(θ) α_s0(θ), with α what the attacker's decision process against it is worth (`concedes`).
+
+What an option is worth is told by the game in which the defender does not have it: with [L, U] proved for the game and
+[L', U'] for the one without option k, it lies in [L' − U, U' − L].
 """
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ncirl._typing import FloatArray, State
 from ncirl.errors import NcirlError
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.model.stage import Stage
+from ncirl.playbook.playbook import DefenderPlaybook, by_state
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import solve
 
-__all__ = ["Uses", "Worth", "without_option", "worth_of_options"]
+__all__ = ["FixedDefence", "Members", "Uses", "Worth", "fixed_defences", "without_option", "worth_of_options"]
 
 RELATIVE_GAP = 0.02  # that is close enough for a comparison
-LARGEST = 2_000  # states
+Members = Callable[[str], frozenset[str]]  # the options that an action makes use of
 Uses = Callable[[str, str], bool]  # (action, option): whether the action makes use of the option
 
 
 @dataclass(frozen=True)
-class Worth:
-    """What an option is worth.
+class FixedDefence:
+    """A defence that does not learn, and what it concedes to the best attacker, on average over the intents."""
 
-    Attributes
+    name: str
+    concedes: float
+
+
+def fixed_defences(playbook: DefenderPlaybook, options: Sequence[str], members: Members | None) -> list[FixedDefence]:
+    """Evaluate fixed defences, the one that concedes least last.
+
+    Parameters
     ----------
-    option : str
-        What the defender must do without.
-    lower, upper : float
-        Bounds on the value without it.
-    note : str
-        Why there are none, where there are none.
+    playbook : DefenderPlaybook
+        The defence that learns; of its own mixed actions, too, fixed ones are made.
+    options : sequence of str
+        What can be blocked.
+    members : callable, optional
+        What of it an action blocks; None where actions are not sets, and only mixed defences are tried.
     """
+    from ncirl.solvers.initial import concedes, initial_bounds
+
+    timed = playbook.game
+    played = [state for state in timed.explore() if not timed.is_terminal(state)]
+
+    def mean(vectors: Mapping[State, FloatArray]) -> float:
+        return sum(float(start.mass @ vectors[start.state]) for start in timed.starts)
+
+    ended = {state: np.zeros(0) for state in timed.explore() if timed.is_terminal(state)}
+    found = []
+    if members is not None:
+
+        def blocking(chosen: frozenset[str]) -> float:
+            mixes = {state: _nearest(timed.stage(state).defender, chosen, members) for state in played}
+            return mean(concedes(timed, mixes | ended))
+
+        nothing, everything = blocking(frozenset()), blocking(frozenset(options))
+        found += [
+            FixedDefence("block nothing", nothing),
+            FixedDefence("always block everything that can be blocked", everything),
+        ]
+        chosen, best = _greedy(options, blocking, nothing)
+        if chosen:
+            found.append(FixedDefence(f"always block the same: {', '.join(chosen)}", best))
+    initial = initial_bounds(timed).defences
+    own = {**initial[-1].mixes, **_promising(playbook)}
+    mixed = min(mean(vectors) for vectors in (*(defence.vectors for defence in initial), concedes(timed, own)))
+    found.append(
+        FixedDefence("draw from fixed odds at each point, whatever was seen before (the best odds tried)", mixed)
+    )
+    return sorted(found, key=lambda each: -each.concedes)
+
+
+def _promising(playbook: DefenderPlaybook) -> dict[State, FloatArray]:
+    """Return, by state, the mixed action of the node that promises most on average over the prior."""
+    conceded = playbook.claims @ prior_of(playbook.game)
+    best = {s: int(nodes[conceded[nodes].argmin()]) for s, nodes in by_state(playbook.state)}
+    return {playbook.states[s]: playbook.mixes[node] for s, node in best.items()}
+
+
+def _greedy(
+    options: Sequence[str], blocking: Callable[[frozenset[str]], float], nothing: float
+) -> tuple[list[str], float]:
+    """Add to the list of what is always blocked whatever helps most, as long as something helps."""
+    chosen: list[str] = []
+    best = nothing
+    while True:
+        tried = [(blocking(frozenset([*chosen, option])), option) for option in options if option not in chosen]
+        if not tried or min(tried)[0] >= best:
+            return chosen, best
+        best, option = min(tried)
+        chosen.append(option)
+
+
+def _nearest(actions: Sequence[str], chosen: frozenset[str], members: Members) -> FloatArray:
+    """Put all weight on the largest action within what is chosen."""
+    sizes = [len(members(action)) if members(action) <= chosen else -1 for action in actions]
+    mix = np.zeros(len(actions))
+    mix[int(np.argmax(sizes))] = 1.0
+    return mix
+
+
+@dataclass(frozen=True)
+class Worth:
+    """Bounds on the value where the defender must do without an option; where there are none, a note why."""
 
     option: str
     lower: float = -np.inf
@@ -47,37 +124,23 @@ class Worth:
 def worth_of_options(policy: CertifiedSolution, options: list[str], uses: Uses, time_limit: float) -> Iterator[Worth]:
     """Bound the value without each option in turn.
 
-    Parameters
-    ----------
-    policy : CertifiedSolution
-        Whose game it is.
-    options : list of str
-        In the order in which they are to be tried.
-    uses : callable
-        Tells whether an action makes use of an option.
-    time_limit : float
-        Seconds for all of them together; an option whose turn comes later is not tried.
+    The time limit is in seconds for all of them together; an option whose turn comes later is not tried.
     """
     from ncirl.solvers.certified.certified import Certified
 
     began = time.perf_counter()
     closeness = max(RELATIVE_GAP, policy.gap / max(abs(policy.upper), abs(policy.lower), 1e-12))
-    states = len(policy.game.timed().explore())
     for k, option in enumerate(options):
         left = time_limit - (time.perf_counter() - began)
-        if states > LARGEST:
-            yield Worth(option, note=f"not tried: the game has {states} states")
-        elif left <= 0:
+        if left <= 0:
             yield Worth(option, note="not tried: time was up")
-        else:
-            game = without_option(policy.game, option, uses)
-            try:
-                found = solve(
-                    game, Certified(gap=0.0, relative_gap=closeness, time_limit=max(0.1, left / (len(options) - k)))
-                )
-                yield Worth(option, found.lower, found.upper)
-            except NcirlError as error:
-                yield Worth(option, note=f"not found: {error}")
+            continue
+        solver = Certified(gap=0.0, relative_gap=closeness, time_limit=max(0.1, left / (len(options) - k)))
+        try:
+            found = solve(without_option(policy.game, option, uses), solver)
+            yield Worth(option, found.lower, found.upper)
+        except NcirlError as error:
+            yield Worth(option, note=f"not found: {error}")
 
 
 def without_option(game: Game, option: str, uses: Uses) -> Game:

@@ -1,4 +1,4 @@
-"""Defenders compared on the same luck: every episode has one intent, one set of draws, and each defender meets them.
+"""Defenders compared on the same draws: every episode has one intent, one set of draws, and each defender meets them.
 
     n-cirl    the certified playbook
     ma-irl    the equilibrium against an intent inferred from an earlier attack, whatever is seen now
@@ -7,8 +7,6 @@
 
 The attacker plays its certified strategy, or answers each defender as one who knows it (`AnsweringAttacker`).
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from statistics import NormalDist
@@ -19,14 +17,14 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.baselines import MAIRL
 from ncirl.evaluation import AnsweringAttacker
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
-from ncirl.model.starts import prior_of
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, StationaryDefender, uniform_defender
-from ncirl.web.arena import Arena
-from ncirl.web.draws import Luck, Table, drawn_luck
-from ncirl.web.roles import Opponent
+from ncirl.web.play import Opponent
+from ncirl.web.playable import PlayablePolicy
+from ncirl.web.sampling import Sampler, Uniforms, draw_uniforms
 
 __all__ = ["compared"]
 
@@ -35,26 +33,23 @@ CONFIDENCE = 0.95
 MOST_SITUATIONS = 20_000  # looked at to answer a defender
 
 
-def compared(arena: Arena, opponent: Opponent, episodes: int, seed: int) -> Iterator[dict[str, Any]]:
+def compared(policy: PlayablePolicy, opponent: Opponent, episodes: int, seed: int) -> Iterator[dict[str, Any]]:
     """Play the episodes and yield, from time to time, the mean payoff to the attacker by defender.
 
-    Raises
-    ------
-    SizeError
-        When a defender has too much memory to be answered.
+    A defender with too much memory to be answered is a `SizeError`.
     """
-    tables = {
-        name: Table(arena.game, _against(arena, opponent, defender), defender)
-        for name, defender in _defenders(arena.game, arena.defender).items()
+    samplers = {
+        name: Sampler(policy.game, _against(policy, opponent, defender), defender)
+        for name, defender in _defenders(policy.game, policy.defender).items()
     }
-    payoffs = np.zeros((len(tables), episodes))
+    payoffs = np.zeros((len(samplers), episodes))
     every = max(1, episodes // POINTS)
     for k in range(episodes):
-        luck = drawn_luck([seed, k], arena.stages)
-        for row, table in zip(payoffs, tables.values(), strict=True):
-            row[k] = _payoff(table, luck)
+        uniforms = draw_uniforms([seed, k], policy.stages)
+        for row, sampler in zip(payoffs, samplers.values(), strict=True):
+            row[k] = _payoff(sampler, uniforms)
         if (k + 1) % every == 0 or k + 1 == episodes:
-            yield _point(list(tables), payoffs[:, : k + 1])
+            yield _point(list(samplers), payoffs[:, : k + 1])
 
 
 def _defenders(game: Game, certified: DefenderStrategy) -> Mapping[str, DefenderStrategy]:
@@ -67,21 +62,21 @@ def _defenders(game: Game, certified: DefenderStrategy) -> Mapping[str, Defender
     }
 
 
-def _against(arena: Arena, opponent: Opponent, defender: DefenderStrategy) -> AttackerStrategy:
+def _against(policy: PlayablePolicy, opponent: Opponent, defender: DefenderStrategy) -> AttackerStrategy:
     if opponent is Opponent.CERTIFIED:
-        return arena.attacker
-    return AnsweringAttacker(arena.game, defender, tolerance=1e-6, limit=MOST_SITUATIONS)
+        return policy.attacker
+    return AnsweringAttacker(policy.game, defender, tolerance=1e-6, limit=MOST_SITUATIONS)
 
 
-def _payoff(table: Table, luck: Luck) -> float:
-    theta, at = table.begin(None, luck[0])
+def _payoff(sampler: Sampler, uniforms: Uniforms) -> float:
+    theta, at = sampler.begin(None, uniforms[0])
     payoff, discount = 0.0, 1.0
-    for drawn in luck[1:]:
-        if table.timed.is_terminal(at.place):
+    for drawn in uniforms[1:]:
+        if sampler.timed.is_terminal(at.place):
             break
-        done, at = table.move(theta, at, drawn)
+        done, at = sampler.move(theta, at, drawn)
         payoff += discount * done.reward
-        discount *= table.timed.discount
+        discount *= sampler.timed.discount
     return payoff
 
 

@@ -9,42 +9,30 @@ is watched by a thread of its own. What can happen to it:
     it dies               its own job has failed, with the reason; no other job notices
 """
 
-from __future__ import annotations
-
+import asyncio
 import json
 import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from enum import StrEnum
-from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Literal
 
-from ncirl.web.children import Child
-from ncirl.web.limits import Limits
-from ncirl.web.refusals import Refused
-from ncirl.web.worker import Compare, Solve, Task, work
+from ncirl.web.child_process import ChildProcess
+from ncirl.web.limits import Limits, Refused
+from ncirl.web.worker import Task, work
 
-__all__ = ["Job", "JobState", "Jobs", "Keep", "new_id"]
+__all__ = ["Job", "JobQueue", "JobState", "SaveResult", "new_id"]
 
-POLL = 0.05  # seconds
-
-
-class JobState(StrEnum):
-    """How far a job is."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    DONE = "done"
-    CANCELLED = "cancelled"
-    FAILED = "failed"
+POLL = 0.05  # seconds between two looks at a worker
+LOOK_EVERY = 0.1  # seconds between two looks at a job that is followed
+SIGN_OF_LIFE = 10.0  # seconds without an event after which a comment is sent, so that nobody hangs up
 
 
-ENDED = (JobState.DONE, JobState.CANCELLED, JobState.FAILED)
-Keep = Callable[[bytes, bytes], str]  # makes a contest of what is told of a policy and the policy, and returns its id
+JobState = Literal["queued", "running", "done", "cancelled", "failed"]
+SaveResult = Callable[[bytes, bytes], str]  # makes a contest of what is told of a policy and the policy; returns its id
 
 
 def new_id() -> str:
@@ -75,7 +63,7 @@ class Job:
     id: str
     kind: str
     own: bool = False
-    state: JobState = JobState.QUEUED
+    state: JobState = "queued"
     contest: str | None = None
     events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     error: str | None = None
@@ -85,23 +73,39 @@ class Job:
     @property
     def ended(self) -> bool:
         """Whether nothing more will come."""
-        return self.state in ENDED
+        return self.state not in ("queued", "running")
 
     def view(self) -> dict[str, Any]:
         """Return it as plain data."""
         latest = self.events[-1][1] if self.events else None
-        told = {"id": self.id, "kind": self.kind, "state": str(self.state), "latest": latest}
+        told = {"id": self.id, "kind": self.kind, "state": self.state, "latest": latest}
         return {**told, "contest": self.contest, "error": self.error}
 
+    async def stream(self) -> AsyncIterator[str]:
+        """Send everything that it told, past and to come, and its end, as server-sent events."""
+        told, quiet = 0, 0.0
+        while True:
+            ended = self.ended  # asked first: nothing is added after the end
+            fresh = self.events[told:]
+            for name, data in fresh:
+                yield _event(name, data)
+            told += len(fresh)
+            if ended:
+                yield _event("end", self.view())
+                return
+            quiet = 0.0 if fresh else quiet + LOOK_EVERY
+            if quiet >= SIGN_OF_LIFE:
+                quiet = 0.0
+                yield ": still there\n\n"
+            await asyncio.sleep(LOOK_EVERY)
 
-class Jobs:
-    """Starts solves and comparisons, watches and ends them.
 
-    Parameters
-    ----------
-    limits : Limits
-        How many at once and waiting.
-    """
+def _event(name: str, data: dict[str, Any]) -> str:
+    return f"event: {name}\ndata: {json.dumps(data, allow_nan=False)}\n\n"
+
+
+class JobQueue:
+    """Starts solves and comparisons, watches and ends them; the limits say how many at once and waiting."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -111,15 +115,9 @@ class Jobs:
         self._most = {"solve": limits.workers, "compare": limits.comparisons}
         self._watchers = {kind: ThreadPoolExecutor(most, thread_name_prefix=kind) for kind, most in self._most.items()}
 
-    def start(self, task: Task, keep: Keep | None = None, *, own: bool = False) -> Job:
-        """Start a job, or let it wait for its turn.
-
-        Raises
-        ------
-        Refused
-            When too many are waiting.
-        """
-        job = Job(new_id(), "solve" if isinstance(task, Solve) else "compare", own)
+    def start(self, task: Task, save: SaveResult | None = None, *, own: bool = False) -> Job:
+        """Start a job, or let it wait for its turn, or refuse it; `save` keeps what comes of a solve."""
+        job = Job(new_id(), task.kind, own)
         with self._lock:
             busy = sum(not other.ended for other in self._jobs.values() if other.kind == job.kind)
             waiting = busy - self._most[job.kind]
@@ -128,37 +126,25 @@ class Jobs:
             self._jobs[job.id] = job
             for old in [j for j in self._jobs.values() if j.ended][: max(0, len(self._jobs) - self._limits.jobs)]:
                 del self._jobs[old.id]
-        self._watchers[job.kind].submit(self._watch, job, task, keep)
+        self._watchers[job.kind].submit(self._watch, job, task, save)
         return job
 
     def get(self, job_id: str) -> Job:
-        """Return a job.
-
-        Raises
-        ------
-        Refused
-            When there is none of this id.
-        """
+        """Return a job; refused where there is none of this id."""
         with self._lock:
             if job_id not in self._jobs:
                 raise Refused(404, f"there is no job '{job_id:.40}' here, or not any more")
             return self._jobs[job_id]
 
     def cancel(self, job_id: str) -> Job:
-        """Ask a job to stop with what it has; one that waits never starts.
-
-        Raises
-        ------
-        Refused
-            When there is none of this id, or it is the server's own.
-        """
+        """Ask a job to stop with what it has; one that waits never starts. The server's own are not stopped."""
         job = self.get(job_id)
         if job.own:
             raise Refused(403, "the server solves its examples for everybody; that cannot be stopped from here")
         job.cancelled.set()
         with self._lock:
-            if job.state is JobState.QUEUED:
-                job.state = JobState.CANCELLED
+            if job.state == "queued":
+                job.state = "cancelled"
         return job
 
     def close(self) -> None:
@@ -167,52 +153,50 @@ class Jobs:
         for watchers in self._watchers.values():
             watchers.shutdown(cancel_futures=True)
 
-    def _watch(self, job: Job, task: Task, keep: Keep | None) -> None:
+    def _watch(self, job: Job, task: Task, save: SaveResult | None) -> None:
         with self._lock:
-            if job.state is not JobState.QUEUED or self._closing.is_set():
+            if job.state != "queued" or self._closing.is_set():
                 return
-            job.state = JobState.RUNNING
+            job.state = "running"
         try:
-            reason = self._run(job, task, keep)
+            job.error = self._run(job, task, save)
         except Exception as error:  # a job that nobody watches any more would run for ever
-            reason = str(error) or type(error).__name__
-        job.error = reason
-        otherwise = JobState.DONE if reason is None else JobState.FAILED
-        job.state = JobState.CANCELLED if job.cancelled.is_set() else otherwise
+            job.error = str(error) or type(error).__name__
+        job.state = "cancelled" if job.cancelled.is_set() else "done" if job.error is None else "failed"
 
-    def _run(self, job: Job, task: Task, keep: Keep | None) -> str | None:
+    def _run(self, job: Job, task: Task, save: SaveResult | None) -> str | None:
         """Run a worker to its end; return why nothing came of it, None where something did."""
-        child = Child(work, task)
-        job.pid = child.pid
+        child = ChildProcess(work, task)
+        job.pid = child.process.pid
         try:
-            return self._followed(job, child.line, task, keep)
+            return self._follow(job, child, task, save)
         except (EOFError, OSError):  # it hung up
             return child.fate(self._limits.grace)
         finally:
             job.pid = None
             child.end()
 
-    def _followed(self, job: Job, worker: Connection, task: Task, keep: Keep | None) -> str | None:
-        seconds = self._limits.comparing if isinstance(task, Compare) else task.time_limit + self._limits.grace
-        late = time.monotonic() + seconds
+    def _follow(self, job: Job, child: ChildProcess, task: Task, save: SaveResult | None) -> str | None:
+        late = time.monotonic() + task.seconds
         asked = False
         while True:
-            if worker.poll(POLL):
-                kind, told = json.loads(worker.recv_bytes(self._limits.policy))
+            message = child.receive(POLL, self._limits.policy)
+            if message is not None:
+                kind, told = json.loads(message)
                 if kind == "failed":
                     return str(told)
                 if kind == "done":
-                    if keep is not None:
-                        job.contest = keep(*(worker.recv_bytes(self._limits.policy) for _ in range(2)))
+                    if save is not None:
+                        job.contest = save(*(child.pipe.recv_bytes(self._limits.policy) for _ in range(2)))
                     return None
                 job.events.append((kind, told))
             if self._closing.is_set():
                 return "the server was stopped"
             if job.cancelled.is_set() and not asked:
-                if isinstance(task, Compare):  # there is nothing to wind up
+                if save is None:  # there is nothing to wind up
                     return None
                 asked = True
                 late = time.monotonic() + self._limits.grace
-                worker.send("stop")
+                child.pipe.send("stop")
             if time.monotonic() > late:
-                return f"did not end within {seconds:g} s, all its time"
+                return f"did not end within {task.seconds:g} s, all its time"

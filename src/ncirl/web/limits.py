@@ -1,14 +1,16 @@
-"""How much a visitor may ask for: everything that could grow is bounded here."""
-
-from __future__ import annotations
+"""How much a visitor may ask for: everything that could grow is bounded here; and how more is refused."""
 
 from dataclasses import dataclass, replace
+from typing import Self
 
-__all__ = ["MOST_EPISODES", "MOST_SECONDS", "MOST_STAGES", "Limits"]
+from ncirl.errors import NcirlError
+
+__all__ = ["MOST_EPISODES", "MOST_SECONDS", "MOST_STAGES", "Limits", "Refused", "in_a_sentence"]
 
 MOST_STAGES = 200  # of one play
 MOST_EPISODES = 2000  # of one comparison
 MOST_SECONDS = 600.0  # of one solve
+LONGEST_MESSAGE = 600  # characters
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,34 @@ class Limits:
     grace: float = 20.0
     memory: int = 6 * 2**30
 
-    def for_own_files(self) -> Limits:
+    def for_own_files(self) -> Self:
         """Return the bounds of what whoever starts the server gives it: large files are welcome."""
         return replace(self, unpacked=2**30, answer=16 * self.answer, opening=600.0, room=self.memory)
+
+
+class Refused(NcirlError):
+    """A request that is understood and not done.
+
+    Attributes
+    ----------
+    status : int
+        Of the answer, 4xx.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def in_a_sentence(error: NcirlError) -> str:
+    """Return what an error says on one line: of several faults their number and the first.
+
+    Examples
+    --------
+    >>> from ncirl.errors import InputError
+    >>> in_a_sentence(InputError(["discount: is missing", "intents: is missing"], "g.yaml"))
+    'g.yaml: 2 faults, first discount: is missing'
+    """
+    head, *faults = str(error).split("\n")
+    said = f"{head}, first {faults[0].removeprefix('  - ')}" if faults else head
+    return said if len(said) <= LONGEST_MESSAGE else f"{said[:LONGEST_MESSAGE]}…"

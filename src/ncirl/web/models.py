@@ -1,13 +1,12 @@
 """What requests and answers look like, for checking the former and documenting both."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
+from ncirl.web.jobs import JobState
 from ncirl.web.limits import MOST_EPISODES, MOST_SECONDS, MOST_STAGES
-from ncirl.web.roles import Opponent, Role
+from ncirl.web.play import EndReason, Opponent, Role
 
 __all__ = [
     "CompareRequest",
@@ -194,7 +193,7 @@ class JobView(BaseModel):
 
     id: str
     kind: Literal["solve", "compare"]
-    state: Literal["queued", "running", "done", "cancelled", "failed"]
+    state: JobState
     latest: BoundsTold | PointTold | None
     contest: str | None
     error: str | None
@@ -276,6 +275,6 @@ class PlayView(BaseModel):
     now: NowView | None
     got: float | None
     over: bool
-    ended: Literal["terminal", "horizon", "cap"] | None
+    ended: EndReason | None
     final: PlaceView | None
     summary: SummaryView | None

@@ -3,8 +3,6 @@
 Runs in a sandbox only. A file is a policy when it is a zip archive, and JSON or YAML with a `format` otherwise.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 from typing import Any

@@ -1,38 +1,43 @@
 """A play is its contest, role, intent, seed and moves; this module replays it.
 
-Runs in a sandbox only. Nothing is kept for a visitor. `Plays` only remembers the latest plays so that the next move
+Runs in a sandbox only. Nothing is kept for a visitor. `PlayCache` only remembers the latest plays so that the next move
 need not start over; what it has forgotten is replayed, with the same result.
 """
-
-from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 import numpy as np
 
-from ncirl._typing import FloatArray, State
+from ncirl._typing import FloatArray
 from ncirl.errors import InputError
 from ncirl.model.belief import plan_of
-from ncirl.model.stage import Outcome
 from ncirl.strategies.players import Observer
 from ncirl.strategies.public_state import number_of
-from ncirl.web.arena import Arena, Board
-from ncirl.web.draws import drawn_luck
-from ncirl.web.roles import Role
+from ncirl.web.playable import PlayablePolicy, Position
+from ncirl.web.sampling import draw_uniforms
 
-__all__ = ["Asked", "Ended", "Move", "Play", "Plays", "StagePlayed"]
+__all__ = ["EndReason", "Move", "Opponent", "Play", "PlayCache", "PlayKey", "Role", "StagePlayed"]
 
+EndReason = Literal["terminal", "horizon", "cap"]
 Move = str | tuple[str, ...] | None  # an action, its exploits, or whatever the certified strategy draws
 
 
-class Ended(StrEnum):
-    """Why a play is over."""
+class Role(StrEnum):
+    """Who the player is."""
 
-    TERMINAL = "terminal"
-    HORIZON = "horizon"
-    CAP = "cap"
+    ATTACKER = "attacker"
+    DEFENDER = "defender"
+    WATCH = "watch"
+
+
+class Opponent(StrEnum):
+    """Whom compared defenders meet."""
+
+    CERTIFIED = "certified"
+    BEST_RESPONSE = "best-response"
 
 
 class Belief(Observer):
@@ -56,9 +61,7 @@ class Belief(Observer):
         self.observe(stage.attacker[a], stage.defender[d], stage.outcomes[o])
         return surprise
 
-    def _seen(
-        self, attacker_action: str | None, defender_action: str, outcome: Outcome | State
-    ) -> tuple[int, int, int]:
+    def _seen(self, *_: object, **__: object) -> tuple[int, int, int]:
         """Return what was told: nothing has to be recognised, which in large stages would take long."""
         return self._told
 
@@ -67,8 +70,8 @@ class Belief(Observer):
 class StagePlayed:
     """A stage as it happened; `belief` is what is believed after it, `surprise` what the attacker would never show."""
 
-    board: Board
-    after: Board
+    before: Position
+    after: Position
     a: int
     d: int
     signal: str | None
@@ -82,8 +85,8 @@ class Play:
 
     Parameters
     ----------
-    arena : Arena
-        Where.
+    policy : PlayablePolicy
+        What is played.
     role : Role
         Whose moves are given.
     intent : str, optional
@@ -97,24 +100,24 @@ class Play:
         When there is no such intent.
     """
 
-    def __init__(self, arena: Arena, role: Role, intent: str | None, seed: int) -> None:
-        self.arena, self.role = arena, role
-        chosen = None if intent is None else number_of("intent", intent, arena.game.intents)
-        self._luck = drawn_luck(seed, arena.stages)
-        self.theta, self._at = arena.table.begin(chosen, self._luck[0])
-        self._belief = Belief(arena.game, arena.attacker, state=self._at.place)
+    def __init__(self, policy: PlayablePolicy, role: Role, intent: str | None, seed: int) -> None:
+        self.policy, self.role = policy, role
+        chosen = None if intent is None else number_of("intent", intent, policy.game.intents)
+        self._uniforms = draw_uniforms(seed, policy.stages)
+        self.theta, self._at = policy.sampler.begin(chosen, self._uniforms[0])
+        self._belief = Belief(policy.game, policy.attacker, state=self._at.place)
         self.prior = self.belief
         self.stages: list[StagePlayed] = []
 
     @property
     def intent(self) -> str:
         """What the attacker is after."""
-        return self.arena.game.intents[self.theta]
+        return self.policy.game.intents[self.theta]
 
     @property
-    def board(self) -> Board:
+    def position(self) -> Position:
         """Where it stands."""
-        return self.arena.board(self._at.place)
+        return self.policy.position(self._at.place)
 
     @property
     def belief(self) -> FloatArray:
@@ -129,55 +132,51 @@ class Play:
     @property
     def defences(self) -> FloatArray:
         """The chance of each defence now, as the certified defender draws it."""
-        return self.arena.defender.mix(self._at.place, self._at.defender)
+        return self.policy.defender.mix(self._at.place, self._at.defender)
 
     @property
     def promise(self) -> FloatArray | None:
         """What an attacker of each intent gets at most from here on against the certified defender, [θ]."""
         node = self._at.defender
-        return self.arena.policy.defender_playbook.claims[node] if isinstance(node, int) else None
+        return self.policy.solution.defender_playbook.claims[node] if isinstance(node, int) else None
 
     @property
-    def ended(self) -> Ended | None:
+    def ended(self) -> EndReason | None:
         """Why it is over; None while it is not."""
-        if self.board.stage.is_terminal:
-            cut = self.arena.game.horizon is not None and len(self.stages) == self.arena.game.horizon
-            return Ended.HORIZON if cut else Ended.TERMINAL
-        return Ended.CAP if len(self.stages) >= self.arena.stages else None
+        if self.position.stage.is_terminal:
+            cut = self.policy.game.horizon is not None and len(self.stages) == self.policy.game.horizon
+            return "horizon" if cut else "terminal"
+        return "cap" if len(self.stages) >= self.policy.stages else None
 
     @property
     def payoff(self) -> float:
         """What the attacker has got, discounted."""
-        return sum(self.arena.game.discount**t * stage.reward for t, stage in enumerate(self.stages))
+        return sum(self.policy.game.discount**t * stage.reward for t, stage in enumerate(self.stages))
 
     def step(self, move: Move) -> None:
-        """Play a stage; a move of None leaves it to the certified strategy.
-
-        Raises
-        ------
-        InputError
-            When the play is over or there is no such move.
-        """
+        """Play a stage; a move of None leaves it to the certified strategy, one that cannot be made is an error."""
         if self.ended is not None:
             raise InputError(f"the play is over after {len(self.stages)} stages")
-        board = self.board
-        a, d = self._chosen(board, move)
-        done, self._at = self.arena.table.move(self.theta, self._at, self._luck[len(self.stages) + 1], a=a, d=d)
-        surprise, signal = self._belief.saw(done.a, done.d, done.o), board.stage.outcomes[done.o].signal
-        self.stages.append(StagePlayed(board, self.board, done.a, done.d, signal, done.reward, self.belief, surprise))
+        position = self.position
+        a, d = self._chosen(position, move)
+        done, self._at = self.policy.sampler.move(self.theta, self._at, self._uniforms[len(self.stages) + 1], a=a, d=d)
+        surprise, signal = self._belief.saw(done.a, done.d, done.o), position.stage.outcomes[done.o].signal
+        self.stages.append(
+            StagePlayed(position, self.position, done.a, done.d, signal, done.reward, self.belief, surprise)
+        )
 
-    def _chosen(self, board: Board, move: Move) -> tuple[int | None, int | None]:
+    def _chosen(self, position: Position, move: Move) -> tuple[int | None, int | None]:
         if move is None:
             return None, None
         if self.role is Role.WATCH:
             raise InputError("a watched play has no moves of its own; give null")
         if self.role is Role.ATTACKER:
-            return board.attacker.find(move), None
-        return None, board.defender.find(move)
+            return position.attacker.find(move), None
+        return None, position.defender.find(move)
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlayKey:
     """A play of a contest as it is asked for: what tells it from any other."""
 
     role: Role
@@ -186,31 +185,17 @@ class Asked:
     moves: tuple[Move, ...]
 
 
-class Plays:
-    """Replays plays of a contest; the latest are kept at hand.
+class PlayCache:
+    """Replays plays of a contest; so many of the latest are kept at hand."""
 
-    Parameters
-    ----------
-    arena : Arena
-        Where.
-    most : int
-        Plays to keep.
-    """
+    def __init__(self, policy: PlayablePolicy, most: int) -> None:
+        self._policy, self._most = policy, most
+        self._kept: OrderedDict[PlayKey, Play] = OrderedDict()
 
-    def __init__(self, arena: Arena, most: int) -> None:
-        self._arena, self._most = arena, most
-        self._kept: OrderedDict[Asked, Play] = OrderedDict()
-
-    def replay(self, asked: Asked) -> Play:
-        """Return the play after its moves.
-
-        Raises
-        ------
-        InputError
-            Which names the first move that cannot be made.
-        """
+    def replay(self, asked: PlayKey) -> Play:
+        """Return the play after its moves; the first that cannot be made is named in an error."""
         begun = self._kept.pop(asked, None) or self._kept.pop(replace(asked, moves=asked.moves[:-1]), None)
-        play = begun or Play(self._arena, asked.role, asked.intent, asked.seed)
+        play = begun or Play(self._policy, asked.role, asked.intent, asked.seed)
         for k in range(len(play.stages), len(asked.moves)):
             try:
                 play.step(asked.moves[k])

@@ -1,14 +1,19 @@
-"""The process in which files from strangers are opened, looked at and played: bounded time, bounded memory.
+"""Files from strangers are opened, looked at and played in a process of bounded time and memory.
 
-A question is ``(kind, key, source or None, asked)``. The answer is bytes: how it went, whether this process goes on,
-and JSON. A contest that was opened is kept open for a while, so that the next question about it need not bring it
-again; where it is not at hand any more, the answer is that it is wanted. What has grown ends after its answer, and the
-server starts another: that, and not trust in every cache below, keeps memory bounded.
+The server asks one question after the other, `(key, source or None, play or None)`: what is told of a contest, or of a
+play of it. The answer is bytes: how it went, whether the process goes on, and JSON. A contest that was opened is kept
+open for a while, so that the next question about it need not bring it again; where it is not at hand any more, the
+answer is that it is wanted.
+
+The process is started with the first question. One that takes too long over an answer is ended, one that died is dead,
+one that has grown ends after its answer: that, and not trust in every cache below, keeps memory bounded. The next
+question starts another.
 """
 
-from __future__ import annotations
-
+import json
+import time
 from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -16,87 +21,108 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from ncirl.errors import InputError, NcirlError
-from ncirl.web.arena import Arena
-from ncirl.web.children import bound_memory, resident
-from ncirl.web.limits import Limits
+from ncirl.web.child_process import ChildProcess, limit_memory, resident
+from ncirl.web.limits import Limits, Refused, in_a_sentence
 from ncirl.web.opening import Opened, open_source
-from ncirl.web.play import Asked, Plays
-from ncirl.web.refusals import in_a_sentence
-from ncirl.web.roles import Role
+from ncirl.web.play import PlayCache, PlayKey
+from ncirl.web.playable import PlayablePolicy
 from ncirl.web.source import Source, shown
 from ncirl.web.view import as_json, contest_view, play_view
 
-__all__ = ["ANSWERED", "GOES", "PLAY", "READY", "REFUSED", "STAYS", "VIEW", "WANTED", "answer_all"]
+__all__ = ["Sandbox"]
 
+START = 60.0  # seconds the process may take to be there
 READY = b"ready"
-ANSWERED, REFUSED, WANTED = b"=", b"!", b"?"
-STAYS, GOES = b"+", b"-"
-VIEW, PLAY = "view", "play"
-
-
-@dataclass(frozen=True, eq=False)
-class AtHand:
-    """A contest that is open."""
-
-    opened: Opened
-    arena: Arena | None
-    plays: Plays | None
+ANSWERED, REFUSED, WANTED = b"=", b"!", b"?"  # the first byte of an answer
+STAYS, GOES = b"+", b"-"  # the second; JSON follows
+HEAD = 2
 
 
 class Sandbox:
-    """Answers questions about contests; the latest are kept open."""
+    """Opens and plays contests in a process of its own; safe to use from several threads."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._at_hand: OrderedDict[str, AtHand] = OrderedDict()
+        self._child: ChildProcess | None = None
+        self._turns = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 
-    def answer(self, kind: str, key: str, source: Source | None, asked: dict[str, Any]) -> tuple[bytes, bytes]:
-        """Return how it went and what is told, as JSON."""
-        for _ in range(2):
-            with suppress(MemoryError):
-                return self._tried(kind, key, source, asked)
-            self._at_hand.clear()  # what is kept open may be what took it
-        return REFUSED, as_json(_about(source, "takes too much memory"))
+    def view(self, source: Source) -> Future[bytes]:
+        """Ask for everything that is told of a contest, as JSON; refused later if malformed or too much to open."""
+        return self._turns.submit(self._asked, source, None)
 
-    def _tried(self, kind: str, key: str, source: Source | None, asked: dict[str, Any]) -> tuple[bytes, bytes]:
-        if key not in self._at_hand and source is None:
-            return WANTED, b""
+    def play(self, source: Source, play: PlayKey) -> Future[bytes]:
+        """Ask for a play of a policy, as JSON; refused like `view`, and where there is no such play."""
+        return self._turns.submit(self._asked, source, play)
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process, if there is one."""
+        return None if self._child is None else self._child.process.pid
+
+    def close(self) -> None:
+        """End the process; what waits is not answered."""
+        self._turns.shutdown(wait=False, cancel_futures=True)
+        if self._child is not None:
+            self._child.process.kill()  # whoever waits for it sees that
+        self._turns.shutdown()
+        self._end()
+
+    def _asked(self, source: Source, play: PlayKey | None) -> bytes:
+        child = self._started()
+        late = time.monotonic() + self._limits.opening
         try:
-            told = as_json(_told(kind, self._opened(key, source), asked))
-        except NcirlError as error:
-            return REFUSED, as_json(in_a_sentence(error))
-        except MemoryError:
-            raise
-        except Exception as error:  # whatever a stranger's file makes the readers do ends here
-            return REFUSED, as_json(_about(source, f"is malformed ({type(error).__name__})"))
-        if len(told) > self._limits.answer:
-            return REFUSED, as_json(_about(source, "has more to show than fits on a page"))
-        return ANSWERED, told
+            told = self._answer(child, (source.key, source if play is None else None, play), late)
+            if told[:1] == WANTED:
+                told = self._answer(child, (source.key, source, play), late)
+        except TimeoutError:
+            self._end()
+            said = f"takes more than {self._limits.opening:g} s to open or to play"
+            raise Refused(422, f"{shown(source.name)}: {said}") from None
+        except (EOFError, OSError):
+            self._end()
+            raise Refused(422, f"{shown(source.name)}: the process that opened it was ended; try again") from None
+        if told[1:HEAD] == GOES:
+            self._end()
+        if told[:1] == REFUSED:
+            raise Refused(422, json.loads(told[HEAD:]))
+        return told[HEAD:]
 
-    def _opened(self, key: str, source: Source | None) -> AtHand:
-        if key not in self._at_hand and source is not None:
-            opened = open_source(source, self._limits)
-            arena = None if opened.policy is None else Arena(opened)
-            plays = None if arena is None else Plays(arena, self._limits.plays)
-            self._at_hand[key] = AtHand(opened, arena, plays)
-            while len(self._at_hand) > self._limits.opened:
-                self._at_hand.popitem(last=False)
-        self._at_hand.move_to_end(key)
-        return self._at_hand[key]
+    def _answer(self, child: ChildProcess, question: tuple[Any, ...], late: float) -> bytes:
+        child.pipe.send(question)
+        told = child.receive(late - time.monotonic(), self._limits.answer + HEAD)
+        if told is None:
+            raise TimeoutError
+        return told
+
+    def _started(self) -> ChildProcess:
+        if self._child is not None and self._child.process.is_alive():
+            return self._child
+        self._end()
+        child = self._child = ChildProcess(answer_all, self._limits)
+        with suppress(EOFError, OSError):
+            if child.receive(START, len(READY)) is not None:
+                return child
+        self._end()
+        raise Refused(429, "no file can be opened at the moment; try again in a minute")
+
+    def _end(self) -> None:
+        if self._child is not None:
+            self._child.end()
+        self._child = None
 
 
-def answer_all(line: Connection, limits: Limits) -> None:
+def answer_all(pipe: Connection, limits: Limits) -> None:
     """Answer one question after the other; the body of the process."""
     _rehearse(limits)
-    sandbox, small = Sandbox(limits), resident()
-    bound_memory(limits.room, further=True)
-    line.send_bytes(READY)
+    contests, small = OpenContests(limits), resident()
+    limit_memory(limits.room, further=True)
+    pipe.send_bytes(READY)
     grown = False
     with suppress(EOFError, BrokenPipeError):  # the server is gone
         while not grown:
-            how, told = sandbox.answer(*line.recv())
+            how, told = contests.answer(*pipe.recv())
             grown = how != WANTED and resident() - small > limits.room // 2  # what is wanted is about to come
-            line.send_bytes(how + (GOES if grown else STAYS) + told)
+            pipe.send_bytes(how + (GOES if grown else STAYS) + told)
 
 
 def _rehearse(limits: Limits) -> None:
@@ -104,17 +130,65 @@ def _rehearse(limits: Limits) -> None:
     for name in ("scipy.sparse.csgraph", "scipy.sparse.linalg"):  # as a policy is verified
         import_module(name)
     example = Source("builtin:office", None)
-    Sandbox(limits).answer(VIEW, example.key, example, {})
+    OpenContests(limits).answer(example.key, example, None)
 
 
-def _told(kind: str, at: AtHand, asked: dict[str, Any]) -> dict[str, Any]:
-    if kind == VIEW:
-        return contest_view(at.opened, at.arena)
-    if at.plays is None:
-        raise InputError("is no policy", at.opened.name)
-    moves = tuple(tuple(move) if isinstance(move, list) else move for move in asked["moves"])
-    return play_view(at.plays.replay(Asked(Role(asked["role"]), asked["intent"], asked["seed"], moves)))
+@dataclass(frozen=True, eq=False)
+class OpenContest:
+    """A contest that is open, and its plays if it is solved."""
+
+    opened: Opened
+    plays: PlayCache | None
 
 
-def _about(source: Source | None, said: str) -> str:
-    return f"{'this contest' if source is None else shown(source.name)}: {said}"
+class OpenContests:
+    """Answers questions about contests, in the process; the latest are kept open."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._kept: OrderedDict[str, OpenContest] = OrderedDict()
+
+    def answer(self, key: str, source: Source | None, play: PlayKey | None) -> tuple[bytes, bytes]:
+        """Return how it went and what is told, as JSON."""
+        for _ in range(2):
+            with suppress(MemoryError):
+                return self._tried(key, source, play)
+            self._kept.clear()  # what is kept open may be what took it
+        return _refused(source, "takes too much memory")
+
+    def _tried(self, key: str, source: Source | None, play: PlayKey | None) -> tuple[bytes, bytes]:
+        if key not in self._kept and source is None:
+            return WANTED, b""
+        try:
+            told = as_json(_told(self._opened(key, source), play))
+        except NcirlError as error:
+            return REFUSED, as_json(in_a_sentence(error))
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever a stranger's file makes the readers do ends here
+            return _refused(source, f"is malformed ({type(error).__name__})")
+        if len(told) > self._limits.answer:
+            return _refused(source, "has more to show than fits on a page")
+        return ANSWERED, told
+
+    def _opened(self, key: str, source: Source | None) -> OpenContest:
+        if key not in self._kept and source is not None:
+            opened = open_source(source, self._limits)
+            plays = None if opened.policy is None else PlayCache(PlayablePolicy(opened), self._limits.plays)
+            self._kept[key] = OpenContest(opened, plays)
+            while len(self._kept) > self._limits.opened:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+
+def _told(contest: OpenContest, play: PlayKey | None) -> dict[str, Any]:
+    if play is None:
+        return contest_view(contest.opened)
+    if contest.plays is None:
+        raise InputError("is no policy", contest.opened.name)
+    return play_view(contest.plays.replay(play))
+
+
+def _refused(source: Source | None, said: str) -> tuple[bytes, bytes]:
+    return REFUSED, as_json(f"{'this contest' if source is None else shown(source.name)}: {said}")

@@ -6,8 +6,6 @@ a request without end, or that never ends           bytes are counted and timed 
 script in a name or a file                         the page runs only script of its own files; nothing is framed
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Collection
@@ -20,11 +18,10 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ncirl.web.limits import Limits
-from ncirl.web.punctual import connection_of
 
-__all__ = ["HEADERS", "LOOPBACK", "Guard", "problem"]
+__all__ = ["HEADERS", "LOOPBACK", "SecurityMiddleware", "error_response"]
 
-CLOSE = {"Connection": "close"}
+CLOSE = {"Connection": "close"}  # the rest of a request is not waited for
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 HEADERS = {
     "Content-Security-Policy": (
@@ -40,24 +37,13 @@ HEADERS = {
 }
 
 
-def problem(status: int, message: str, field: str | None = None) -> JSONResponse:
+def error_response(status: int, message: str, field: str | None = None) -> JSONResponse:
     """Return the answer that says what is wrong, in one sentence."""
     fault: dict[str, Any] = {"message": message} | ({} if field is None else {"field": field})
     return JSONResponse({"error": fault}, status)
 
 
-def _too_large(limit: int) -> HTTPException:
-    """Return the refusal of a request with too many bytes; the rest of it is not waited for."""
-    size = f"{limit / 2**20:g} MiB" if limit >= 2**20 else f"{limit / 2**10:g} KiB"
-    return HTTPException(413, f"the request is larger than {size}, the most taken here", CLOSE)
-
-
-def _too_slow() -> HTTPException:
-    """Return the refusal of a request that does not come."""
-    return HTTPException(408, "the request did not come in time", CLOSE)
-
-
-class Guard:
+class SecurityMiddleware:
     """Wraps an application: refuses foreign requests, bounds size and time of all, and sets headers on every answer.
 
     Parameters
@@ -80,17 +66,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        connection = connection_of(scope)
-        if connection is None:
-            await self._handled(scope, receive, _with_headers(send))
-            return
-        connection.begin()
-        try:
-            await self._handled(scope, receive, _with_headers(send))
-        finally:
-            connection.rest()
-
-    async def _handled(self, scope: Scope, receive: Receive, send: Send) -> None:
+        send = _with_headers(send)
         refusal = self._refusal(Headers(scope=scope))
         if refusal is not None:
             await refusal(scope, receive, send)
@@ -101,10 +77,12 @@ class Guard:
     def _refusal(self, headers: Headers) -> JSONResponse | None:
         host = headers.get("host", "")
         if self._hosts is not None and _name(host) not in self._hosts:
-            return problem(421, "this server does not go by that name; open the address that `ncirl serve` printed")
+            return error_response(
+                421, "this server does not go by that name; open the address that `ncirl serve` printed"
+            )
         origin = headers.get("origin")
         if origin is not None and _authority(origin) != host.lower():
-            return problem(403, "requests from other sites are not answered")
+            return error_response(403, "requests from other sites are not answered")
         return None
 
 
@@ -136,11 +114,12 @@ def _bounded(receive: Receive, most: int, limits: Limits) -> Receive:
             async with asyncio.timeout(late - time.monotonic()):
                 message = await receive()
         except TimeoutError:
-            raise _too_slow() from None
+            raise HTTPException(408, "the request did not come in time", CLOSE) from None
         taken += len(message.get("body", b""))
         whole = not message.get("more_body", False)
         if taken > most:
-            raise _too_large(most)
+            size = f"{most / 2**20:g} MiB" if most >= 2**20 else f"{most / 2**10:g} KiB"
+            raise HTTPException(413, f"the request is larger than {size}, the most taken here", CLOSE)
         return message
 
     return counted

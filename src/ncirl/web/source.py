@@ -1,7 +1,5 @@
 """A contest as the server knows it: a name and bytes, which it never looks into."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,19 +1,19 @@
 """What is told of a contest and of a play, as plain data."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
 from ncirl._typing import FloatArray
-from ncirl.model.game import Observes
-from ncirl.model.starts import prior_of
-from ncirl.web.arena import Arena, Side
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.reductions import estimate_size
+from ncirl.attack_graphs.reductions.size import MANY_STATES
+from ncirl.errors import SizeError
+from ncirl.model.belief import prior_of
+from ncirl.model.game import Game, Observes
+from ncirl.reports.pictures.layers import levels_of
 from ncirl.web.opening import Opened
-from ncirl.web.picture import picture_of
-from ncirl.web.play import Play, StagePlayed
-from ncirl.web.roles import Role
-from ncirl.web.sizes import sizes_of
+from ncirl.web.play import Play, Role, StagePlayed
+from ncirl.web.playable import ActionSet
 
 __all__ = ["as_json", "contest_view", "play_view"]
 
@@ -27,21 +27,78 @@ def as_json(told: object) -> bytes:
     return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def contest_view(opened: Opened, arena: Arena | None) -> dict[str, Any]:
-    """Return everything that is told of a contest; `arena` is where it is played, None where it is not solved."""
-    game, graph = opened.game, opened.graph
-    policy = None if arena is None else arena.policy  # opened, so what it claims was recomputed
+def contest_view(opened: Opened) -> dict[str, Any]:
+    """Return everything that is told of a contest."""
+    game, graph, policy = opened.game, opened.graph, opened.policy  # opened, so what it claims was recomputed
     return {
         "title": game.name or opened.name,
-        "kind": "policy" if opened.policy else "graph" if graph else "game",
+        "kind": "policy" if policy else "graph" if graph else "game",
         "observes": str(game.observes),
         "discount": game.discount,
         "horizon": game.horizon,
-        "sizes": sizes_of(game, graph),
-        "graph": None if graph is None else picture_of(graph),
-        "intents": [{"id": name, "prior": p} for name, p in zip(game.intents, prior_of(game).tolist(), strict=True)],
+        "sizes": _sizes(game, graph),
+        "graph": None if graph is None else _graph_view(graph),
+        "intents": [{"id": name, "prior": p} for name, p in _by_intent(game, prior_of(game)).items()],
         "bounds": None if policy is None else {"lower": policy.lower, "upper": policy.upper},
-        "guarantee": None if arena is None else arena.guarantee,
+        "guarantee": None if policy is None else _by_intent(game, policy.per_intent),
+    }
+
+
+def _graph_view(graph: AttackGraph) -> dict[str, Any]:
+    """Return everything in an attack graph with the level at which it is drawn."""
+    level = levels_of(graph)
+    return {
+        "conditions": [
+            {
+                "id": c.id,
+                "label": c.label or c.id,
+                "initial": c.initial,
+                "layer": level["condition", c.id],
+                "rewards": {i.id: float(i.rewards[c.id]) for i in graph.intents if i.rewards.get(c.id)},
+            }
+            for c in graph.conditions
+        ],
+        "exploits": [
+            {
+                "id": e.id,
+                "label": e.id,
+                "from": list(e.premises),
+                "to": e.result,
+                "layer": level["exploit", e.id],
+                "success": float(e.success),
+                "attack_cost": float(e.attack_cost),
+                "block_cost": float(e.block_cost),
+            }
+            for e in graph.exploits
+        ],
+    }
+
+
+def _sizes(game: Game, graph: AttackGraph | None) -> dict[str, Any]:
+    """Count public states and actions, quickly.
+
+    `counted` tells whether there may be more, `too_large` why a solve would take all its time and memory before it has
+    a first bound, None where it would not.
+    """
+    if graph is not None:
+        size = estimate_size(graph, MANY_STATES)
+        states, attacker, defender = int(size.states), size.attacker_actions, size.defender_actions
+        counted, reason = size.kind == "counted", f"{size}; `ncirl reduce` makes it smaller" if size.too_large else None
+    else:
+        try:
+            found, counted = game.explore(MANY_STATES), True
+        except SizeError:
+            found, counted = [start.state for start in game.starts], False
+        shapes = [game.stage(state).shape for state in found]
+        states = len(found) if counted else MANY_STATES
+        attacker, defender = max(a for a, _ in shapes), max(d for _, d in shapes)
+        reason = None if counted else f"more than {MANY_STATES} public states"
+    return {
+        "states": states,
+        "attacker_actions": attacker,
+        "defender_actions": defender,
+        "counted": counted,
+        "too_large": None if reason is None else f"'{game.name:.80}' is too large to be solved here: {reason}",
     }
 
 
@@ -52,13 +109,13 @@ def play_view(play: Play) -> dict[str, Any]:
     return {
         "role": str(play.role),
         "intent": None if hidden else play.intent,
-        "prior": _by_intent(play, play.prior),
+        "prior": _by_intent(play.policy.game, play.prior),
         "belief_means": BELIEF_MEANS,
         "stages": [_stage_view(play, stage, hidden) for stage in play.stages],
         "now": None if ended else _now(play),
         "got": None if hidden else play.payoff,
         "over": ended is not None,
-        "ended": None if ended is None else str(ended),
+        "ended": ended,
         "final": _place(play) if ended else None,
         "summary": _summary(play) if ended else None,
     }
@@ -66,63 +123,64 @@ def play_view(play: Play) -> dict[str, Any]:
 
 def _stage_view(play: Play, stage: StagePlayed, hidden: bool) -> dict[str, Any]:
     """Return a stage; a defender is told neither rewards nor, where they are not seen, attempts before the end."""
-    secret = hidden and play.arena.game.observes is Observes.OUTCOMES
-    attacker, defender = stage.board.attacker, stage.board.defender
-    before = set(stage.board.enabled)
+    game, position = play.policy.game, stage.before
+    secret = hidden and game.observes is Observes.OUTCOMES
+    before = set(position.enabled)
     return {
-        "state": stage.board.name,
-        "enabled": list(stage.board.enabled),
-        "attacker_action": None if secret else attacker.names[stage.a],
-        "defender_action": defender.names[stage.d],
-        "attempted": [] if secret else list(attacker.sets[stage.a]),
-        "blocked": list(defender.sets[stage.d]),
+        "state": position.name,
+        "enabled": list(position.enabled),
+        "attacker_action": None if secret else position.attacker.names[stage.a],
+        "defender_action": position.defender.names[stage.d],
+        "attempted": [] if secret else list(position.attacker.sets[stage.a]),
+        "blocked": list(position.defender.sets[stage.d]),
         "new": [condition for condition in stage.after.enabled if condition not in before],
         "next": stage.after.name,
-        "signal": stage.signal if play.arena.game.observes is Observes.OUTCOMES else None,
+        "signal": stage.signal if game.observes is Observes.OUTCOMES else None,
         "reward": None if hidden else stage.reward,
-        "belief": _by_intent(play, stage.belief),
+        "belief": _by_intent(game, stage.belief),
         "surprise": stage.surprise,
     }
 
 
 def _now(play: Play) -> dict[str, Any]:
-    board, promise = play.board, play.promise
+    game, position, promise = play.policy.game, play.position, play.promise
     attempts, defences = play.attempts, play.defences
-    own = {Role.ATTACKER: board.attacker, Role.DEFENDER: board.defender}.get(play.role)
+    own = {Role.ATTACKER: position.attacker, Role.DEFENDER: position.defender}.get(play.role)
     return {
         **_place(play),
         "stage": len(play.stages) + 1,
-        "belief": _by_intent(play, play.belief),
-        "promise": None if promise is None else _by_intent(play, promise),
+        "belief": _by_intent(game, play.belief),
+        "promise": None if promise is None else _by_intent(game, promise),
         "choices": [] if own is None else _choices(own),
         "more": 0 if own is None else max(0, len(own.names) - MOST_CHOICES),
         "usable": [] if own is None else list(own.exploits),
         "most": 0 if own is None else max(len(chosen) for chosen in own.sets),
-        "block": board.defender.each(defences),
-        "attempt": board.attacker.each(attempts),
-        "defender_mix": board.defender.likeliest(defences, MOST_NAMED),
-        "attacker_mix": board.attacker.likeliest(attempts, MOST_NAMED),
+        "block": position.defender.exploit_chances(defences),
+        "attempt": position.attacker.exploit_chances(attempts),
+        "defender_mix": position.defender.likeliest(defences, MOST_NAMED),
+        "attacker_mix": position.attacker.likeliest(attempts, MOST_NAMED),
     }
 
 
 def _place(play: Play) -> dict[str, Any]:
-    return {"state": play.board.name, "enabled": list(play.board.enabled)}
+    return {"state": play.position.name, "enabled": list(play.position.enabled)}
 
 
-def _choices(own: Side) -> list[dict[str, Any]]:
+def _choices(own: ActionSet) -> list[dict[str, Any]]:
     named = zip(own.names[:MOST_CHOICES], own.sets, strict=False)
     return [{"name": name, "label": name, "exploits": list(chosen)} for name, chosen in named]
 
 
 def _summary(play: Play) -> dict[str, Any]:
+    guarantee, beliefs = play.policy.guarantee[play.intent], [stage.belief for stage in play.stages]
     return {
         "intent": play.intent,
         "got": play.payoff,
-        "guarantee": play.arena.guarantee[play.intent],
-        "best_response": play.arena.guarantee[play.intent],  # verification follows the best answer: both are the same
-        "belief_over_time": [_by_intent(play, b) for b in (play.prior, *(stage.belief for stage in play.stages))],
+        "guarantee": guarantee,
+        "best_response": guarantee,  # verification follows the best answer: both are the same
+        "belief_over_time": [_by_intent(play.policy.game, belief) for belief in (play.prior, *beliefs)],
     }
 
 
-def _by_intent(play: Play, numbers: FloatArray) -> dict[str, float]:
-    return dict(zip(play.arena.game.intents, numbers.tolist(), strict=True))
+def _by_intent(game: Game, numbers: FloatArray) -> dict[str, float]:
+    return dict(zip(game.intents, numbers.tolist(), strict=True))

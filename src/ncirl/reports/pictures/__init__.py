@@ -1,7 +1,5 @@
 """Pictures of attack graphs and of how play goes, drawn with matplotlib (the extra ``plot``)."""
 
-from __future__ import annotations
-
 from ncirl.reports.pictures.graph_picture import graph_figure
 from ncirl.reports.pictures.render import png_bytes, svg_text, themed_svg
 

@@ -1,7 +1,5 @@
 """The picture of an attack graph: conditions as boxes, exploits as knots that all their premises run into."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -9,8 +7,7 @@ from typing import TYPE_CHECKING
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
 from ncirl.errors import InputError
 from ncirl.reports.pictures.layers import Layout, Node, layered
-from ncirl.reports.pictures.render import blank_figure, shortened
-from ncirl.reports.pictures.theme import LIGHT, intent_colour
+from ncirl.reports.pictures.render import INTENTS, LIGHT, blank_figure, intent_colour, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +26,7 @@ MOST = 300  # conditions
 
 def graph_figure(
     graph: AttackGraph, *, enabled: Collection[str] = (), blocked: Mapping[str, float] | None = None
-) -> Figure:
+) -> "Figure":
     """Draw an attack graph, read from left to right.
 
     Parameters
@@ -72,7 +69,7 @@ def graph_figure(
 class _Canvas:
     """Draws in inches."""
 
-    def __init__(self, axes: Axes, layout: Layout, height: float) -> None:
+    def __init__(self, axes: "Axes", layout: Layout, height: float) -> None:
         self.axes, self.layout, self.height = axes, layout, height
 
     def at(self, node: Node) -> tuple[float, float]:
@@ -115,8 +112,8 @@ class _Canvas:
             zorder=4,
         )
         self.axes.add_patch(box)
-        self._write(x, y, shortened(condition.id, 18, 2), 8, LIGHT["ink"], va="center", zorder=6)
-        shown = wanted[:8]
+        self._write(x, y, shortened(condition.id, 18, 2), 8, "ink")
+        shown = wanted[:INTENTS]
         for place, k in enumerate(shown):
             spot = (x + (place - (len(shown) - 1) / 2) * 3 * DOT, y + BOX[1] / 2 + 0.07)
             self.axes.add_patch(Circle(spot, DOT, facecolor=LIGHT[intent_colour(k)], edgecolor="none", zorder=5))
@@ -127,16 +124,17 @@ class _Canvas:
         entries += [("enabled", "■", "enabled by now")] if shows_enabled else []
         entries += [("goal", "□", "pays an intent")]
         entries += [("block", "━", "blocked now, wider the likelier")] if shows_blocks else []
-        entries += [(intent_colour(k), "●", f"pays {_brief(i.id)}") for k, i in enumerate(graph.intents[:8])]
-        if len(graph.intents) > 8:
-            entries.append((intent_colour(8), "●", f"pays another of {len(graph.intents)} intents"))
+        brief = [shortened(intent.id, 22, 1) for intent in graph.intents[:INTENTS]]
+        entries += [(intent_colour(k), "●", f"pays {name}") for k, name in enumerate(brief)]
+        if len(graph.intents) > INTENTS:
+            entries.append((intent_colour(INTENTS), "●", f"pays another of {len(graph.intents)} intents"))
         x, y = 0.2, LEGEND - 0.12
         for colour, mark, text in entries:
             length = 0.3 + 0.073 * len(text)
             if x + length > self.axes.get_xlim()[1] and x > 0.2:
                 x, y = 0.2, y - 0.19
-            self._write(x, y, mark, 9, LIGHT[colour], va="center", ha="left", zorder=6)
-            self._write(x + 0.15, y, text, 7.5, LIGHT["muted"], va="center", ha="left", zorder=6)
+            self._write(x, y, mark, 9, colour, "left")
+            self._write(x + 0.15, y, text, 7.5, "muted", "left")
             x += length
 
     def _connect(self, start: Node, end: Node, colour: str, width: float, *, arrow: bool) -> None:
@@ -167,11 +165,5 @@ class _Canvas:
         )
         self.axes.add_patch(patch)
 
-    def _write(
-        self, x: float, y: float, text: str, size: float, colour: str, *, va: str, zorder: float, ha: str = "center"
-    ) -> None:
-        self.axes.text(x, y, text, fontsize=size, color=colour, va=va, ha=ha, zorder=zorder, parse_math=False)
-
-
-def _brief(text: str) -> str:
-    return shortened(text, 22, 1)
+    def _write(self, x: float, y: float, text: str, size: float, colour: str, ha: str = "center") -> None:
+        self.axes.text(x, y, text, fontsize=size, color=LIGHT[colour], va="center", ha=ha, zorder=6, parse_math=False)

@@ -6,9 +6,7 @@ Sugiyama's method: within each level things are put in the order of the mean pla
 down until crossings no longer get fewer, and moved as near to that place as the distances between them allow.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -23,24 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["Layout", "Node", "layered", "levels_of"]
 
 Node = tuple[str, ...]  # ("condition", id), ("exploit", id), or a place of a connection
+Neighbours = dict[Node, list[Node]]  # what each node is connected to on the level before, or after
 SWEEPS = 12
 GAPS = {"condition": 1.0, "exploit": 0.9, "via": 0.45}  # room that a thing needs, in rows
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Places: the level and the row of every node, and the nodes that every connection passes.
+    """The place of every node, and the nodes that every connection passes."""
 
-    Attributes
-    ----------
-    places : dict
-        (level, row) by node; rows are numbers, downwards.
-    routes : dict
-        By connection (from, to), the nodes it passes, both ends included.
-    """
-
-    places: dict[Node, tuple[int, float]]
-    routes: dict[tuple[Node, Node], list[Node]]
+    places: dict[Node, tuple[int, float]]  # level and row, downwards
+    routes: dict[tuple[Node, Node], list[Node]]  # by (from, to), both ends included
 
 
 def layered(graph: AttackGraph) -> Layout:
@@ -55,12 +46,17 @@ def layered(graph: AttackGraph) -> Layout:
             via: list[Node] = [("via", *start, *end, str(k)) for k in between]
             level |= dict(zip(via, between, strict=True))
             routes[start, end] = [start, *via, end]
-    joined = [(a, b) for route in routes.values() for a, b in pairwise(route) if level[b] == level[a] + 1]
+    before: Neighbours = {node: [] for node in level}
+    after: Neighbours = {node: [] for node in level}
+    for a, b in (pair for route in routes.values() for pair in pairwise(route)):
+        if level[b] == level[a] + 1:
+            before[b].append(a)
+            after[a].append(b)
     layers: list[list[Node]] = [[] for _ in range(max(level.values(), default=0) + 1)]
     for node, k in level.items():
         layers[k].append(node)
-    layers = _ordered(layers, joined)
-    rows = _rows(layers, joined)
+    layers = _ordered(layers, before, after)
+    rows = _rows(layers, before, after)
     return Layout({node: (level[node], rows[node]) for layer in layers for node in layer}, routes)
 
 
@@ -86,7 +82,7 @@ def levels_of(graph: AttackGraph) -> dict[Node, int]:
     return {node: level[node] for node in nodes}
 
 
-def _back_edges(ways: nx.DiGraph[Node], start: Node) -> list[tuple[Node, Node]]:
+def _back_edges(ways: "nx.DiGraph[Node]", start: Node) -> list[tuple[Node, Node]]:
     """Return the connections that lead from something back to what it was reached through, from `start` on."""
     found, path, done = [], {start}, set[Node]()
     stack = [(start, iter(list(ways.successors(start))))]
@@ -106,8 +102,7 @@ def _back_edges(ways: nx.DiGraph[Node], start: Node) -> list[tuple[Node, Node]]:
     return found
 
 
-def _ordered(layers: list[list[Node]], joined: Sequence[tuple[Node, Node]]) -> list[list[Node]]:
-    before, after = _neighbours(joined)
+def _ordered(layers: list[list[Node]], before: Neighbours, after: Neighbours) -> list[list[Node]]:
     best, fewest = layers, _crossings(layers, before)
     for sweep in range(SWEEPS):
         layers = [list(layer) for layer in layers]
@@ -115,9 +110,7 @@ def _ordered(layers: list[list[Node]], joined: Sequence[tuple[Node, Node]]) -> l
         for k in range(1, len(layers)) if down else range(len(layers) - 2, -1, -1):
             fixed = {node: place for place, node in enumerate(layers[k - 1 if down else k + 1])}
             near = before if down else after
-            wished = {
-                node: _mean([fixed[x] for x in near.get(node, ())], place) for place, node in enumerate(layers[k])
-            }
+            wished = {node: _mean([fixed[x] for x in near[node]], place) for place, node in enumerate(layers[k])}
             layers[k].sort(key=wished.__getitem__)
         crossings = _crossings(layers, before)
         if crossings < fewest:
@@ -125,35 +118,25 @@ def _ordered(layers: list[list[Node]], joined: Sequence[tuple[Node, Node]]) -> l
     return best
 
 
-def _neighbours(joined: Sequence[tuple[Node, Node]]) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
-    before: dict[Node, list[Node]] = {}
-    after: dict[Node, list[Node]] = {}
-    for a, b in joined:
-        after.setdefault(a, []).append(b)
-        before.setdefault(b, []).append(a)
-    return before, after
-
-
 def _mean(places: Sequence[float], otherwise: float) -> float:
     return sum(places) / len(places) if places else otherwise
 
 
-def _crossings(layers: Sequence[Sequence[Node]], before: Mapping[Node, Sequence[Node]]) -> int:
+def _crossings(layers: Sequence[Sequence[Node]], before: Neighbours) -> int:
     """Count the pairs of connections between neighbouring levels that cross."""
     found = 0
     for upper, lower in pairwise(layers):
         place = {node: k for k, node in enumerate(upper)}
-        ends = np.array([place[x] for node in lower for x in sorted(before.get(node, ()), key=place.__getitem__)])
+        ends = np.array([place[x] for node in lower for x in sorted(before[node], key=place.__getitem__)])
         found += int(np.triu(ends[:, None] > ends[None, :], 1).sum()) if len(ends) else 0
     return found
 
 
-def _rows(layers: Sequence[Sequence[Node]], joined: Sequence[tuple[Node, Node]]) -> dict[Node, float]:
-    before, after = _neighbours(joined)
+def _rows(layers: Sequence[Sequence[Node]], before: Neighbours, after: Neighbours) -> dict[Node, float]:
     rows = {node: float(k) for layer in layers for k, node in enumerate(layer)}
     for _ in range(SWEEPS):
         for layer in layers:
-            wished = [_mean([rows[x] for x in (*before.get(n, ()), *after.get(n, ()))], rows[n]) for n in layer]
+            wished = [_mean([rows[x] for x in before[n] + after[n]], rows[n]) for n in layer]
             rows |= dict(zip(layer, _spread(wished, [GAPS[n[0]] for n in layer]), strict=True))
     top = min(rows.values(), default=0.0)
     return {node: row - top for node, row in rows.items()}

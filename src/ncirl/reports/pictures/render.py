@@ -1,25 +1,89 @@
-"""Figures as files: png, svg that is the same every time, and svg that takes its colours from the page around it."""
+"""Figures as files: png, svg that is the same every time, and svg that takes its colours from the page around it.
 
-from __future__ import annotations
+Colours are named by what they mean, once for paper and light screens and once for dark ones.
+"""
 
 import io
 import re
+from html import escape
 from typing import TYPE_CHECKING
 
 from ncirl.errors import InputError
-from ncirl.reports.pictures.theme import LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["blank_figure", "plain_text", "png_bytes", "shortened", "svg_text", "themed_svg"]
+__all__ = [
+    "DARK",
+    "INTENTS",
+    "LIGHT",
+    "blank_figure",
+    "css_variables",
+    "intent_colour",
+    "plain_text",
+    "png_bytes",
+    "shortened",
+    "svg_text",
+    "themed_svg",
+]
 
 DPI = 150
 PIECE = re.compile(r"[^\s_:/.@-]*[\s_:/.@-]|[^\s_:/.@-]+")  # up to where a line may end
 STYLE = re.compile(r'style="[^"]*"')
+LIGHT = {  # no two alike: pictures are themed by replacing these
+    "paper": "#fdfdfc",
+    "ink": "#1d232b",
+    "muted": "#626d7a",
+    "line": "#a9b2bc",
+    "box": "#eef1f4",
+    "start": "#cfe0f5",
+    "enabled": "#f7dfae",
+    "goal": "#8a5a00",
+    "block": "#b3261e",
+    "intent-0": "#2f6db5",
+    "intent-1": "#d17d1f",
+    "intent-2": "#2f8f6b",
+    "intent-3": "#a8418f",
+    "intent-4": "#7a6a2f",
+    "intent-5": "#5b5fc7",
+    "intent-6": "#c2506b",
+    "intent-7": "#3d8ea3",
+    "intent-rest": "#8b929b",
+}
+DARK = {
+    "paper": "#14181d",
+    "ink": "#e7ebef",
+    "muted": "#a3adb8",
+    "line": "#5b6672",
+    "box": "#252c35",
+    "start": "#244468",
+    "enabled": "#5f4a16",
+    "goal": "#f0c267",
+    "block": "#ff8a80",
+    "intent-0": "#74aef0",
+    "intent-1": "#f2ab5c",
+    "intent-2": "#64c9a1",
+    "intent-3": "#e08acb",
+    "intent-4": "#c4b36d",
+    "intent-5": "#a3a6ff",
+    "intent-6": "#f08ca5",
+    "intent-7": "#79c6da",
+    "intent-rest": "#9aa3ad",
+}
+INTENTS = 8  # that have a colour of their own
 
 
-def blank_figure(width: float, height: float) -> Figure:
+def intent_colour(k: int) -> str:
+    """Return the name of the colour of the intent number `k`."""
+    return f"intent-{k}" if k < INTENTS else "intent-rest"
+
+
+def css_variables(colours: dict[str, str]) -> str:
+    """Return the colours as declarations of CSS variables."""
+    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+
+
+def blank_figure(width: float, height: float) -> "Figure":
     """Return an empty figure, sizes in inches.
 
     Raises
@@ -34,12 +98,12 @@ def blank_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), facecolor=LIGHT["paper"])
 
 
-def png_bytes(figure: Figure) -> bytes:
+def png_bytes(figure: "Figure") -> bytes:
     """Return a figure as a png file."""
     return _saved(figure, "png")
 
 
-def svg_text(figure: Figure, name: str = "ncirl") -> str:
+def svg_text(figure: "Figure", name: str = "ncirl") -> str:
     """Return a figure as an svg file; the same figure and name give the same text."""
     import matplotlib as mpl
 
@@ -47,8 +111,8 @@ def svg_text(figure: Figure, name: str = "ncirl") -> str:
         return _saved(figure, "svg").decode()
 
 
-def themed_svg(figure: Figure, name: str, title: str) -> str:
-    """Return a figure as an svg element for a page that defines the colours of `theme` as CSS variables.
+def themed_svg(figure: "Figure", name: str, title: str) -> str:
+    """Return a figure as an svg element for a page that defines the colours as CSS variables.
 
     Parameters
     ----------
@@ -59,8 +123,6 @@ def themed_svg(figure: Figure, name: str, title: str) -> str:
     title : str
         What is seen, for those who do not see it; HTML is escaped.
     """
-    from html import escape
-
     text = svg_text(figure, name)
     element = text[text.index("<svg") :]
     variables = {colour: f"var(--{key})" for key, colour in LIGHT.items()}
@@ -93,7 +155,7 @@ def shortened(text: str, width: int, lines: int) -> str:
     return "\n".join(found)
 
 
-def _saved(figure: Figure, kind: str) -> bytes:
+def _saved(figure: "Figure", kind: str) -> bytes:
     file = io.BytesIO()
     figure.savefig(file, format=kind, dpi=DPI, metadata={"Date": None} if kind == "svg" else None)
     return file.getvalue()

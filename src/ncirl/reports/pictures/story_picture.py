@@ -1,15 +1,12 @@
 """The picture of a story: above, what is believed stage by stage; below, how likely each option is blocked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.reports.pictures.render import blank_figure, shortened
-from ncirl.reports.pictures.theme import INTENTS, LIGHT, intent_colour
+from ncirl.reports.pictures.render import INTENTS, LIGHT, blank_figure, intent_colour, shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +17,7 @@ STAGE, ROW, BELIEF, LEFT, FOOT = 0.52, 0.24, 0.95, 1.55, 0.42  # inches
 LEAST = 5e-4  # a chance below is none
 
 
-def story_figure(beliefs: Sequence[FloatArray], blocked: Sequence[Mapping[str, float]], stages: int = 0) -> Figure:
+def story_figure(beliefs: Sequence[FloatArray], blocked: Sequence[Mapping[str, float]], stages: int = 0) -> "Figure":
     """Draw a story.
 
     Parameters

@@ -1,13 +1,25 @@
 """Certified bounds: grow both from the prior until they are close, with the strategies that prove them.
 
-    while U − L > gap:
-        a trial       forward along the optimistic play to where the bounds are farthest apart; back up, also going home
-        evaluation    carry what was found through all older nodes of both controllers, no program needed
+    L, U ← what complete information secures, what stationary defences concede           initial
+    while U − L > gap, the activity whose turn it is:                                     schedule
+        wide trial          forward to gaps as large as that at the start, home backing up    trials
+        deep trial          the same for smaller gaps, farther away                           trials
+        sweep               all states met, last ones first, at the belief of the start       trials
+        dual trial          to the points that the attacker's own program lacks               dual_trials
+        improve vectors     policy improvement of the defender's controller                   policy_improvement
+        improve points      and of the attacker's                                             policy_improvement
+      then evaluate both controllers, no program needed                                   controller
+    playbooks ← both controllers;   L, U ← what `verify` finds for them                   export
 
-Vectors (from above) and points (from below) are nodes of two finite-state controllers. When the search ends, for
-whatever reason, the two become playbooks of the game as it was given, and the numbers returned are what those playbooks
-secure when each is played against every opponent (`Response`), not what any linear program said. So the bounds hold at
-any time, whatever the accuracy of the programs was.
+It is heuristic search value iteration for one-sided partially observable stochastic games (Horák, Bošanský, Kovařík and
+Kiekintveld, Artificial Intelligence 316, 2023), of which N-CIRL is the case where only the opponent's rewards are
+hidden. New here: vectors and points are nodes of two finite-state controllers, so both sides are strategies that can be
+evaluated, improved in place and verified; programs hold only the rows and columns that matter; trials from below follow
+the dual game; and no bound is read off a program.
+
+When the search ends, for whatever reason, the controllers become playbooks of the game as it was given, and the numbers
+returned are what those secure when each is played against every opponent, not what any linear program said. So the
+bounds hold at any time, whatever the accuracy of the programs was.
 
 Before the search, exactly: a horizon becomes part of the state, equivalent states are merged (`quotient`), intents with
 equal rewards are merged, rewards that nobody meets are left aside (`tempered`) and those that remain are put in units
@@ -32,9 +44,12 @@ from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.unmerged import unmerged
 from ncirl.playbook.verify import verify
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
+from ncirl.solvers.certified.dual_trials import dual_trial
 from ncirl.solvers.certified.export import attacker_playbook, defender_playbook
-from ncirl.solvers.certified.schedule import Schedule
+from ncirl.solvers.certified.policy_improvement import improve_points, improve_vectors
+from ncirl.solvers.certified.schedule import Activity, Schedule
 from ncirl.solvers.certified.search import Search
+from ncirl.solvers.certified.trials import Trials, sweep
 from ncirl.solvers.initial import initial_bounds
 
 __all__ = ["Certified"]
@@ -97,7 +112,7 @@ class Certified:
             lower=proved.lower,
             upper=proved.upper,
             status=status,
-            stats=Stats(time.perf_counter() - began, meter.solves, meter.seconds, len(search.places)),
+            stats=Stats(time.perf_counter() - began, meter.solves, meter.seconds, len(search.states)),
             settings=self,
             attacker_playbook=attacker,
             defender_playbook=defender,
@@ -118,6 +133,21 @@ class Certified:
         if self.width < 1:
             raise InputError(f"width: must be at least 1, got {self.width}")
 
+    def schedule(self, search: Search) -> Schedule:
+        """Return the six activities by turns; all but trials begin later, since easy games need nothing else."""
+        trials, tuning = Trials(search, self.width), search.tuning
+        return Schedule(
+            search,
+            [
+                Activity(trials.wide, tuning.wide),
+                Activity(trials.deep, tuning.deep),
+                Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),
+                Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=tuning.later),
+                Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),
+                Activity(lambda _, late: improve_points(search, late), tuning.points, due=tuning.later),
+            ],
+        )
+
     def _grow(self, search: Search, scale: float, began: float, progress: ProgressCallback | None) -> Status:
         """Run trials until the bounds are close, time is up, or nothing moves; keep what there is when interrupted."""
         reported = -np.inf
@@ -137,7 +167,7 @@ class Certified:
             return self.time_limit is not None and now - began > self.time_limit
 
         search.accuracy.late = late
-        stalled, schedule = 0, Schedule(search, self.width)
+        stalled, schedule = 0, self.schedule(search)
         try:
             while True:
                 low, high = search.bounds()

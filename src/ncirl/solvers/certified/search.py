@@ -1,8 +1,10 @@
 """Both bounds of a game as they stand: what is known at a belief, and the ways to improve it there.
 
-A backup solves the two live programs of a place at a belief; what they find becomes a vector and a point. A vector can
+    L(s, b) = c_s·b + the best point,        U(s, b) = min_j α_j·b        (lp.stores)
+
+A backup solves the two live programs of a state at a belief; what they find becomes a vector and a point. A vector can
 also be improved in place, at no intent's expense, and a point is always improved in place: the nodes that refer to it
-profit without being touched. Where to do which is decided elsewhere (`trials`, `sweep`, `prices`, `polish`).
+profit without being touched. Where to do which is decided elsewhere (`trials`, `dual_trials`, `policy_improvement`).
 """
 
 from __future__ import annotations
@@ -12,107 +14,117 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray, State
+from ncirl.lp.backups import PointBackup, VectorBackup
+from ncirl.lp.point_program import PointProgram
+from ncirl.lp.program import ACTIVE, Accuracy, cleaned_beliefs
 from ncirl.lp.session import Meter
+from ncirl.lp.state_arrays import NONE, StateArrays
+from ncirl.lp.vector_program import VectorProgram
 from ncirl.model.game import Game
-from ncirl.solvers.certified.lower import LowerProgram
-from ncirl.solvers.certified.lower_book import LowerBook, LowerStep
-from ncirl.solvers.certified.place import SLOW, Place
-from ncirl.solvers.certified.program import ACTIVE, NONE, Accuracy, cleaned_beliefs
+from ncirl.solvers.certified.alpha_vectors import AlphaVectors
+from ncirl.solvers.certified.belief_points import BeliefPoints
+from ncirl.solvers.certified.nonrevealing import nonrevealing
 from ncirl.solvers.certified.slowed import SlowedProgram
-from ncirl.solvers.certified.unrevealing import unrevealing
-from ncirl.solvers.certified.upper import UpperProgram
-from ncirl.solvers.certified.upper_book import UpperBook, UpperStep
+from ncirl.solvers.certified.tuning import Tuning
 from ncirl.solvers.initial import InitialBounds
 
-__all__ = ["FINEST", "Search", "Visit"]
+__all__ = ["FINEST", "InformationState", "Search"]
 
+SLOW = 0.98  # a discount from which on one stage counts little
 DEEPEST = 100  # stages of a trial
 FEW = 32  # actions tried there before a program has told which matter
-CHANGED, SWEEPS = 30, 60  # nodes that must have changed before all are evaluated again, and how
-PACE = 0.2  # of the relative gap: what a step of the defender's is to count then
+PACE = 0.2  # of the relative gap: what a step of the defender's is to count where stages count little
 FINEST = 2e-7  # a row violated by less than the LP solver's own tolerance cannot be mended by adding it
 
 
 @dataclass(frozen=True, eq=False)
-class Visit:
-    """A belief at a place."""
+class InformationState:
+    """A public state, by its number, and a belief there."""
 
-    place: int
+    state: int
     belief: FloatArray
 
 
 class Search:
     """Both bounds of a game without a horizon, in units of its largest reward."""
 
-    def __init__(self, game: Game, initial: InitialBounds, meter: Meter) -> None:
-        self.game, self.initial = game, initial
-        states = [s for s in game.explore() if not game.is_terminal(s)]
-        self.number: dict[State, int] = {state: k for k, state in enumerate(states)}
-        self.states = states
-        self.places = [Place(game, state, self.number, initial.options) for state in states]
-        self.upper = UpperBook(self.places)
-        self.lower = LowerBook(self.places, {k: initial.corners[s] for k, s in enumerate(states)})
-        self.meter = meter
+    def __init__(self, game: Game, initial: InitialBounds, meter: Meter, tuning: Tuning | None = None) -> None:
+        self.game, self.initial, self.meter, self.tuning = game, initial, meter, tuning or Tuning()
+        self.states = [s for s in game.explore() if not game.is_terminal(s)]
+        self.number: dict[State, int] = {state: k for k, state in enumerate(self.states)}
+        self.arrays = [StateArrays.of(game, state, self.number, initial.options) for state in self.states]
+        self.slow = SLOW < game.discount < 1
+        self.upper = AlphaVectors(self.arrays, every_row=self.slow)
+        self.lower = BeliefPoints([initial.corners[s] for s in self.states], every_row=self.slow)
         self.accuracy = Accuracy()
-        self._programs: dict[int, tuple[UpperProgram, LowerProgram]] = {}
+        self._programs: dict[int, tuple[VectorProgram, PointProgram]] = {}
+        self._paces: dict[int, float | None] = {}  # at which the programs were made
         self.roots = [
-            (start.probability, Visit(self.number[start.state], start.belief))
+            (start.probability, InformationState(self.number[start.state], start.belief))
             for start in game.starts
             if start.state in self.number
         ]
-        self.slow = SLOW < game.discount < 1
         self.depth = (
             DEEPEST if game.discount >= 1 else min(DEEPEST, 1 + int(np.log(1e-2) / np.log(max(game.discount, 1e-2))))
         )
         for defence in initial.defences:
-            self._add_stationary(
-                {k: defence.mixes[s] for k, s in enumerate(states)},
-                {k: defence.vectors[s] for k, s in enumerate(states)},
-            )
+            self._add_stationary([defence.mixes[s] for s in self.states], [defence.vectors[s] for s in self.states])
         self.upper.evaluate(0)
 
-    def _add_stationary(self, mixes: dict[int, FloatArray], vectors: dict[int, FloatArray]) -> None:
+    def _add_stationary(self, mixes: list[FloatArray], vectors: list[FloatArray]) -> None:
+        """Store the vectors of a stationary defence, each following the others."""
         first = len(self.upper.nodes)
-        nothing = np.zeros((0, len(self.game.intents)))
-        for place in self.places:
-            defences = np.flatnonzero(mixes[place.number] > 0)
-            mix = mixes[place.number][defences]
-            promised = np.array([vectors[t] for t in place.successors]).reshape(-1, place.n_t)[place.toward]
-            reach = place.reach(defences, mix)
-            conceded = place.conceded(defences, mix, reach, promised)
-            default = first + np.array(place.successors, dtype=np.intp)
-            step = UpperStep(NONE, nothing, defences, mix, NONE, NONE, np.zeros(0), default, promised, conceded, reach)
-            self.upper.add(place, None, step, vector=vectors[place.number])
+        for here in self.arrays:
+            defences = np.flatnonzero(mixes[here.number] > 0)
+            mix = mixes[here.number][defences]
+            promised = np.array([vectors[t] for t in here.successors]).reshape(-1, here.n_t)[here.toward]
+            reach = here.reach(defences, mix)
+            found = VectorBackup(
+                actions=NONE,
+                plan=np.zeros((0, here.n_t)),
+                defences=defences,
+                mix=mix,
+                observation=NONE,
+                following=NONE,
+                chance=np.zeros(0),
+                default=first + np.array(here.successors, dtype=np.intp),
+                promised=promised,
+                conceded=here.conceded(defences, mix, reach, promised),
+                reach=reach,
+            )
+            self.upper.add(here, None, found, vector=vectors[here.number])
 
-    def value(self, visit: Visit) -> tuple[float, float]:
+    def value(self, at: InformationState) -> tuple[float, float]:
         """Return both bounds at a belief."""
-        low = float(self.lower.stores[visit.place].values(visit.belief[None])[0])
-        return low, self.upper.stores[visit.place].value(visit.belief)
+        return self.lower.stores[at.state].value(at.belief), self.upper.stores[at.state].value(at.belief)
 
-    def gap(self, visit: Visit) -> float:
+    def gap(self, at: InformationState) -> float:
         """Return the distance of the bounds at a belief."""
-        low, high = self.value(visit)
+        low, high = self.value(at)
         return high - low
 
-    def programs(self, visit: Visit) -> tuple[UpperProgram, LowerProgram]:
-        """Return the live programs of a place; both have been solved at least once."""
-        if self._live(visit.place) is None:
-            self.back_up(visit)
-        return self._programs[visit.place]
+    def programs(self, at: InformationState) -> tuple[VectorProgram, PointProgram]:
+        """Return the live programs of a state; both have been solved at least once."""
+        if self._live(at.state) is None:
+            self.back_up(at)
+        return self._programs[at.state]
 
-    def _first_programs(self, number: int) -> tuple[UpperProgram, LowerProgram]:
-        place = self.places[number]
-        likely = self._likely(self.states[number])
-        known = self._programs.get(number)
-        below = LowerProgram(place, self.lower, self.accuracy, self.meter) if known is None else known[1]
-        if self.pace is None:
-            return UpperProgram(place, self.upper, likely, self.accuracy, self.meter), below
-        return SlowedProgram(place, self.upper, likely, self.accuracy, self.meter, self.pace), below
+    def _new_programs(self, state: int, pace: float | None) -> tuple[VectorProgram, PointProgram]:
+        here, likely, known = self.arrays[state], self._likely(self.states[state]), self._programs.get(state)
+        below = PointProgram(here, self.lower, self.accuracy, self.meter) if known is None else known[1]
+        if pace is None:
+            return VectorProgram(here, self.upper, self.accuracy, self.meter, likely), below
+        return SlowedProgram(here, self.upper, self.accuracy, self.meter, likely, pace), below
 
-    def _live(self, number: int) -> tuple[UpperProgram, LowerProgram] | None:
-        """Return the programs of a place, unless there are none or the pace has changed."""
-        known = self._programs.get(number)
-        return None if known is None or known[0].pace != self.pace else known
+    def _live(self, state: int) -> tuple[VectorProgram, PointProgram] | None:
+        """Return the programs of a state, unless there are none or the pace has changed."""
+        known = self._programs.get(state)
+        return None if known is None or self._paces[state] != self.pace else known
+
+    def _likely(self, state: State) -> tuple[IntArray, IntArray]:
+        """Return the actions and defences that the equilibria with public intents use at a state."""
+        defences = np.sum([defence.mixes[state] for defence in self.initial.defences], axis=0)
+        return np.flatnonzero(self.initial.attacker[state].max(axis=1) > ACTIVE), np.flatnonzero(defences > ACTIVE)
 
     @property
     def pace(self) -> float | None:
@@ -125,101 +137,99 @@ class Search:
 
     @property
     def met(self) -> set[int]:
-        """Places that have been visited."""
+        """States that have been visited."""
         return set(self._programs)
 
-    def back_up(self, visit: Visit) -> tuple[UpperStep, LowerStep]:
+    def back_up(self, at: InformationState) -> tuple[VectorBackup, PointBackup]:
         """Improve both bounds at a belief."""
-        above, below = self._live(visit.place) or self._first_programs(visit.place)
-        step = above.solve(visit.belief)
-        self._keep_vector(visit, step)
-        plan = below.follow(visit.belief, step)
-        self._programs[visit.place] = above, below
-        self.keep_point(visit.place, plan)
-        return step, plan
+        pace = self.pace
+        above, below = self._live(at.state) or self._new_programs(at.state, pace)
+        high = above.solve(at.belief)
+        self._keep_vector(at, high)
+        low = below.follow(at.belief, high)
+        self._programs[at.state], self._paces[at.state] = (above, below), pace
+        self.keep_point(at.state, low)
+        return high, low
 
-    def _keep_vector(self, visit: Visit, step: UpperStep) -> None:
-        """Store the vector of a step where it is lower than what is known."""
-        place, store = self.places[visit.place], self.upper.stores[visit.place]
-        known = (store.alphas @ visit.belief).argmin()
-        best = min(step.variants(place), key=lambda each: float(each.vector @ visit.belief))
-        if best.vector @ visit.belief < store.alphas[known] @ visit.belief - self.accuracy.missed:
-            instead = int(store.nodes[known]) if self.slow and (best.vector <= store.alphas[known]).all() else None
-            self.upper.add(place, visit.belief, best, instead_of=instead)
-
-    def keep_point(self, place: int, step: LowerStep) -> None:
-        """Store the plan of a step, or one that reveals nothing, where it secures more than is known."""
-        visit = Visit(place, step.belief)
-        low, _ = self.value(visit)
-        if self._reveal_nothing(visit, step.actions, max(low, step.value)):
-            return
-        if step.value > low + self.accuracy.missed:
-            self.lower.add(self.places[place], step.belief, step)
-
-    def press(self, visit: Visit) -> None:
+    def update_upper(self, at: InformationState) -> None:
         """Improve the upper bound at a belief."""
-        self._keep_vector(visit, self.programs(visit)[0].solve(visit.belief))
+        self._keep_vector(at, self.programs(at)[0].solve(at.belief))
 
-    def replan(self, visit: Visit) -> LowerStep:
+    def update_lower(self, at: InformationState) -> PointBackup:
         """Improve the lower bound at a belief."""
-        step = self.programs(visit)[1].solve(visit.belief)
-        self.keep_point(visit.place, step)
-        return step
+        found = self.programs(at)[1].solve(at.belief)
+        self.keep_point(at.state, found)
+        return found
 
-    def lower_everywhere(self, n: int, belief: FloatArray) -> None:
+    def update_nonrevealing(self, at: InformationState) -> None:
+        """Improve the lower bound at a belief as far as that takes no program."""
+        known = self._programs.get(at.state)
+        actions = known[1].actions if known is not None else np.arange(min(self.arrays[at.state].n_a, FEW))
+        self._reveal_nothing(at, actions, self.value(at)[0])
+
+    def improve_vector(self, n: int, belief: FloatArray) -> None:
         """Improve a vector at a belief without making it worse anywhere; whatever refers to it profits."""
-        visit = Visit(self.upper.nodes[n].place, belief)
-        place, ceiling = self.places[visit.place], self.upper.vectors[n].copy()
-        step = self.programs(visit)[0].solve_below(belief, ceiling)
-        fitting = [each for each in step.variants(place) if (each.vector <= ceiling).all()]
+        at = InformationState(self.upper.nodes[n].state, belief)
+        here, ceiling = self.arrays[at.state], self.upper.vectors[n].copy()
+        found = self.programs(at)[0].solve_below(belief, ceiling)
+        fitting = [each for each in found.variants(here) if (each.vector <= ceiling).all()]
         if fitting:
             best = min(fitting, key=lambda each: float(each.vector @ belief))
             if best.vector @ belief < ceiling @ belief - FINEST:
-                self.upper.add(place, belief, best, instead_of=n)
+                self.upper.add(here, belief, best, instead_of=n)
 
-    def _likely(self, state: State) -> tuple[IntArray, IntArray]:
-        """Return the actions and defences that the equilibria with public intents use at a state."""
-        defences = np.sum([defence.mixes[state] for defence in self.initial.defences], axis=0)
-        return np.flatnonzero(self.initial.attacker[state].max(axis=1) > ACTIVE), np.flatnonzero(defences > ACTIVE)
+    def _keep_vector(self, at: InformationState, found: VectorBackup) -> None:
+        """Store the vector of a backup where it is lower than what is known."""
+        here, store = self.arrays[at.state], self.upper.stores[at.state]
+        known = store.best(at.belief)
+        best = min(found.variants(here), key=lambda each: float(each.vector @ at.belief))
+        if best.vector @ at.belief < store.alphas[known] @ at.belief - self.accuracy.missed:
+            instead = int(store.nodes[known]) if self.slow and (best.vector <= store.alphas[known]).all() else None
+            self.upper.add(here, at.belief, best, instead_of=instead)
 
-    def settle(self, visit: Visit) -> None:
-        """Improve the lower bound at a belief as far as that takes no program."""
-        known = self._programs.get(visit.place)
-        actions = known[1].actions if known is not None else np.arange(min(self.places[visit.place].n_a, FEW))
-        self._reveal_nothing(visit, actions, self.value(visit)[0])
+    def keep_point(self, state: int, found: PointBackup) -> None:
+        """Store the plan of a backup, or one that reveals nothing, where it secures more than is known."""
+        at = InformationState(state, found.belief)
+        low, _ = self.value(at)
+        if self._reveal_nothing(at, found.actions, max(low, found.value)):
+            return
+        if found.value > low + self.accuracy.missed:
+            self.lower.add(self.arrays[state], found.belief, found)
 
-    def _reveal_nothing(self, visit: Visit, actions: IntArray, known: float) -> bool:
-        """Store a plan that reveals nothing until the place is left, where it secures more than is known."""
-        place = self.places[visit.place]
-        if not place.loops:
+    def _reveal_nothing(self, at: InformationState, actions: IntArray, known: float) -> bool:
+        """Store a plan that reveals nothing until the state is left, where it secures more than is known."""
+        here = self.arrays[at.state]
+        if not here.loops:
             return False
-        plan = unrevealing(place, self.lower, visit.belief, actions, known, self.accuracy.missed)
+        plan = nonrevealing(here, self.lower, at.belief, actions, known, self.accuracy.missed)
         if plan is not None:
-            self.lower.add(place, visit.belief, plan)
+            self.lower.add(here, at.belief, plan)
         return plan is not None
 
-    def successors(self, visit: Visit, step: UpperStep, low: LowerStep, excess: float) -> list[tuple[float, Visit]]:
+    def successors(
+        self, at: InformationState, high: VectorBackup, low: PointBackup, excess: float
+    ) -> list[tuple[float, InformationState]]:
         """List where play may go from here, by probability times what the gap there exceeds `excess` by."""
-        place = self.places[visit.place]
+        here = self.arrays[at.state]
         # the defender who would hold the lower bound down matters as much as the one who holds the upper
-        reach = np.maximum(step.reach, place.reach(low.defences, low.mix))
-        active = np.flatnonzero(step.plan.sum(axis=1) > ACTIVE)
-        candidates = np.flatnonzero(place.possible(step.actions[active]) & (reach > ACTIVE))
-        beta = place.posteriors(candidates, step.actions, step.plan)
+        reach = np.maximum(high.reach, here.reach(low.defences, low.mix))
+        active = np.flatnonzero(high.plan.sum(axis=1) > ACTIVE)
+        candidates = np.flatnonzero(here.possible(high.actions[active]) & (reach > ACTIVE))
+        beta = here.posteriors(candidates, high.actions, high.plan)
         mass = beta.sum(axis=1)
         alive = mass > ACTIVE
         candidates, beta, mass = candidates[alive], beta[alive], mass[alive]
-        found: list[tuple[float, Visit]] = []
-        for t, here in place.grouped(candidates):
-            beliefs = cleaned_beliefs(beta[here])
-            gap = (beliefs @ self.upper.stores[t].alphas.T).min(axis=1) - self.lower.stores[t].values(beliefs)
-            score = mass[here] * reach[candidates[here]] * (gap - excess)
-            found += [(float(score[k]), Visit(t, beliefs[k])) for k in np.flatnonzero(score > 0).tolist()]
+        found: list[tuple[float, InformationState]] = []
+        for t, those in here.grouped(candidates):
+            beliefs = cleaned_beliefs(beta[those])
+            gap = self.upper.stores[t].values(beliefs) - self.lower.stores[t].values(beliefs)
+            score = mass[those] * reach[candidates[those]] * (gap - excess)
+            found += [(float(score[k]), InformationState(t, beliefs[k])) for k in np.flatnonzero(score > 0).tolist()]
         return sorted(found, key=lambda each: -each[0])
 
     def bounds(self) -> tuple[float, float]:
         """Return both bounds on the value of the game, Σ_s v̂(s, P0(s, ·))."""
-        values = [(share, self.value(visit)) for share, visit in self.roots]
+        values = [(share, self.value(root)) for share, root in self.roots]
         return sum(p * low for p, (low, _) in values), sum(p * high for p, (_, high) in values)
 
     def gap_at_start(self) -> float:
@@ -227,7 +237,7 @@ class Search:
         low, high = self.bounds()
         return high - low
 
-    def worst_start(self) -> Visit:
+    def worst_start(self) -> InformationState:
         """Return the start whose gap weighs most."""
         return max(self.roots, key=lambda root: root[0] * self.gap(root[1]))[1]
 
@@ -238,6 +248,6 @@ class Search:
 
     def evaluate(self) -> None:
         """Carry improvements through both controllers, once enough has changed."""
-        for book in (self.upper, self.lower):
-            if book.changes > (0 if self.slow else CHANGED) + 0.1 * book.size:
-                book.evaluate(SWEEPS)
+        for nodes in (self.upper, self.lower):
+            if nodes.changes > (0 if self.slow else self.tuning.changed) + 0.1 * nodes.size:
+                nodes.evaluate(self.tuning.sweeps)

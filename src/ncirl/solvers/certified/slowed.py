@@ -19,58 +19,59 @@ from dataclasses import replace
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
+from ncirl.lp.backups import ONESELF, VectorBackup
+from ncirl.lp.program import Accuracy
 from ncirl.lp.session import Meter
-from ncirl.solvers.certified.place import Place
-from ncirl.solvers.certified.program import Accuracy
-from ncirl.solvers.certified.upper import UpperProgram
-from ncirl.solvers.certified.upper_book import ONESELF, UpperBook, UpperStep
+from ncirl.lp.state_arrays import StateArrays
+from ncirl.lp.stores import KnownVectors
+from ncirl.lp.vector_program import VectorProgram
 
 __all__ = ["SlowedProgram"]
 
 
-class SlowedProgram(UpperProgram):
+class SlowedProgram(VectorProgram):
     """P_A over vectors for a defender that goes on with chance ρ only; `pace` is 1 − γ'."""
 
     def __init__(
         self,
-        place: Place,
-        book: UpperBook,
-        likely: tuple[IntArray, IntArray],
+        here: StateArrays,
+        known: KnownVectors,
         accuracy: Accuracy,
         meter: Meter,
+        likely: tuple[IntArray, IntArray],
         pace: float,
     ) -> None:
-        self.pace, self.ground = pace, place
-        again = max(0.0, 1.0 - (1.0 - place.discount) / pace) / place.discount  # 1 − ρ
-        self.staying: FloatArray = np.zeros(len(place.seen))  # (1 − ρ) w of the observations that stay
-        if place.by_action:
-            self.staying[place.loop] = again * place.table[place.loop].min(axis=1)
-        super().__init__(_slowed(place, self.staying), book, likely, accuracy, meter)
+        self.pace, self.ground = pace, here
+        again = max(0.0, 1.0 - (1.0 - here.discount) / pace) / here.discount  # 1 − ρ
+        self.staying: FloatArray = np.zeros(len(here.seen))  # (1 − ρ) w of the observations that stay
+        if here.by_action:
+            self.staying[here.loop] = again * here.table[here.loop].min(axis=1)
+        super().__init__(_slowed(here, self.staying), known, accuracy, meter, likely)
 
-    def solve(self, belief: FloatArray) -> UpperStep:
-        """Solve at a belief; the step it returns is one of the game as it is."""
-        step, place = super().solve(belief), self.ground
+    def solve(self, belief: FloatArray) -> VectorBackup:
+        """Solve at a belief; what it returns is a backup of the game as it is."""
+        found, here = super().solve(belief), self.ground
         if not self.staying.any():
-            return step
-        reach = place.reach(step.defences, step.mix)
+            return found
+        reach = here.reach(found.defences, found.mix)
         again = np.divide(self.staying, reach, out=np.zeros_like(reach), where=reach > 0)
         stays = np.flatnonzero(again)
-        bare = np.setdiff1d(stays, step.observation)
+        bare = np.setdiff1d(stays, found.observation)
         return replace(
-            step,
-            observation=np.concatenate([step.observation, bare, stays]),
-            following=np.concatenate([step.following, step.default[place.toward[bare]], np.full(len(stays), ONESELF)]),
-            chance=np.concatenate([step.chance * (1.0 - again[step.observation]), 1.0 - again[bare], again[stays]]),
-            promised=step.promised + again[:, None] * (step.vector - step.promised),
+            found,
+            observation=np.concatenate([found.observation, bare, stays]),
+            following=np.concatenate([found.following, found.default[here.toward[bare]], np.full(len(stays), ONESELF)]),
+            chance=np.concatenate([found.chance * (1.0 - again[found.observation]), 1.0 - again[bare], again[stays]]),
+            promised=found.promised + again[:, None] * (found.vector - found.promised),
             reach=reach,
         )
 
 
-def _slowed(place: Place, staying: FloatArray) -> Place:
-    """Return a place with what is left of a stage when staying has been left out."""
-    slow = copy(place)
+def _slowed(here: StateArrays, staying: FloatArray) -> StateArrays:
+    """Return a state with what is left of a stage when staying has been left out."""
+    slow = copy(here)
     if staying.any():
-        longer = 1.0 / (1.0 - place.discount * place.gather(staying))  # by action
-        slow.reward = place.reward * longer[:, None, None]
-        slow.table = (place.table - staying[:, None]) * longer[place.owner][:, None]
+        longer = 1.0 / (1.0 - here.discount * here.gather(staying))  # by action
+        slow.reward = here.reward * longer[:, None, None]
+        slow.table = (here.table - staying[:, None]) * longer[here.owner][:, None]
     return slow

@@ -1,26 +1,33 @@
 """Trials: forward along the optimistic play to where the bounds are farthest apart, and home again, backing up.
 
-From a belief a trial moves to the successor with the largest probability-weighted excess gap, where the excess is
-measured against the gap at the start. There are two manners. A wide trial looks for gaps as large as that at the start,
-so that coarse ones are closed first, everywhere, and on the way home backs up the next-best successors too. A deep one
-looks for smaller gaps, follows one successor only, and so gets far; it does better where play goes on long and beliefs
-move slowly.
+    b' = argmax_i  Pr(i) [ (U − L)(s'_i, b_i) − ε γ^−t ],        ε a share of (U − L)(s0, b0)
+
+From a belief a trial moves to the successor with the largest probability-weighted excess gap, as heuristic search does.
+There are two manners. A wide trial looks for gaps as large as that at the start, so that coarse ones are closed first,
+everywhere, and on the way home backs up the next-best successors too. A deep one looks for smaller gaps, follows one
+successor only, and so gets far; it does better where play goes on long and beliefs move slowly.
+
+A sweep is backward induction where nothing has been revealed. An attacker with time hides what it wants, so far down
+the game the belief is often still, or nearly, the first one. Trials come to those states late and one by one, each for
+some posterior of an optimistic plan. One sweep from the last states to the first gives every plan a secure way on that
+reveals nothing, and every vector the defence against it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 
-from ncirl.solvers.certified.search import Search, Visit
+from ncirl.model.order import components
+from ncirl.solvers.certified.search import InformationState, Search
 
-__all__ = ["Trials"]
+__all__ = ["Trials", "sweep"]
 
-SHORT = 2  # a path of so few places has found nothing
+SHORT = 2  # a path of so few states has found nothing
 FINER = 0.7  # then look for smaller gaps
-DEEPER = 0.3  # of the gap at the start: what deep trials look for
-SETTLED = 12  # successors whose lower bound is improved where that takes no program
+NEIGHBOURS = 12  # successors whose lower bound is improved where that takes no program
 
 
 class Trials:
@@ -38,27 +45,38 @@ class Trials:
 
     def deep(self, target: float, late: Callable[[], bool]) -> None:
         """Look for smaller ones, farther away."""
-        self._explore(max(target, DEEPER * self.search.gap_at_start()), 1, late)
+        self._explore(max(target, self.search.tuning.deeper * self.search.gap_at_start()), 1, late)
 
     def _explore(self, excess: float, width: int, late: Callable[[], bool]) -> int:
         """Follow the optimistic play from the start whose gap weighs most, then come home; return how far it led."""
         search = self.search
-        visit = search.worst_start()
-        path: list[tuple[Visit, list[Visit], float]] = []
+        at = search.worst_start()
+        path: list[tuple[InformationState, list[InformationState], float]] = []
         while len(path) < search.depth and not late():
-            step, held = search.back_up(visit)
+            high, low = search.back_up(at)
             excess = excess / search.game.discount if search.game.discount else np.inf
-            following = search.successors(visit, step, held, excess)
-            for _, other in following[1:SETTLED]:
-                search.settle(other)
-            path.append((visit, [other for _, other in following[1:width]], excess))
+            following = search.successors(at, high, low, excess)
+            for _, other in following[1:NEIGHBOURS]:
+                search.update_nonrevealing(other)
+            path.append((at, [other for _, other in following[1:width]], excess))
             if not following:
                 break
-            visit = following[0][1]
-        for visit, others, excess in reversed(path):
-            for other in [*others, visit]:
+            at = following[0][1]
+        for at, others, excess in reversed(path):
+            for other in [*others, at]:
                 if late():
                     return len(path)
-                if other is visit or search.gap(other) > excess:  # a neighbour may have closed it meanwhile
+                if other is at or search.gap(other) > excess:  # a neighbour may have closed it meanwhile
                     search.back_up(other)
         return len(path)
+
+
+def sweep(search: Search, late: Callable[[], bool]) -> None:
+    """Back up the states met so far, and those right after them, at the belief of the start whose gap weighs most."""
+    start = search.worst_start()
+    near = search.met.union(*(search.arrays[k].successors for k in search.met))
+    for state in chain.from_iterable(components(search.game)):  # what follows a state comes before it
+        if late():
+            return
+        if search.number.get(state) in near:
+            search.back_up(InformationState(search.number[state], start.belief))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ncirl._typing import FloatArray, State
-from ncirl.lp.attacker import AttackerStep, HullLP
-from ncirl.lp.backup import attacker_backup
-from ncirl.lp.bounds import Hull, sawtooth
+from ncirl.lp.backups import PointBackup, VectorBackup
+from ncirl.lp.point_program import PointProgram
 from ncirl.lp.session import Meter
-from ncirl.model.belief import posterior_masses
+from ncirl.lp.stores import FixedPoints, PointStore
 from ncirl.model.game import Game
 from ncirl.solvers.initial import InitialBounds
 from ncirl.solvers.nc_pbvi.defender import DefenderSide
@@ -18,7 +19,7 @@ __all__ = ["AttackerSide"]
 POSSIBLE = 1e-9  # posteriors of less mass are not followed
 
 
-class AttackerSide(Side[Hull, HullLP]):
+class AttackerSide(Side[PointStore, PointProgram]):
     """UPDATE-A and EXPAND-A.
 
     Parameters
@@ -50,14 +51,14 @@ class AttackerSide(Side[Hull, HullLP]):
     def value(self) -> float:
         """Return Σ_s v̂(s, P0(s, ·)) from below."""
         starts = [start for start in self.game.starts if not self.game.is_terminal(start.state)]
-        return sum(self._points(start.state).single(start.mass) for start in starts)
+        return sum(self.store(start.state).value(start.mass) for start in starts)
 
     def update(self) -> bool:
         """Re-solve P_A at every point; tell whether anything rose."""
         rose = False
         for state in self.order:
             due = [k for k in range(len(self.beliefs[state])) if self._due(state, k)]
-            secured = {k: self._secured(state, self.beliefs[state][k]) for k in due}
+            secured = {k: self.program(state).solve(self.beliefs[state][k]).value for k in due}
             better = {k: v for k, v in secured.items() if v > _beyond(self.values[state][k])}
             if better:  # noted only now: all were solved on the same points
                 for k, value in better.items():
@@ -78,57 +79,52 @@ class AttackerSide(Side[Hull, HullLP]):
                 self._store_farthest(state, own.solve(belief), belief)
                 self._store_most_open(state, optimistic.solve(belief))
 
-    def _store_farthest(self, state: State, step: AttackerStep, belief: FloatArray) -> None:
-        found = self._posteriors(state, step)
+    def _store_farthest(self, state: State, plan: PointBackup, belief: FloatArray) -> None:
+        found = self._posteriors(state, plan)
         if found:
             successor, mass = max(found, key=lambda each: distance(each[1] / each[1].sum(), [belief]))
             self._store(successor, mass / mass.sum())
 
-    def _store_most_open(self, state: State, step: AttackerStep) -> None:
-        found = self._posteriors(state, step)
+    def _store_most_open(self, state: State, plan: VectorBackup) -> None:
+        found = self._posteriors(state, plan)
         if found:
             successor, mass = max(found, key=lambda each: self._open(*each))
             self._store(successor, mass / mass.sum())
 
     def _open(self, state: State, mass: FloatArray) -> float:
-        return self.optimist.shape(state).value(mass) - self._points(state).single(mass)
+        return self.optimist.store(state).value(mass) - self.store(state).value(mass)
 
-    def _posteriors(self, state: State, step: AttackerStep) -> list[tuple[State, FloatArray]]:
+    def _posteriors(self, state: State, found: PointBackup | VectorBackup) -> list[tuple[State, FloatArray]]:
         """List the unnormalised posteriors of a plan that leave anything open, with the states they are at."""
-        seen = self.game.observations(state)
+        here = self.arrays[state]
+        masses = here.posteriors(np.arange(len(here.seen)), found.actions, found.plan)
         return [
-            (successor, mass)
-            for successor, mass in zip(seen.successors, posterior_masses(seen, step.plan), strict=True)
-            if mass.sum() > POSSIBLE and mass.max() < (1 - SAME) * mass.sum() and not self.game.is_terminal(successor)
+            (self.order[successor], mass)
+            for successor, mass in zip(here.successor.tolist(), masses, strict=True)
+            if mass.sum() > POSSIBLE and mass.max() < (1 - SAME) * mass.sum()
         ]
 
     def _store(self, state: State, belief: FloatArray) -> None:
         if self.game.is_terminal(state) or distance(belief, self.beliefs[state]) <= SAME:
             return
-        value = self._points(state).single(belief)
-        above = self.optimist.shape(state).value(belief)
+        value = self.store(state).value(belief)
+        above = self.optimist.store(state).value(belief)
         if above - value > SETTLED * (1 + abs(above)):  # where both sides already agree there is nothing to learn
             self.beliefs[state].append(belief)
             self.values[state].append(value)
             self._changed(state)
             self.optimist.follow(state, belief)
 
-    def _points(self, state: State) -> Hull:
-        return Hull.of(self.corners[state], self.beliefs[state], self.values[state])
+    def _points(self, states: list[State], most: int | None = None) -> FixedPoints:
+        hulls = {self.number[s]: (self.corners[s], np.array(self.beliefs[s]), np.array(self.values[s])) for s in states}
+        return FixedPoints.of(hulls, most)
 
-    def _shape(self, state: State) -> Hull:
-        if self.game.is_terminal(state):
-            return Hull.zero(self.n_intents)
-        return sawtooth(self._points(state)) if self.approximation == "sawtooth" else self._points(state)
+    def _new_store(self, state: State) -> PointStore:
+        return self._points([state]).stores[self.number[state]]
 
-    def _program(self, state: State) -> HullLP:
-        stage, seen = self.game.stage(state), self.game.observations(state)
-        return HullLP(stage, seen, self.game.discount, self.after(state), self.meter)
-
-    def _secured(self, state: State, belief: FloatArray) -> float:
-        stage, seen, step = self.game.stage(state), self.game.observations(state), self.program(state).solve(belief)
-        after = self.after(state)
-        return attacker_backup(stage, seen, self.game.discount, after, belief, step.plan, step.mixture).value
+    def _program(self, state: State) -> PointProgram:
+        points = self._points(self.successors(state), most=1 if self.approximation == "sawtooth" else None)
+        return PointProgram(self.arrays[state], points, self.accuracy, self.meter, whole=True)
 
 
 def _beyond(value: float) -> float:

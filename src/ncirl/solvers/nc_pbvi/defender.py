@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.lp.attacker import VectorLP
-from ncirl.lp.backup import defender_backup
-from ncirl.lp.bounds import Vectors
-from ncirl.lp.defender import DefenderLP, DefenderStep
+from ncirl.lp.defender import DefenderProgram
 from ncirl.lp.session import Meter
+from ncirl.lp.stores import FixedVectors, VectorStore
+from ncirl.lp.vector_program import VectorProgram
 from ncirl.model.game import Game
 from ncirl.solvers.initial import InitialBounds
 from ncirl.solvers.nc_pbvi.side import PROGRESS, SAME, SETTLED, Approximation, Side, distance
@@ -21,7 +20,7 @@ from ncirl.solvers.nc_pbvi.side import PROGRESS, SAME, SETTLED, Approximation, S
 __all__ = ["DefenderSide"]
 
 
-class DefenderSide(Side[Vectors, DefenderLP]):
+class DefenderSide(Side[VectorStore, DefenderProgram]):
     """UPDATE-D and EXPAND-D.
 
     Parameters
@@ -61,10 +60,12 @@ class DefenderSide(Side[Vectors, DefenderLP]):
         self.beliefs[state][len(self.alphas[state])] = belief
         self._add(state, vector := known[(known @ belief).argmin()], -vector)
 
-    def primal(self, state: State) -> VectorLP:
+    def primal(self, state: State) -> VectorProgram:
         """Build P_A(s, ·) on the vectors stored now: what an optimistic attacker would do."""
-        stage, seen = self.game.stage(state), self.game.observations(state)
-        return VectorLP(stage, seen, self.game.discount, self.after(state), self.meter)
+        vectors = FixedVectors.of(
+            {self.number[s]: self.store(s).alphas for s in self.successors(state)}, self.n_intents
+        )
+        return VectorProgram(self.arrays[state], vectors, self.accuracy, self.meter)
 
     def update(self) -> bool:
         """Re-solve P_D at every promise; tell whether anything fell."""
@@ -87,39 +88,36 @@ class DefenderSide(Side[Vectors, DefenderLP]):
     def expand(self) -> None:
         """Store, per promise, the successor promise farthest from it in ℓ1 (constants do not count)."""
         for state in self.order:
-            program, after = self.program(state), self.after(state)
-            seen = self.game.observations(state)
+            program, successor = self.program(state), self.arrays[state].successor
             for promise in list(self.promises[state]):
                 step = program.at_promise(promise)
                 options: list[tuple[float, State, FloatArray]] = []
-                for i in np.unique(step.mixture.observation).tolist():
-                    following = -step.mixture.mean(i, after[i].alphas)
+                for i in np.flatnonzero(step.mixed).tolist():
+                    following = -step.promised[i]
                     apart = float(np.abs(_centred(following) - _centred(promise)).sum())
-                    options.append((apart, seen.successors[i], following))
+                    options.append((apart, self.order[successor[i]], following))
                 farthest = max((apart for apart, *_ in options), default=0.0)
-                for apart, successor, following in options:
+                for apart, after, following in options:
                     if apart >= farthest - SAME:
-                        self._store(successor, following)
+                        self._store(after, following)
 
     def _better(self, state: State, k: int) -> FloatArray | None:
         """Solve P_D at promise `k`; return the vector conceded if that keeps the promise better than before."""
         promise, program, before = self.promises[state][k], self.program(state), self.alphas[state][k]
         belief = self.beliefs[state].get(k)
         if belief is None:
-            vector = self._conceded(state, program.at_promise(promise))
+            vector = program.at_promise(promise).vector
             was, now = float((promise + before).max()), float((promise + vector).max())
         else:
-            vector = self._conceded(state, program.at_belief(belief))
+            vector = program.at_belief(belief).vector
             was, now = float(before @ belief), float(vector @ belief)
         return vector if now < was - PROGRESS * (1 + abs(was)) else None
 
     def _store(self, state: State, promise: FloatArray) -> None:
-        if self.game.is_terminal(state):
-            return
         if distance(_centred(promise), [_centred(p) for p in self.promises[state]]) <= SAME:
             return
-        vector = self._conceded(state, self.program(state).at_promise(promise))
-        known = (self.shape(state).alphas + promise).max(axis=1).min()
+        vector = self.program(state).at_promise(promise).vector
+        known = (self.store(state).alphas + promise).max(axis=1).min()
         if known - (vector + promise).max() > SETTLED * (1 + abs(known)):
             self._add(state, vector, promise)
 
@@ -128,21 +126,16 @@ class DefenderSide(Side[Vectors, DefenderLP]):
         self.promises[state].append(promise)
         self._changed(state)
 
-    def _shape(self, state: State) -> Vectors:
-        if self.game.is_terminal(state):
-            return Vectors.zero(self.n_intents)
+    def _new_store(self, state: State) -> VectorStore:
         alphas = self.alphas[state]
         if self.approximation == "sawtooth":  # the base and the first vector that lowers it, as the printed `break`
             alphas = [a for a in alphas if not (self.base[state] <= a + SAME).all(axis=1).any()][:1]
-        return Vectors(_undominated(np.array([*self.base[state], *alphas])))
+        number, every = self.number[state], np.array([*self.base[state], *alphas])
+        return FixedVectors.of({number: _undominated(every)}, self.n_intents).stores[number]
 
-    def _program(self, state: State) -> DefenderLP:
-        stage, seen = self.game.stage(state), self.game.observations(state)
-        return DefenderLP(stage, seen, self.game.discount, self.after(state), self.meter)
-
-    def _conceded(self, state: State, step: DefenderStep) -> FloatArray:
-        stage, seen, after = self.game.stage(state), self.game.observations(state), self.after(state)
-        return defender_backup(stage, seen, self.game.discount, after, self.prior, step.defence, step.mixture).vector
+    def _program(self, state: State) -> DefenderProgram:
+        stores = {self.number[s]: self.store(s) for s in self.successors(state)}
+        return DefenderProgram(self.arrays[state], stores, self.prior, self.meter)
 
 
 def _undominated(alphas: FloatArray) -> FloatArray:

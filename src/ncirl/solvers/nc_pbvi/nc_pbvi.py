@@ -7,9 +7,9 @@
             EXPAND-p                   per point, add the farthest posterior (attacker) or successor promise (defender)
 
 The attacker's points are beliefs under a hull (or the paper's one-point sawtooth) over exact corners; the defender's
-are promises ζ, kept as the vectors α = w·1 − ζ they stand for. Variant ``corrected`` solves the programs of
-`lp.attacker` and `lp.defender` and stores what the cleaned answers secure (`backup`), so its two numbers are bounds, as
-is every intermediate one. Variant ``printed`` is in `nc_pbvi_printed`; it certifies nothing.
+are promises ζ, kept as the vectors α = w·1 − ζ they stand for. Variant ``corrected`` solves `lp.point_program` and
+`lp.defender` and stores what the cleaned answers secure (`lp.backups`), so its two numbers are bounds, as is every
+intermediate one. Variant ``printed`` is in `printed`; it certifies nothing.
 
 Deviations from the page, beside the programs themselves:
 

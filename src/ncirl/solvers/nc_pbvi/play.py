@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.lp.assembly import Mixture
-from ncirl.lp.attacker import HullLP
-from ncirl.lp.defender import DefenderLP
+from ncirl.lp.defender import DefenderProgram
+from ncirl.lp.point_program import PointProgram
 from ncirl.model.belief import policy_of, posterior
 from ncirl.strategies.quotient_map import QuotientMap
 from ncirl.strategies.strategy import Memory
@@ -67,7 +66,7 @@ class ProgramAttacker:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.attacker_side
         self._certain = np.ones(len(solution.game.intents))
-        self._programs: dict[int, HullLP] = {}
+        self._programs: dict[int, PointProgram] = {}
         self._answers: dict[tuple[int, Memory], FloatArray] = {}  # π[k, θ]
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
@@ -106,12 +105,13 @@ class ProgramDefender:
     def __init__(self, solution: CorrectedSolution) -> None:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.defender_side
-        self._programs: dict[int, DefenderLP] = {}
-        self._answers: dict[tuple[int, Memory], tuple[FloatArray, Mixture]] = {}  # D[k], μ
+        self._programs: dict[int, DefenderProgram] = {}
+        self._answers: dict[tuple[int, Memory], tuple[FloatArray, FloatArray]] = {}  # D[k], ᾱ[i, θ]
 
     def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
         """Begin with the vector that is best at the belief of the start."""
-        return [(self._best(self._words.number(state), self._words.belief(state)), 1.0)]
+        alphas, belief = self._side.known(self._words.number(state)), self._words.belief(state)
+        return [(remembered(alphas[(alphas @ belief).argmin()]), 1.0)]
 
     def mix(self, state: State, memory: Memory) -> FloatArray:
         """Return D[d]."""
@@ -120,25 +120,17 @@ class ProgramDefender:
     def after(self, state: State, memory: Memory, d: int, i: int) -> Sequence[tuple[Memory, float]]:
         """Move on to the promise of what was seen."""
         place, seen = self._words.number(state), self._words.observation(state, i)
-        _, mixture = self._answer(place, memory)
-        successor = self._side.game.observations(place).successors[seen]
-        if (mixture.observation == seen).any():
-            following = remembered(mixture.mean(seen, self._side.shape(successor).alphas))
-        else:
-            following = self._best(successor, self._side.prior)
-        return [(following, 1.0)]
+        here = np.flatnonzero(self._side.arrays[place].seen == seen)
+        if not len(here):  # the game is over
+            return [(None, 1.0)]
+        _, promised = self._answer(place, memory)
+        return [(remembered(promised[here[0]]), 1.0)]
 
-    def _best(self, place: State, belief: FloatArray) -> Memory:
-        if self._side.game.is_terminal(place):
-            return None
-        alphas = self._side.known(place)
-        return remembered(alphas[(alphas @ belief).argmin()])
-
-    def _answer(self, place: int, memory: Memory) -> tuple[FloatArray, Mixture]:
+    def _answer(self, place: int, memory: Memory) -> tuple[FloatArray, FloatArray]:
         key = place, memory
         if key not in self._answers:
             if place not in self._programs:
                 self._programs[place] = self._side.program(place)
             step = self._programs[place].at_promise(-vector_of(memory))
-            self._answers[key] = step.defence, step.mixture
+            self._answers[key] = step.mix, step.promised
         return self._answers[key]

@@ -12,7 +12,9 @@ from typing import Generic, Literal, TypeVar
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.lp.program import Accuracy
 from ncirl.lp.session import Meter
+from ncirl.lp.state_arrays import StateArrays
 from ncirl.model.game import Game
 from ncirl.model.order import components
 
@@ -21,14 +23,15 @@ __all__ = ["PROGRESS", "SAME", "SETTLED", "Approximation", "Side", "distance"]
 SAME = 1e-6  # points nearer than this in ℓ1 are one
 SETTLED = 1e-4  # relative; points that could gain less are not stored
 PROGRESS = 1e-9  # relative; smaller improvements end the sweeps
+MISSED = 1e-9  # what programs may leave out
 
 Approximation = Literal["hull", "sawtooth"]
 Stamp = tuple[int, ...]
-Shape = TypeVar("Shape")
+Store = TypeVar("Store")
 Program = TypeVar("Program")
 
 
-class Side(ABC, Generic[Shape, Program]):
+class Side(ABC, Generic[Store, Program]):
     """One player's points, the value at each state that they make up, and the programs built on it.
 
     Parameters
@@ -42,18 +45,19 @@ class Side(ABC, Generic[Shape, Program]):
     """
 
     def __init__(self, game: Game, approximation: Approximation, meter: Meter) -> None:
-        self.game, self.approximation, self.meter = game, approximation, meter
+        self.game, self.approximation, self.meter, self.accuracy = game, approximation, meter, Accuracy(MISSED)
         self.order = [s for component in components(game) for s in component if not game.is_terminal(s)]
         self.prior: FloatArray = np.sum([start.mass for start in game.starts], axis=0)
         self.n_intents = len(self.prior)
+        self.number = {state: k for k, state in enumerate(self.order)}
+        self.arrays = {state: StateArrays.of(game, state, self.number) for state in self.order}
         self._changes = dict.fromkeys(self.order, 0)
-        self._successors = {s: list(dict.fromkeys(game.observations(s).successors)) for s in self.order}
-        self._shapes: dict[State, tuple[int, Shape]] = {}
+        self._stores: dict[State, tuple[int, Store]] = {}
         self._programs: dict[State, tuple[Stamp, Program]] = {}
         self._solved: dict[tuple[State, int], Stamp] = {}
 
     @abstractmethod
-    def _shape(self, state: State) -> Shape:
+    def _new_store(self, state: State) -> Store:
         """Make the value at a state of what is stored."""
 
     @abstractmethod
@@ -70,17 +74,17 @@ class Side(ABC, Generic[Shape, Program]):
             if not self.update():
                 break
 
-    def shape(self, state: State) -> Shape:
-        """Return the value at a state."""
-        count = self._changes.get(state, 0)
-        found = self._shapes.get(state)
+    def store(self, state: State) -> Store:
+        """Return the value at a state that is played."""
+        count = self._changes[state]
+        found = self._stores.get(state)
         if found is None or found[0] != count:
-            found = self._shapes[state] = count, self._shape(state)
+            found = self._stores[state] = count, self._new_store(state)
         return found[1]
 
-    def after(self, state: State) -> list[Shape]:
-        """Return the value at the successor of every observation."""
-        return [self.shape(successor) for successor in self.game.observations(state).successors]
+    def successors(self, state: State) -> list[State]:
+        """Return the states that are played after a state."""
+        return [self.order[k] for k in self.arrays[state].successors]
 
     def program(self, state: State) -> Program:
         """Return the program at a state, on what is stored now."""
@@ -102,7 +106,7 @@ class Side(ABC, Generic[Shape, Program]):
         return due
 
     def _stamp(self, state: State) -> Stamp:
-        return tuple(self._changes.get(s, 0) for s in self._successors[state])
+        return tuple(self._changes[s] for s in self.successors(state))
 
 
 def distance(point: FloatArray, points: list[FloatArray]) -> float:

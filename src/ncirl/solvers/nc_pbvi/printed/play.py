@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.lp.attacker import HullLP
-from ncirl.lp.printed import PrintedDefenderLP, PrintedDefenderStep
+from ncirl.lp.point_program import PointProgram
+from ncirl.lp.printed import PrintedDefenderProgram, PrintedDefenderStep
 from ncirl.model.belief import policy_of, posterior
 from ncirl.model.game import Game
 from ncirl.solvers.nc_pbvi.play import remembered, vector_of
@@ -49,7 +49,7 @@ class PrintedAttacker:
     def __init__(self, timed: Game, side: PrintedAttackerSide) -> None:
         self._words, self._side = _Untimed(timed, side.game), side
         self._certain = np.ones(len(side.prior))
-        self._programs: dict[State, HullLP] = {}
+        self._programs: dict[State, PointProgram] = {}
         self._answers: dict[tuple[State, Memory], FloatArray] = {}
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
@@ -85,7 +85,7 @@ class PrintedDefender:
 
     def __init__(self, timed: Game, side: PrintedDefenderSide) -> None:
         self._words, self._side = _Untimed(timed, side.game), side
-        self._programs: dict[State, PrintedDefenderLP] = {}
+        self._programs: dict[State, PrintedDefenderProgram] = {}
         self._answers: dict[tuple[State, Memory], PrintedDefenderStep | None] = {}
 
     def begin(self, state: State) -> Sequence[tuple[Memory, float]]:

@@ -9,9 +9,8 @@ import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.errors import LPError
-from ncirl.lp.attacker import HullLP
-from ncirl.lp.bounds import Hull
-from ncirl.lp.printed import PrintedDefenderLP, PrintedDefenderStep, PromisePoints, printed_attacker_lp
+from ncirl.lp.point_program import PointProgram
+from ncirl.lp.printed import PrintedDefenderProgram, PrintedDefenderStep, PromisePoints, printed_attacker_program
 from ncirl.lp.session import Meter
 from ncirl.model.game import Game
 
@@ -52,10 +51,10 @@ class PrintedAttackerSide(_PrintedSide):
         """Number of points."""
         return sum(len(points) + len(self.prior) for points in self.beliefs.values())
 
-    def program(self, state: State) -> HullLP:
+    def program(self, state: State) -> PointProgram:
         """Build the printed P_A(s, ·) on the points stored now."""
-        here = Hull.of(self.corners[state], self.beliefs[state], self.values[state])
-        return printed_attacker_lp(self.game.stage(state), self.game.discount, here, self.meter)
+        points = self.corners[state], np.array(self.beliefs[state]), np.array(self.values[state])
+        return printed_attacker_program(self.game.stage(state), self.game.discount, *points, self.meter)
 
     def value(self) -> float:
         """Return Σ_s P0(s) P_A(s, P0(· | s))."""
@@ -67,7 +66,7 @@ class PrintedAttackerSide(_PrintedSide):
         for state in self.states:
             program = self.program(state)
             at = [start.belief for start in self.starts if start.state == state] or [self.prior]
-            found[state] = [program.solve(belief).vector for belief in at]
+            found[state] = [program.solve(belief).slope for belief in at]
         return found
 
     def update(self) -> None:
@@ -106,10 +105,10 @@ class PrintedDefenderSide(_PrintedSide):
         """Number of points."""
         return sum(len(points) + len(self.prior) for points in self.promises.values())
 
-    def program(self, state: State) -> PrintedDefenderLP:
+    def program(self, state: State) -> PrintedDefenderProgram:
         """Build the printed P_D(s, ·) on the points stored now."""
         here = PromisePoints(self.corners[state], np.array(self.promises[state]), np.array(self.values[state]))
-        return PrintedDefenderLP(self.game.stage(state), self.game.discount, here, self.meter)
+        return PrintedDefenderProgram(self.game.stage(state), self.game.discount, here, self.meter)
 
     def value(self) -> float:
         """Return Σ_s P0(s) [P_D(s, ζ0) − ζ0·P0(· | s)]; NaN once a program was unbounded."""
@@ -123,7 +122,7 @@ class PrintedDefenderSide(_PrintedSide):
             total += start.probability * (step.value - float(promise @ start.belief)) if step else math.nan
         return math.nan if self.unbounded else total
 
-    def step(self, program: PrintedDefenderLP, promise: FloatArray) -> PrintedDefenderStep | None:
+    def step(self, program: PrintedDefenderProgram, promise: FloatArray) -> PrintedDefenderStep | None:
         """Solve the printed P_D at ζ; None where it is unbounded."""
         try:
             return program.at_promise(promise)
@@ -155,7 +154,7 @@ class PrintedDefenderSide(_PrintedSide):
                         self.promises[state].append(following)
                         self.values[state].append(found.value)
 
-    def _updated(self, program: PrintedDefenderLP, promise: FloatArray, before: float) -> float:
+    def _updated(self, program: PrintedDefenderProgram, promise: FloatArray, before: float) -> float:
         step = self.step(program, promise)
         return before if step is None else step.value
 

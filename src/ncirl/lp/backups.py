@@ -1,0 +1,133 @@
+"""What a stage program says at a belief, made exactly feasible: no number in it is read off a linear program.
+
+An answer of a program carries errors of about 1e-7: columns a little negative, sums a little off. The strategies in
+it are cleaned first, and what they are worth follows from what is known of the successors alone:
+
+    attacker:  v    = min_d  Σ_{a,θ} A(a,θ) r(a,d,θ) + γ Σ_i weight[i,d] (c_i·β_i + Σ_j φ_ij δ_j)
+    defender:  α(θ) = max_a  Σ_d D(d) r(a,d,θ) + γ Σ_i mass[i,a] (weight[i]·D) Σ_j p_ij α_j(θ)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ncirl._typing import FloatArray, IntArray
+from ncirl.lp.state_arrays import StateArrays
+
+__all__ = ["ONESELF", "Plan", "PointBackup", "VectorBackup"]
+
+ONESELF = -1  # as a node that follows: the one that is being made
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VectorBackup:
+    """From P_A over vectors: the optimistic plan, and the defender's answer to it.
+
+    Attributes
+    ----------
+    actions, plan : ndarray
+        The attacker's actions in use and A[a, θ].
+    defences, mix : ndarray
+        The defender's actions in use and D[d].
+    observation, following, chance : ndarray
+        Entries (i, node j, p_ij) of the continuation.
+    default : ndarray
+        Per successor of the state, the node for observations without entries; here and there `ONESELF` is the node
+        that this becomes.
+    promised : ndarray of shape (I, Θ)
+        The vector that follows each observation.
+    conceded : ndarray of shape (A, Θ)
+        What each action of the attacker gets at most; the new vector is its maximum.
+    reach : ndarray of shape (I,)
+        weight[i]·D.
+    """
+
+    actions: IntArray
+    plan: FloatArray
+    defences: IntArray
+    mix: FloatArray
+    observation: IntArray
+    following: IntArray
+    chance: FloatArray
+    default: IntArray
+    promised: FloatArray
+    conceded: FloatArray
+    reach: FloatArray
+
+    @property
+    def vector(self) -> FloatArray:
+        """The vector that comes of it, [θ]."""
+        vector: FloatArray = self.conceded.max(axis=0)
+        return vector
+
+    def variants(self, here: StateArrays) -> list[VectorBackup]:
+        """Return this and, where one can stay, what comes of keeping at it until the state is left."""
+        if not here.loops:
+            return [self]
+        away = ~here.loop[self.observation]
+        leave = here.conceded(self.defences, self.mix, np.where(here.loop, 0.0, self.reach), self.promised)
+        stay = here.discount * here.gather(np.where(here.loop, self.reach, 0.0))
+        kept = replace(
+            self,
+            observation=self.observation[away],
+            following=self.following[away],
+            chance=self.chance[away],
+            default=np.where(np.array(here.successors) == here.number, ONESELF, self.default),
+            conceded=leave / (1.0 - stay)[:, None],
+        )
+        return [self, kept]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Plan:
+    """A plan that is a plan, shares that fit its posteriors, and what they get against each defence.
+
+    Attributes
+    ----------
+    actions, plan : ndarray
+        The attacker's actions in use and A[a, θ].
+    observation, following, share : ndarray
+        Entries (i, node j, φ_ij) of the continuation.
+    worth : ndarray
+        What each of those nodes is counted to be worth.
+    payoff : ndarray of shape (D,)
+        What comes of it against each defence.
+    """
+
+    actions: IntArray
+    plan: FloatArray
+    observation: IntArray
+    following: IntArray
+    share: FloatArray
+    worth: FloatArray
+    payoff: FloatArray
+
+    @property
+    def value(self) -> float:
+        """What it secures."""
+        return float(self.payoff.min())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PointBackup(Plan):
+    """From P_A over points: a plan, and the defender's answer to it.
+
+    Attributes
+    ----------
+    belief : ndarray of shape (Θ,)
+        Where.
+    defences, mix : ndarray
+        The defender's actions in use and D[d].
+    prices : ndarray of shape (I, Θ)
+        What mass is worth after each observation; a point above that plane would help.
+    slope : ndarray of shape (Θ,)
+        What mass is worth here: ∂v(s, b), as the program has it.
+    """
+
+    belief: FloatArray
+    defences: IntArray
+    mix: FloatArray
+    prices: FloatArray
+    slope: FloatArray

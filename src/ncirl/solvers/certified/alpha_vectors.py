@@ -1,0 +1,153 @@
+"""α-vectors as nodes of the defender's controller: what made each, what it refers to, what it is worth now.
+
+    α_n(θ) = max_a  Σ_d D_n(d) r(a,d,θ) + γ Σ_i mass[i,a] (weight[i]·D_n) Σ_j p_ij α_j(θ)
+
+A vector was made from the values its successors had then. They fall as search goes on; `evaluate` carries that through
+the whole controller without any program, and prunes. Per node only the actions that matter are kept as rows; the others
+are remembered by what they got when the node was made, which stays an upper bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ncirl._typing import FloatArray, IntArray
+from ncirl.lp.backups import ONESELF, VectorBackup
+from ncirl.lp.state_arrays import StateArrays
+from ncirl.lp.stores import VectorStore
+from ncirl.solvers.certified.controller import Controller
+
+__all__ = ["AlphaVectors", "VectorNode"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VectorNode:
+    """How a vector was made. Entries (i, j, p_ij) of the continuation; other observations follow `default`."""
+
+    state: int
+    belief: FloatArray | None  # where it was best when it was made
+    defences: IntArray
+    mix: FloatArray
+    observation: IntArray
+    following: IntArray
+    chance: FloatArray
+    default: IntArray  # by successor
+    gains: FloatArray  # Σ_d D(d) r of the rows kept, [row, θ]
+    row: IntArray  # entries (row, node, discounted chance) for evaluation
+    column: IntArray
+    weight: FloatArray
+    floor: FloatArray  # what the other actions get at most, [θ]
+    leads: list[int]  # nodes it refers to
+
+
+class AlphaVectors:
+    """All nodes, their vectors now, and per state the store that programs compare.
+
+    With `every_row` nodes keep all actions of the attacker as rows: where values creep from one stage to the next, what
+    an action got when the node was made says little.
+    """
+
+    def __init__(self, arrays: list[StateArrays], *, every_row: bool) -> None:
+        n_t = arrays[0].n_t if arrays else 0
+        self.stores = {here.number: VectorStore(n_t) for here in arrays}
+        self.every_row = every_row
+        self.nodes: list[VectorNode] = []
+        self._vectors = np.zeros((256, n_t))
+        self.changes = self.size = 0  # since, and nodes in use at, the last evaluation
+
+    @property
+    def vectors(self) -> FloatArray:
+        """Current vectors, [node, θ]."""
+        return self._vectors[: len(self.nodes)]
+
+    def add(
+        self,
+        here: StateArrays,
+        belief: FloatArray | None,
+        found: VectorBackup,
+        *,
+        vector: FloatArray | None = None,
+        instead_of: int | None = None,
+    ) -> None:
+        """Store the vector of a backup.
+
+        A vector that is nowhere larger may stand `instead_of` another: whatever refers to that node profits at once.
+        """
+        me = len(self.nodes) if instead_of is None else instead_of
+        node, vector = self._node(here, belief, found, me), found.vector if vector is None else vector
+        if me >= len(self._vectors):
+            self._vectors = np.vstack([self._vectors, np.zeros_like(self._vectors)])
+        if instead_of is None:
+            self._vectors[me] = vector
+            self.nodes.append(node)
+        else:  # no call in between: an interruption must not leave the new vector with the old node
+            self.nodes[me], self._vectors[me] = node, vector
+        self.stores[here.number].put(me, vector)
+        self.changes += 1
+
+    def _node(self, here: StateArrays, belief: FloatArray | None, found: VectorBackup, me: int) -> VectorNode:
+        """Return what a backup becomes."""
+        following, default = (np.where(each == ONESELF, me, each) for each in (found.following, found.default))
+        others = np.full(here.n_a, not self.every_row)
+        others[found.actions[found.plan.sum(axis=1) > 0]] = False
+        others[found.conceded.argmax(axis=0)] = False
+        rows = np.flatnonzero(~others)
+        discount = here.discount * found.reach
+        row, column, weight = self._entries(here, rows, discount, found.observation, following, found.chance, default)
+        return VectorNode(
+            state=here.number,
+            belief=belief,
+            defences=found.defences,
+            mix=found.mix,
+            observation=found.observation,
+            following=following,
+            chance=found.chance,
+            default=default,
+            gains=found.mix @ here.reward[np.ix_(rows, found.defences)],
+            row=row,
+            column=column,
+            weight=weight,
+            floor=found.conceded[others].max(axis=0, initial=-np.inf),
+            leads=sorted(set(column.tolist())),
+        )
+
+    def _entries(
+        self,
+        here: StateArrays,
+        rows: IntArray,
+        discount: FloatArray,
+        observation: IntArray,
+        following: IntArray,
+        chance: FloatArray,
+        default: IntArray,
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return entries (row, node, discounted chance) of the attacker's actions `rows`."""
+        without = discount > 0
+        without[observation] = False
+        bare = np.flatnonzero(without)
+        every = np.concatenate([observation, bare])
+        to = np.concatenate([following, default[here.toward[bare]]])
+        share = np.concatenate([chance, np.ones(len(bare))]) * discount[every]
+        mass = here.mass_of(every, rows)
+        entry, row = np.nonzero(mass)
+        return row, to[entry], share[entry] * mass[entry, row]
+
+    def controller(self, roots: Iterable[int] | None = None) -> Controller:
+        """Return some nodes, by default those in the stores, and all they lead to as what the attacker faces."""
+        if roots is None:
+            roots = (n for store in self.stores.values() for n in store.nodes.tolist())
+        return Controller(self.nodes, roots, maximise=True)
+
+    def evaluate(self, sweeps: int) -> None:
+        """Carry what is known now through all nodes in use; then drop dominated vectors."""
+        if not self.nodes:
+            return
+        controller = self.controller()
+        self.changes, self.size = 0, len(controller.alive)
+        self._vectors[controller.alive] = controller.improved(self._vectors[controller.alive], sweeps)
+        for store in self.stores.values():
+            store.alphas = self._vectors[store.nodes]
+            store.prune()

@@ -1,0 +1,146 @@
+"""A finite-state controller as its opponent faces it: carrying what is known now through all its nodes.
+
+    value(node) ← max_row | min_row  gains[row] + Σ weight · value(column)        (the attacker answers | the defender)
+
+
+A node keeps as rows only the opponent's choices that matter, ``gains[row] + Σ weight · value(column)``; what the other
+choices were worth when the node was made stays a bound and is its `floor`. Values only ever improve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
+
+from ncirl._typing import FloatArray, IntArray
+from ncirl.mdp import OpponentMDP
+
+__all__ = ["Controller", "Evaluated"]
+
+FOLLOWED = 100  # stages for which visits are counted
+LEFT = 0.3  # of a value that is still to come after some stages: then equations are solved instead of sweeping
+ROUNDS = 20  # improvements of the opponent's policy, at most
+ROUNDING = 1e-12  # relative; improvements below this are noise
+
+
+class Evaluated(Protocol):
+    """A node as its evaluation sees it."""
+
+    @property
+    def gains(self) -> FloatArray:
+        """What each row is worth before anything that follows, [row] or [row, θ]."""
+
+    @property
+    def row(self) -> IntArray:
+        """Row of each entry."""
+
+    @property
+    def column(self) -> IntArray:
+        """Node each entry leads to."""
+
+    @property
+    def weight(self) -> FloatArray:
+        """Discounted chance of each entry."""
+
+    @property
+    def floor(self) -> FloatArray | float:
+        """What the choices not kept as rows are worth."""
+
+    @property
+    def leads(self) -> list[int]:
+        """Nodes it refers to."""
+
+
+def depths(nodes: Sequence[Evaluated], roots: Iterable[int]) -> dict[int, int]:
+    """Return the nodes in use, the roots and all they lead to, with how many steps away they are."""
+    met = list(dict.fromkeys(roots))
+    depth = dict.fromkeys(met, 0)
+    for n in met:  # grows as it goes
+        for m in nodes[n].leads:
+            if m not in depth:
+                depth[m] = depth[n] + 1
+                met.append(m)
+    return depth
+
+
+class Controller:
+    """The nodes that some roots lead to, as what their opponent faces; `maximise` says whether that is the attacker."""
+
+    def __init__(self, nodes: Sequence[Evaluated], roots: Iterable[int], *, maximise: bool) -> None:
+        self.depth = depths(nodes, roots)
+        self.alive: IntArray = np.array(sorted(self.depth), dtype=np.intp)
+        self._at = np.full(len(nodes), -1, dtype=np.intp)
+        self._at[self.alive] = np.arange(len(self.alive))
+        used = [nodes[n] for n in self.alive.tolist()]
+        first = np.concatenate([[0], np.cumsum([len(node.gains) for node in used])])
+        rows = np.concatenate([node.row + start for node, start in zip(used, first, strict=False)])
+        columns = self._at[np.concatenate([node.column for node in used])]
+        weights = np.concatenate([node.weight for node in used])
+        moves = sp.csr_array((weights, (rows, columns)), shape=(first[-1], len(used)))
+        self._response = OpponentMDP(
+            np.concatenate([node.gains for node in used]), moves, first[:-1], maximise=maximise
+        )
+        self._floor = np.array([node.floor for node in used])
+
+    def improved(self, values: FloatArray, sweeps: int) -> FloatArray:
+        """Return what is known of the nodes `alive` after some sweeps, or after all where some do not get far."""
+        swept = self._response.tightened(values, sweeps, self._floor)
+        if not self._goes_on(sweeps):
+            return swept
+        better = np.minimum if self._response.maximise else np.maximum
+        return np.asarray(better(swept, self._settled(swept)))
+
+    def _settled(self, values: FloatArray) -> FloatArray:
+        """Approach the fixed point by policy iteration, and turn what was found into a bound by its residual."""
+        response, shape = self._response, values.shape
+        sign = 1.0 if response.maximise else -1.0
+        reward, floor = (each.reshape(len(each), -1) for each in (response.reward, self._floor))
+        before, found = -np.inf, values
+        for _ in range(ROUNDS):
+            rows = response.answers(found).reshape(floor.shape)
+            on = sign * (response.backup(found).reshape(floor.shape) - floor) >= 0  # else a choice that is no row
+            policies = [(rows[:, k], on[:, k], reward[rows[:, k], k], floor[:, k]) for k in range(rows.shape[1])]
+            columns = [
+                self._solved(response.moves[row] * goes[:, None], np.where(goes, now, least))
+                for row, goes, now, least in policies
+            ]
+            found = np.stack(columns, axis=-1).reshape(shape)
+            total = sign * float(found.sum())
+            if not total > before + ROUNDING * abs(total):
+                break
+            before = total
+        excess = sign * (response.backup(found).reshape(floor.shape) - found.reshape(floor.shape))
+        excess = np.maximum(excess, sign * (floor - found.reshape(floor.shape))).max(axis=0).clip(0.0)
+        return np.asarray(found + sign * (excess / (1.0 - response.discount)).reshape(shape[1:]))
+
+    def _goes_on(self, stages: int) -> bool:
+        """Tell whether much of what is to come comes later than after so many stages, though not for ever."""
+        return stages > 0 and LEFT < self._response.discount**stages < 1
+
+    def _solved(self, moves: sp.csr_array, side: FloatArray) -> FloatArray:
+        """Solve x = side + moves x."""
+        answer: FloatArray = spsolve(sp.csc_array(sp.eye_array(len(side)) - moves), side)
+        return answer
+
+    def visits(self, values: FloatArray, root: int, mass: FloatArray) -> FloatArray:
+        """Return how often the best answer meets each node, discounted, when `mass` begins at a root; [node, θ].
+
+        That is how much the root's value changes with the node's.
+        """
+        chosen = self._response.answers(values).reshape(len(self.alive), -1)
+        met = np.zeros(chosen.shape)
+        for k, rows in enumerate(chosen.T):
+            moves = self._response.moves[rows].T.tocsr()
+            flow = np.zeros(len(self.alive))
+            flow[self._at[root]] = mass[k]
+            if self._goes_on(FOLLOWED):
+                met[:, k] = self._solved(moves, flow)
+                continue
+            for _ in range(FOLLOWED):
+                met[:, k] += flow
+                flow = moves @ flow
+        return met

@@ -1,0 +1,97 @@
+"""Processes that work for the server: each has a pipe to it and ends with it, however the server ends.
+
+What comes out of a child is bytes, never objects: a child reads what strangers wrote, and unpickling is running.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+__all__ = ["ChildProcess", "limit_memory", "lower_priority", "resident"]
+
+NICE = 10
+STATM = "/proc/self/statm"  # pages: of the address space, and of those in memory
+
+
+class ChildProcess:
+    """A process and the pipe to it; `body` runs there, given its end of the pipe and then `args`."""
+
+    def __init__(self, body: Callable[..., None], *args: Any) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_run, args=(body, theirs, *args), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def receive(self, seconds: float, most: int) -> bytes | None:
+        """Return its next message, None if there is none within so many seconds.
+
+        One that has hung up is an `EOFError` or `OSError`, and so is a message of more than `most` bytes.
+        """
+        return self.pipe.recv_bytes(most) if self.pipe.poll(seconds) else None
+
+    def fate(self, wait: float) -> str:
+        """Say how it ended, once it has hung up."""
+        self.process.join(wait)
+        code = self.process.exitcode
+        if code is not None and code < 0:
+            return f"the worker was ended by signal {signal.Signals(-code).name}"
+        return f"the worker ended unexpectedly with exit code {code}"
+
+    def end(self) -> None:
+        """End it at once."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _run(body: Callable[..., None], pipe: Connection, *args: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends its children
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    body(pipe, *args)
+
+
+def _end_with_parent() -> None:
+    """Wait for the server to end, by a pipe that the system closes even if it is killed, and end at once."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def lower_priority() -> None:
+    """Let the server and whoever plays go first."""
+    if hasattr(os, "nice"):
+        os.nice(NICE)
+
+
+def limit_memory(limit: int, *, further: bool = False) -> None:
+    """Let this process have no more than so many bytes of address space, where the system can do that.
+
+    The limit is in all, or `further` to what the process has already.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    used = _pages(0)
+    if used or not further:
+        most = limit + used * further
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def resident() -> int:
+    """Return how many bytes of memory this process uses, 0 where the system does not tell."""
+    return _pages(1)
+
+
+def _pages(field: int) -> int:
+    try:
+        with open(STATM, "rb") as file:
+            return int(file.read().split()[field]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
