@@ -4,8 +4,6 @@ A name is text, and different sets never read alike: ``phish + inject SQL``, ``a
 that a graph gives carry the ids along as data. A file keeps the text only; there it is read back.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

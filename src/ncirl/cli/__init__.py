@@ -1,7 +1,5 @@
 """The command line: one module a command; results on stdout, everything else on stderr."""
 
-from __future__ import annotations
-
 from ncirl.cli.app import main
 
 __all__ = ["main"]

@@ -3,8 +3,6 @@
 Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 130 interrupted, 141 nobody read the output.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import sys

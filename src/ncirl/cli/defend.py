@@ -1,7 +1,5 @@
 """``ncirl defend``: what to do now, step by step, from a policy file alone."""
 
-from __future__ import annotations
-
 import io
 import json as json_format
 import shlex

@@ -1,7 +1,5 @@
 """What `ncirl defend` shows: the advice, the reasons, the questions. Readable without colours, and short."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from textwrap import fill
 

@@ -1,7 +1,5 @@
 """``ncirl demo``: a small company's network defended, start to finish."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from textwrap import fill

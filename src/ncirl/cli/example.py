@@ -1,7 +1,5 @@
 """``ncirl example``: worked examples, told step by step."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """``ncirl export``: a game as a file for other solvers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``ncirl generate``: random instances to try things on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated, Literal
 

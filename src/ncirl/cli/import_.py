@@ -1,7 +1,5 @@
 """``ncirl import``: attack graphs of other tools, with a report on what became what."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

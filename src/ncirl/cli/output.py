@@ -1,7 +1,5 @@
 """How commands speak: JSON and tables on stdout, complaints on stderr."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -1,7 +1,5 @@
 """``ncirl reduce``: a smaller attack graph, and what that preserves."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """``ncirl report``: a policy explained on one page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

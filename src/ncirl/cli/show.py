@@ -1,7 +1,5 @@
 """``ncirl show``: what a game is, or a policy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

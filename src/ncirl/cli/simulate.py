@@ -1,7 +1,5 @@
 """``ncirl simulate``: two strategies played against each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 

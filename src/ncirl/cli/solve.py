@@ -1,7 +1,5 @@
 """``ncirl solve``: bounds on the value of a game."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import fields, replace

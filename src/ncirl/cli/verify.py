@@ -1,7 +1,5 @@
 """``ncirl verify``: whether a policy file keeps what it promises."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any
 

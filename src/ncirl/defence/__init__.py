@@ -1,7 +1,5 @@
 """A policy put to use: what to do now, told what happened, step by step; for people and for programs."""
 
-from __future__ import annotations
-
 from ncirl.defence.advice import Advice, Reasons
 from ncirl.defence.choices import Choice
 from ncirl.defence.protocol import Service

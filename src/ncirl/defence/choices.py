@@ -5,8 +5,6 @@ signal a set of alerts. A `Choice` holds the names that are possible and what ea
 list the items in any order. In other games every name is its own only item.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches

@@ -3,8 +3,6 @@
 A request that cannot be met changes nothing and is answered with ``{"error": {"message": …}}``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 A question that has one possible answer is not asked. When the last one is answered the session goes on.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ncirl.defence.choices import Choice

@@ -3,8 +3,6 @@
 `python -m ncirl.defence.schema` writes the JSON Schemas of these and of every file format anew.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal

@@ -8,13 +8,11 @@ Everything is a function of the seed and of what was told: each stage draws once
 as what was told, and `undo` is a replay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -212,7 +210,7 @@ class DefenceSession:
         }
 
     @classmethod
-    def from_dict(cls, data: Any, solution: CertifiedSolution) -> DefenceSession:
+    def from_dict(cls, data: Any, solution: CertifiedSolution) -> Self:
         """Return the session that was saved, for the policy it was saved with.
 
         Raises
@@ -236,7 +234,7 @@ class DefenceSession:
         write_document(self.to_dict(), path)
 
     @classmethod
-    def load(cls, path: str | Path, solution: CertifiedSolution) -> DefenceSession:
+    def load(cls, path: str | Path, solution: CertifiedSolution) -> Self:
         """Read a session that was saved."""
         try:
             return cls.from_dict(read_source(path), solution)

@@ -1,7 +1,5 @@
 """Files: games in and out, read strictly and written whole or not at all; and the JSON Schemas of every format."""
 
-from __future__ import annotations
-
 import json
 from importlib import resources
 from typing import Any

@@ -4,8 +4,6 @@ The hash runs over the names and contents of all entries but itself, in the orde
 by accident is found on reading. It is no signature: whoever changes a file on purpose can also hash it anew.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Bytes in and out: what is given to be read, by its path or as it is, and files written whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from itertools import islice

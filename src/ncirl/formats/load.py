@@ -1,7 +1,5 @@
 """The one way in: whatever a person names, a built-in game or a file of any format, and what is known of it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import dataclass

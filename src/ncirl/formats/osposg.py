@@ -21,8 +21,6 @@ K. Horák, B. Bošanský, V. Kovařík, C. Kiekintveld, Solving zero-sum one-sid
 Artificial Intelligence 316 (2023).
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence

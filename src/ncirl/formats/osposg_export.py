@@ -5,8 +5,6 @@ loops for ever and pays nothing. Where play may start in several public states a
 nothing; that costs a stage, so every reward is divided by the discount.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 import numpy as np

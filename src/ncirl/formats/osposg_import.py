@@ -9,8 +9,6 @@ stage earlier, hence times the discount. Partitions that never pay and are never
 gains what player 1 loses, so the value of the game is minus that of the file.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path

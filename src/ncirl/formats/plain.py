@@ -5,8 +5,6 @@ Places are written as people read them: ``states.alive.moves[2].next[0].state``.
 any meaning is given to it is an `InputError` with the file and the place.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

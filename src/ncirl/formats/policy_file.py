@@ -5,8 +5,6 @@ nothing of it needs a solver. The hash finds damage; that the bounds are true is
 shown to people comes from `open_policy`: a file that verifies, with recomputed numbers in the place of its claims.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path

@@ -9,8 +9,6 @@ attacker's and defender's actions, of outcomes and of entries of the law, the sh
 and whether there are rewards by outcome and by branch; all else is laid end to end in the order of the states.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any

@@ -4,8 +4,6 @@ States are told by their number in the file's game and their stage, -1 where the
 does is laid end to end; its length is known from the game.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

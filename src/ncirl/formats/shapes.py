@@ -4,8 +4,6 @@ Of a policy file this is the header, what can be read of it without knowing its 
 are made from these models.
 """
 
-from __future__ import annotations
-
 import reprlib
 from typing import Annotated, Any, Literal, TypeVar
 

@@ -4,8 +4,6 @@ Nothing is built before the stream of events has been walked once, so that neith
 aliases can cost more than the file's own length.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

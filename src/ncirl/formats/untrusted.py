@@ -4,8 +4,6 @@ A file is refused, never partly believed: too large, not text, nested too deeply
 (entities expand, and may name other files), aliases that unfold. Nothing in a file is executed or followed.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import datetime
