@@ -15,9 +15,8 @@ from ncirl.errors import InputError
 from ncirl.formats.untrusted import is_xml, read_xml
 from ncirl.importers.draft import Draft
 from ncirl.importers.node_graph import Edge, NodeGraph, check_size, fill
-from ncirl.importers.one_file import one_file
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.recognise import not_of_format
+from ncirl.importers.recognise import not_of_format, one_file
 from ncirl.importers.values import truth
 
 __all__ = ["read"]

@@ -18,9 +18,8 @@ from pathlib import Path
 from ncirl.formats.untrusted import read_data
 from ncirl.importers.draft import Draft
 from ncirl.importers.nasim_scenario import INTERNET, Address, Attack, Host, Scenario, scenario_of
-from ncirl.importers.one_file import one_file
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.recognise import not_of_format, recognise_data
+from ncirl.importers.recognise import not_of_format, one_file, recognise_data
 
 __all__ = ["read"]
 

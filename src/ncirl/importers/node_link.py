@@ -10,9 +10,8 @@ from ncirl.errors import InputError
 from ncirl.formats.untrusted import is_xml, read_json, read_text
 from ncirl.importers.draft import Draft
 from ncirl.importers.node_graph import Edge, NodeGraph, check_size, fill
-from ncirl.importers.one_file import one_file
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.recognise import not_of_format, recognise_data
+from ncirl.importers.recognise import not_of_format, one_file, recognise_data
 from ncirl.importers.values import text, truth
 
 __all__ = ["read"]
