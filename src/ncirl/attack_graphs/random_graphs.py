@@ -9,8 +9,6 @@ then is the nearest, on the log scale, of `DRAWS` graphs with random numbers of 
 seeds so come close to the paper's, and single graphs vary as single graphs do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import exp, hypot, inf, log
 

@@ -1,19 +1,15 @@
 """What attackers may want: from a file, from goals that a person names, from the source, or guessed and said so."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ncirl.attack_graphs.graph import Intent
 from ncirl.errors import InputError
 from ncirl.formats.untrusted import read_data
+from ncirl.importers.draft import Draft
 from ncirl.importers.names import ConditionNames, unique_ids
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import Notes, shortened
-
-if TYPE_CHECKING:
-    from ncirl.importers.draft import Draft
 
 __all__ = ["choose_intents"]
 

@@ -10,8 +10,6 @@ other distributions it is the exponential with the same mean. p is drawn once in
 here, which is kinder to a patient attacker. Where a mean is infinite the median stands for it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Ids made from the names of a source, and conditions found again by whatever a person calls them."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections import defaultdict

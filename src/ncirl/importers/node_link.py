@@ -1,7 +1,5 @@
 """Node-link JSON as networkx writes it, with ``links`` (older) or ``edges``, and its Cytoscape form."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

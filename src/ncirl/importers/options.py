@@ -1,7 +1,5 @@
 """What a person may decide about an import, the same for every format."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

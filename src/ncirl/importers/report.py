@@ -1,7 +1,5 @@
 """What an import did: what became what, what was assumed for lack of better, what was left out and why."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
