@@ -176,14 +176,10 @@ def _dense(n: int, rng: np.random.Generator) -> FloatArray:
     return normalised
 
 
-def _dirichlet(n: int, rng: np.random.Generator) -> FloatArray:
-    return rng.dirichlet(np.ones(n))
-
-
 SHAPES: dict[str, Callable[[int, np.random.Generator], FloatArray]] = {
     "goals": _goals,
     "dense": _dense,
-    "dirichlet": _dirichlet,
+    "dirichlet": lambda n, rng: rng.dirichlet(np.ones(n)),
 }
 
 

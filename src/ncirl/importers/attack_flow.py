@@ -104,7 +104,7 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
         held = f"its objects are of the types {', '.join(types[:10])}" if types else "it has no objects"
         raise InputError(f"is a STIX bundle without an attack flow: {held}", str(path))
     draft = Draft("attack-flow", flow.name)
-    _fill(draft, flow, use_confidence=options.setting("confidence", "success") != "ignore")
+    _fill(draft, flow, use_confidence=options.setting("confidence") != "ignore")
     for told, item in flow.dropped:
         draft.note("dropped", told, item)
     return draft

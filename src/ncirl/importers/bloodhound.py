@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ncirl.errors import InputError
 from ncirl.formats.untrusted import read_json
-from ncirl.importers.bloodhound_collector import KINDS, is_collected, kind_of, nodes_and_edges
+from ncirl.importers.bloodhound_collector import KINDS, kind_of, nodes_and_edges
 from ncirl.importers.bloodhound_graph import Edge, Node, OpenGraph, graph_of
 from ncirl.importers.draft import Draft
 from ncirl.importers.options import ImportOptions
@@ -52,11 +52,11 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     graphs, collections = [], []
     for file in files:
         data = read_json(file, options.size_limit)
-        graph = graph_of(data)
+        graph, kind = graph_of(data), kind_of(data)
         if graph is not None:
             graphs.append(graph)
-        elif is_collected(data):
-            _check_kind(kind_of(data), file)
+        elif kind is not None:
+            _check_kind(kind, file)
             collections.append(data)
         else:
             raise not_of_format(file, WANTED, "bloodhound", options.size_limit, recognise_data(data))
@@ -133,7 +133,8 @@ def _missing(
 ) -> Iterator[str]:
     """Tell what neither the files nor the person say, with candidates."""
     if not (options.initial or any(nodes[id_].owned for id_ in ends)):
-        shown = shortened([nodes[id_].name or id_ for id_ in _beginnings(steps, nodes)], 10)
+        leaving = sorted(dict.fromkeys(edge.start for edge in steps), key=lambda id_: _likely(nodes[id_]))
+        shown = shortened([nodes[id_].name or id_ for id_ in leaving], 10)
         yield f"no node with a step is marked as owned; name where attackers begin with --initial, such as {shown}"
     if not (options.goals or options.intents or any(nodes[id_].prized for id_ in ends)):
         entered = Counter(edge.end for edge in steps)
@@ -150,16 +151,6 @@ def _is_step(edge: Edge, chosen: set[str]) -> bool:
     return edge.kind.lower() in TRAVERSABLE if edge.walkable is None else edge.walkable
 
 
-def _beginnings(steps: Iterable[Edge], nodes: Mapping[str, Node]) -> list[str]:
-    """Return where an attacker could begin, the most likely first: what anybody has, then users, then the rest."""
-    leaving = dict.fromkeys(edge.start for edge in steps)
-    return sorted(
-        leaving,
-        key=lambda id_: (
-            not id_.endswith(ANYBODY),
-            nodes[id_].prized,
-            not nodes[id_].name,
-            "User" not in nodes[id_].kinds,
-            nodes[id_].name,
-        ),
-    )
+def _likely(node: Node) -> tuple[bool, bool, bool, bool, str]:
+    """Order nodes to begin at, the most likely first: what anybody has, then users, then the rest."""
+    return not node.id.endswith(ANYBODY), node.prized, not node.name, "User" not in node.kinds, node.name

@@ -11,7 +11,7 @@ from typing import Any
 from ncirl.importers.bloodhound_graph import Edge, Node, is_owned, is_prized
 from ncirl.importers.values import mapping, mappings, text, truth
 
-__all__ = ["is_collected", "kind_of", "nodes_and_edges"]
+__all__ = ["KINDS", "kind_of", "nodes_and_edges"]
 
 KINDS = {
     "users": "User",
@@ -48,14 +48,12 @@ TRUST_IN, TRUST_OUT = {"Inbound", "Bidirectional", "1", "3"}, {"Outbound", "Bidi
 OWNER_RIGHTS = "S-1-3-4"  # stands for whoever the owner is; controls nothing itself
 
 
-def is_collected(data: Any) -> bool:
-    """Tell whether plain data looks like a collector's file."""
-    return isinstance(data, dict) and isinstance(data.get("meta"), dict) and ("data" in data or bool(kind_of(data)))
-
-
-def kind_of(data: Mapping[str, Any]) -> str:
-    """Return which objects a collector's file holds, in the words of its `meta`; empty where it does not say."""
-    return text(mapping(data.get("meta")).get("type")).lower()
+def kind_of(data: Any) -> str | None:
+    """Return which objects a collector's file holds, in the words of its `meta`; None where it is no such file."""
+    if not (isinstance(data, dict) and isinstance(data.get("meta"), dict)):
+        return None
+    kind = text(data["meta"].get("type")).lower()
+    return kind if kind or "data" in data else None
 
 
 def nodes_and_edges(files: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Node], list[Edge]]:
@@ -66,7 +64,7 @@ def nodes_and_edges(files: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Node]
     nodes: dict[str, Node] = {}
     edges: dict[tuple[str, str, str], None] = {}
     for data in files:
-        type_ = kind_of(data)
+        type_ = kind_of(data) or ""
         for thing in mappings(data.get("data", data.get(type_))):
             own = _id(thing)
             if own and type_ != "sessions":

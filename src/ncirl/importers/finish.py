@@ -27,34 +27,34 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     """Turn a draft into an attack graph with a report; see `Draft.finish`."""
     where = ", ".join(files)
     notes = deepcopy(draft.notes)
-    names = ConditionNames(draft.conditions.values())
-    start = {condition.key for condition in draft.conditions.values() if condition.initial}
-    start |= {names.find(given, "initial") for given in options.initial}
-    folded = {condition.key for condition in draft.conditions.values() if condition.folded}
+    conditions = list(draft.conditions.values())
+    names = ConditionNames(conditions)
+    start = {c.key for c in conditions if c.initial} | {names.find(given, "initial") for given in options.initial}
+    folded = {c.key for c in conditions if c.folded}
     if not draft.exploits:
         raise InputError("has no attack step", where)
     steps = list(_sound(draft, start, notes))
     start |= _entries(steps, start, start - folded, notes, where)
     depth = rounds_to(start, [(step.needs, step.gives) for step in steps])
     for step in steps:
-        if any(key not in depth for key in step.needs):
+        if not depth.keys() >= set(step.needs):
             notes.add("dropped", "steps that cannot be reached from the start", step.name)
-    steps = [step for step in steps if all(key in depth for key in step.needs)]
+    steps = [step for step in steps if depth.keys() >= set(step.needs)]
     if not steps:
         raise InputError(["no attack step is left", *map(str, notes.all())], where)
     if options.merge:
         steps = _merged(steps, folded, notes)
-    used = {key for step in steps for key in (*step.needs, step.gives)} - folded
-    for condition in draft.conditions.values():
-        if condition.key not in used and not condition.folded:
-            why = "that no step needs" if condition.key in start else "that cannot be reached from the start"
-            notes.add("dropped", f"conditions {why}", names.id(condition.key))
     needed = {key for step in steps for key in step.needs}
+    used = needed.union(step.gives for step in steps) - folded
+    for c in conditions:
+        if not (c.key in used or c.folded):
+            why = "that no step needs" if c.key in start else "that cannot be reached from the start"
+            notes.add("dropped", f"conditions {why}", names.id(c.key))
     intents, intents_from = choose_intents(draft, options, names, depth, needed, notes)
     graph = AttackGraph(
         conditions=tuple(
             Condition(names.id(c.key), c.key in start, c.label if c.label != names.id(c.key) else "")
-            for c in draft.conditions.values()
+            for c in conditions
             if c.key in used
         ),
         exploits=tuple(_exploits(steps, folded, names, options)),
