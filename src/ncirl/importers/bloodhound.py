@@ -61,11 +61,7 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
         else:
             raise not_of_format(file, WANTED, "bloodhound", options.size_limit, recognise_data(data))
     draft = Draft("bloodhound")
-    opened = OpenGraph()
-    for graph in graphs:
-        opened.add(graph)
-    for graph in graphs:
-        opened.connect(graph)
+    opened = OpenGraph(graphs)
     for (told, item), count in opened.notes.items():
         for _ in range(min(count, 1000)):
             draft.note("assumed" if "of their own" in told else "dropped", told, item)

@@ -7,7 +7,7 @@ name it.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -65,9 +65,9 @@ def _marked(kinds: Iterable[str], properties: Mapping[str, Any], flags: tuple[st
 
 
 class OpenGraph:
-    """Nodes and edges of some files; `notes` counts what was odd, as (kind of note, what, about which)."""
+    """Nodes and edges of some files; `notes` counts what was odd, as (what, about which)."""
 
-    def __init__(self) -> None:
+    def __init__(self, graphs: Sequence[Mapping[str, Any]]) -> None:
         self.nodes: dict[str, Node] = {}
         self.edges: list[Edge] = []
         self.notes: Counter[tuple[str, str]] = Counter()
@@ -75,9 +75,12 @@ class OpenGraph:
         self._answers: dict[tuple[tuple[tuple[str | None, str], ...], str], list[str]] = {}
         self._by_property: dict[str, dict[str, frozenset[str]]] = {}
         self._called: dict[str, list[str]] = defaultdict(list)  # ids by name, in lower case
+        for graph in graphs:
+            self._add_nodes(graph)
+        for graph in graphs:  # when the nodes of all files are known
+            self._add_edges(graph)
 
-    def add(self, graph: Mapping[str, Any]) -> None:
-        """Add the nodes of a file; edges follow when the nodes of all files are known."""
+    def _add_nodes(self, graph: Mapping[str, Any]) -> None:
         for key, source in _items(graph.get("nodes")):
             id_ = text(source.get("objectId")) or text(source.get("id")) or key
             if not id_:
@@ -89,8 +92,7 @@ class OpenGraph:
             if key and key != id_:
                 self._called[f"#{key}"] = [id_]
 
-    def connect(self, graph: Mapping[str, Any]) -> None:
-        """Add the edges of a file."""
+    def _add_edges(self, graph: Mapping[str, Any]) -> None:
         for _, source in _items(graph.get("edges")):
             kind = text(source.get("kind")) or text(source.get("label"))
             start = self._end(source.get("start", source.get("source")))

@@ -81,10 +81,9 @@ def recognise(path: Path, limit: int = SIZE_LIMIT) -> Kind | None:
     if is_xml(path):
         return XML_KINDS.get(read_xml(path, limit).tag.lower())
     text = read_text(path, limit)
-    head = text.lstrip()
     if OPENING.match(text):
         return DOT_KIND if MULVAL_DOT.search(text) else OTHER_DOT_KIND
-    if VERTEX_OR_ARC.match(head):
+    if VERTEX_OR_ARC.match(text.lstrip()):
         return CSV_KIND
     try:
         return recognise_data(read_data(path, limit))
@@ -120,9 +119,8 @@ def recognised_format(path: Path, limit: int = SIZE_LIMIT) -> str:
     if kind is None:
         raise InputError(f"is no attack graph that is known here; name its format: {', '.join(IMPORTERS)}", str(path))
     if kind.format not in IMPORTERS:
-        raise InputError(
-            f"is {kind.words}, which is not imported" + (f"; {kind.advice}" if kind.advice else ""), str(path)
-        )
+        advice = f"; {kind.advice}" if kind.advice else ""
+        raise InputError(f"is {kind.words}, which is not imported{advice}", str(path))
     return kind.format
 
 
@@ -133,9 +131,7 @@ def one_file(paths: Sequence[Path], wanted: str) -> Path:
     return paths[0]
 
 
-def not_of_format(
-    path: Path, wanted: str, format: str, limit: int = SIZE_LIMIT, kind: Kind | None = None
-) -> InputError:
+def not_of_format(path: Path, wanted: str, format: str, limit: int, kind: Kind | None = None) -> InputError:
     """Return the error for a file that is not what `format` wants, with the kind that it is or seems to be."""
     found = kind or recognise(path, limit)
     if found is None or found.format == format:
