@@ -25,7 +25,7 @@ from ncirl.errors import InputError
 from ncirl.formats.resolve import resolve_game
 from ncirl.model.game import Game, Observes
 from ncirl.model.stage import Stage
-from ncirl.strategies.players import draw
+from ncirl.strategies.memory import draw
 
 __all__ = ["MAX_STATES", "Contest", "Mask", "Vector"]
 

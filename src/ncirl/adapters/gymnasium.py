@@ -23,7 +23,7 @@ from ncirl.formats.resolve import PREFIX
 from ncirl.games import BUILTIN
 from ncirl.model.game import Game
 from ncirl.model.starts import prior_of
-from ncirl.strategies.players import draw
+from ncirl.strategies.memory import draw
 from ncirl.strategies.public_state import number_of
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory, uniform_attacker, uniform_defender
 

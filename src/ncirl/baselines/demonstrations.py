@@ -18,13 +18,12 @@ from typing import Literal
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.baselines.lookahead import attacker_values
 from ncirl.errors import InputError
 from ncirl.model.game import Game
 from ncirl.model.starts import start_laws
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley, ShapleySolution
-from ncirl.strategies.players import Seed, draw
+from ncirl.strategies.memory import Seed, draw
 from ncirl.strategies.public_state import number_of
 from ncirl.strategies.strategy import StationaryAttacker
 
@@ -140,7 +139,16 @@ def demonstrator_strategy(
         if demonstrator == "equilibrium":
             policies[state] = (1 - noise) * plan + noise / len(plan)
         else:
-            worth = attacker_values(timed, state, public.values, public.defender[state])
+            worth = _worth(timed, state, public)
             weights = np.exp((worth - worth.max(axis=0)) / noise)
             policies[state] = weights / weights.sum(axis=0)
     return StationaryAttacker(policies)
+
+
+def _worth(game: Game, state: State, public: ShapleySolution) -> FloatArray:
+    """Return Q[a, θ], with Q(s, a, d, θ) = r(s, a, d, θ) + γ Σ_o q(o | s, a, d) V(s'(o), θ)."""
+    stage = game.stage(state)
+    after = stage.law @ np.array([public.values[outcome.state] for outcome in stage.outcomes])
+    payoffs = stage.reward + game.discount * after.reshape(*stage.shape, -1)  # indexed [a, d, θ]
+    worth: FloatArray = np.einsum("adt,dt->at", payoffs, public.defender[state])
+    return worth

@@ -19,7 +19,7 @@ from ncirl.model.starts import prior_of, start_laws
 from ncirl.solvers.shapley import ShapleySolution
 from ncirl.strategies.public_state import number_of
 
-__all__ = ["infer", "most_likely"]
+__all__ = ["infer"]
 
 
 def infer(
@@ -74,16 +74,3 @@ def infer(
     likelihood = np.exp(score - score.max())
     posterior: FloatArray = likelihood / likelihood.sum()
     return posterior
-
-
-def most_likely(posterior: FloatArray) -> FloatArray:
-    """Return certainty of the most likely intent, the first of several.
-
-    Parameters
-    ----------
-    posterior : ndarray of shape (Θ,)
-        The probability of each intent.
-    """
-    certain = np.zeros(len(posterior))
-    certain[posterior.argmax()] = 1.0
-    return certain

@@ -1,6 +1,6 @@
-"""A decision process met node by node, with several payoffs side by side.
+"""What somebody faces who answers a strategy: an `OpponentMDP` met node by node, with several payoffs side by side.
 
-    v(x, k) = max_c  gains(x, c, k) + γ Σ_x' P(x' | x, c) v(x', k).
+    v(x, k) = max_c  reward(x, c, k) + γ Σ_x' P(x' | x, c) v(x', k)          (min for a defender).
 
 Values are iterated from 0, so N sweeps are the value of N stages: all of a game that ends, and of one that does not
 all but γ^N R / (1 − γ). Where every node that can be reached is known the residual |Tv − v| bounds the error as well,
@@ -9,7 +9,7 @@ by γ |Tv − v| / (1 − γ), and often earlier.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Generic, TypeVar
@@ -17,116 +17,102 @@ from typing import Generic, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from ncirl._typing import FloatArray, IntArray
+from ncirl._typing import FloatArray
 from ncirl.errors import SizeError
-from ncirl.evaluation.tail import Tail
+from ncirl.evaluation.stages import Tail
+from ncirl.mdp import OpponentMDP
 
-__all__ = ["Choices", "Solved", "best_values"]
+__all__ = ["Decision", "Explored", "explored"]
 
 Node = TypeVar("Node", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
-class Choices(Generic[Node]):
-    """What can be chosen at a node: gains [c, k], and each next node with its probabilities [c]."""
+class Decision(Generic[Node]):
+    """What can be chosen at a node: rewards [c, k], and each next node with its probabilities [c]."""
 
-    gains: FloatArray
-    following: Sequence[tuple[Node, FloatArray]]
+    reward: FloatArray
+    following: Mapping[Node, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Solved:
-    """Values [start, k], how far off they may be, and the number of sweeps."""
+class Explored(Generic[Node]):
+    """A process, the number of each of its nodes, and whether no others can be reached."""
 
-    values: FloatArray
-    error: float
-    stages: int
+    process: OpponentMDP
+    numbers: Mapping[Node, int]
+    closed: bool
+
+    def values(self, tail: Tail) -> tuple[FloatArray, float, int]:
+        """Return values [node, k] as far as `tail` asks, how far off they may be, and the number of sweeps."""
+        values, error, n = np.zeros((len(self.numbers), 1)), tail.bound(0), 0
+        while self.numbers and n < tail.stages and (tail.cut or error > tail.tolerance):
+            before, values = values, self.process.backup(values)
+            n += 1
+            residual = float(np.abs(values - before).max())
+            if residual == 0:  # further sweeps change nothing
+                return values, 0.0 if self.closed else tail.bound(tail.stages), n
+            error = tail.bound(n)
+            if self.closed and not tail.cut:
+                error = min(error, tail.discount * residual / (1.0 - tail.discount))
+        return values, error, n
 
 
-def best_values(
+def explored(
     starts: Sequence[Node],
-    choices: Callable[[Node], Choices[Node]],
-    n_payoffs: int,
+    decide: Callable[[Node], Decision[Node]],
     *,
     discount: float,
-    tail: Tail,
-    tolerance: float,
+    maximise: bool,
     limit: int,
-) -> Solved:
-    """Solve the process from `starts`, as far as `tail` asks.
+    stages: int | None = None,
+) -> Explored[Node]:
+    """Meet what can be reached from `starts`, within so many stages if they are given; beyond, all is worth 0.
 
     Raises
     ------
     SizeError
         When more than `limit` nodes can be reached.
     """
-    if not starts:
-        return Solved(np.zeros((0, n_payoffs)), 0.0, 0)
     numbers = {node: k for k, node in enumerate(dict.fromkeys(starts))}
-    found: list[Choices[Node]] = []
-    layer = list(numbers)
-    depth = 0
-    while layer and depth < tail.stages:
+    found: list[Decision[Node]] = []
+    layer, depth = list(numbers), 0
+    while layer and (stages is None or depth < stages):
         following: list[Node] = []
         for node in layer:
-            found.append(choices(node))
-            for after, _ in found[-1].following:
+            found.append(decide(node))
+            for after in found[-1].following:
                 if after not in numbers:
                     numbers[after] = len(numbers)
                     following.append(after)
             if len(numbers) > limit:
+                advice = "answer less memory, or shorten the horizon"
+                if stages is not None:
+                    advice = "give fewer `stages`, a larger `tolerance`, or raise `limit`"
                 raise SizeError(
                     f"more than {limit} situations of public state and memory can be reached within {depth + 1} "
-                    "stages; give fewer `stages`, a larger `tolerance`, or raise `limit`"
+                    f"stages; {advice}"
                 )
         layer = following
         depth += 1
-    swept = _sweep(found, numbers, n_payoffs, discount, tail, tolerance, closed=not layer)
-    return Solved(swept.values[[numbers[node] for node in starts]], swept.error, swept.stages)
+    return Explored(_process(found, numbers, discount, maximise), numbers, not layer)
 
 
-def _sweep(
-    found: Sequence[Choices[Node]],
-    numbers: dict[Node, int],
-    n_payoffs: int,
-    discount: float,
-    tail: Tail,
-    tolerance: float,
-    *,
-    closed: bool,
-) -> Solved:
-    values = np.zeros((len(numbers), n_payoffs))  # nodes too deep to matter stay 0
-    if not found:
-        return Solved(values, tail.bound(0), 0)
-    gains = np.concatenate([node.gains for node in found])
-    first = np.cumsum([0, *(len(node.gains) for node in found)])
-    moves = discount * _matrix(found, numbers, first)
-    error = tail.bound(0)
-    for n in range(1, tail.stages + 1):
-        before = values[: len(found)]
-        after = np.maximum.reduceat(gains + moves @ values, first[:-1])
-        residual = float(np.abs(after - before).max())
-        values[: len(found)] = after
-        if residual == 0:  # further sweeps change nothing
-            error = 0.0 if closed else tail.bound(tail.stages)
-            break
-        error = tail.bound(n)
-        if closed and not tail.cut:
-            error = min(error, discount * residual / (1.0 - discount))
-        if error <= tolerance and not tail.cut:
-            break
-    return Solved(values, error, n)
-
-
-def _matrix(found: Sequence[Choices[Node]], numbers: dict[Node, int], first: IntArray) -> sp.csr_array:
-    columns = [numbers[after] for node in found for after, _ in node.following]
-    chances = [chances for node in found for _, chances in node.following]
-    spans = [np.arange(begin, end) for begin, end in pairwise(first)]
-    rows = [span for node, span in zip(found, spans, strict=True) for _ in node.following]
-    shape = (int(first[-1]), len(numbers))
-    if not chances:
-        return sp.csr_array(shape)
-    widths = [len(part) for part in chances]
-    data, row, column = np.concatenate(chances), np.concatenate(rows), np.repeat(columns, widths)
+def _process(
+    found: Sequence[Decision[Node]], numbers: Mapping[Node, int], discount: float, maximise: bool
+) -> OpponentMDP:
+    """Put decisions together; the nodes that come after those decided at have one choice, worth nothing."""
+    n_payoffs = found[0].reward.shape[1] if found else 1
+    beyond = np.zeros((len(numbers) - len(found), n_payoffs))
+    reward = np.concatenate([*(node.reward for node in found), beyond])
+    first = np.cumsum([0, *(len(node.reward) for node in found), *np.ones(len(beyond), dtype=np.intp)])
+    chances = [np.zeros(0), *(chances for node in found for chances in node.following.values())]
+    columns = np.array([-1, *(numbers[after] for node in found for after in node.following)])
+    spans = (np.arange(begin, end) for begin, end in pairwise(first))
+    rows = [span for node, span in zip(found, spans, strict=False) for _ in node.following]
+    data = np.concatenate(chances)
+    row = np.concatenate([np.zeros(0, dtype=np.intp), *rows])
+    column = np.repeat(columns, [len(part) for part in chances])
     kept = data > 0
-    return sp.csr_array((data[kept], (row[kept], column[kept])), shape=shape)
+    moves = sp.csr_array((discount * data[kept], (row[kept], column[kept])), shape=(len(reward), len(numbers)))
+    return OpponentMDP(reward, moves, first[:-1], maximise)

@@ -17,10 +17,10 @@ import numpy as np
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError
-from ncirl.evaluation.tail import Tail
+from ncirl.evaluation.stages import Tail
 from ncirl.model.game import Game
 from ncirl.model.stage import Outcome
-from ncirl.strategies.players import Seed
+from ncirl.strategies.memory import Seed
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["History", "Played", "Simulation", "simulate"]
