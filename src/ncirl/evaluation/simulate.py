@@ -7,11 +7,11 @@ one generator in one order, so the same seed gives the same episodes.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,10 +20,13 @@ from ncirl.errors import InputError
 from ncirl.evaluation.stages import Tail
 from ncirl.model.game import Game
 from ncirl.model.stage import Outcome
-from ncirl.strategies.memory import Seed
-from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.strategies.memory import Seed, drawn
+from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStrategy, Memory, attacking, defending
 
 __all__ = ["History", "Played", "Simulation", "simulate"]
+
+T = TypeVar("T")
+Weighted = tuple[list[T], list[float]]  # what may be drawn, and the running sums of its weights
 
 
 @dataclass(frozen=True)
@@ -152,16 +155,9 @@ class _Table:
         self, game: Game, attacker: AttackerStrategy, defender: DefenderStrategy, uniform: Callable[[], float]
     ) -> None:
         self.game, self.uniform = game, uniform
-        mass = np.array([start.mass for start in game.starts])
-        self.starts = _sums(mass.ravel())
-        self.begin_attacker = cache(lambda s, t: _options([(m, float(p[t])) for m, p in attacker.begin(s)]))
-        self.begin_defender = cache(lambda s: _options(defender.begin(s)))
-        self.policy = cache(lambda s, m, t: _sums(attacker.policy(s, m)[:, t]))
-        self.mix = cache(lambda s, n: _sums(defender.mix(s, n)))
-        self.after_attacker = cache(
-            lambda s, m, a, d, i, t: _options([(then, float(p[t])) for then, p in attacker.after(s, m, a, d, i)])
-        )
-        self.after_defender = cache(lambda s, n, d, i: _options(defender.after(s, n, d, i)))
+        self.starts = _sums(np.array([start.mass for start in game.starts]).ravel())
+        self.attackers = [_Side(attacking(attacker, theta)) for theta in range(len(game.intents))]
+        self.defender = _Side(defending(defender))
         self.law = cache(self._law)
         self.reward = cache(lambda s, a, d, o: game.stage(s).realised(a, d, o).tolist())
 
@@ -172,42 +168,50 @@ class _Table:
         payoff, discount = 0.0, 1.0
         if self.game.is_terminal(state):
             return theta, payoff
-        m, n = self._pick(self.begin_attacker(state, theta)), self._pick(self.begin_defender(state))
+        attacker, defender = self.attackers[theta], self.defender
+        m, n = self._pick(attacker.begin(state)), self._pick(defender.begin(state))
         for _ in range(stages):
             stage = self.game.stage(state)
             if stage.is_terminal:
                 break
-            a, d = self._draw(self.policy(state, m, theta)), self._draw(self.mix(state, n))
-            outcomes, seen, sums = self.law(state, a, d)
-            drawn = self._draw(sums)
-            o, i = outcomes[drawn], seen[drawn]
+            a, d = self._draw(attacker.mix(state, m)), self._draw(defender.mix(state, n))
+            o, i = self._pick(self.law(state, a, d))
             reward = self.reward(state, a, d, o)[theta]
             payoff += discount * reward
             discount *= self.game.discount
             if kept is not None:
                 kept.append(Played(state, stage.attacker[a], stage.defender[d], stage.outcomes[o], reward))
-            m = self._pick(self.after_attacker(state, m, a, d, i, theta))
-            n = self._pick(self.after_defender(state, n, d, i))
+            m = self._pick(attacker.after(state, m, a, d, i))
+            n = self._pick(defender.after(state, n, -1, d, i))  # which does not depend on what it may not see
             state = stage.outcomes[o].state
         return theta, payoff
 
-    def _law(self, state: State, a: int, d: int) -> tuple[list[int], list[int], list[float]]:
+    def _law(self, state: State, a: int, d: int) -> Weighted[tuple[int, int]]:
         outcomes, chances = self.game.stage(state).outcome_law(a, d)
         seen = self.game.observations(state)
-        return outcomes.tolist(), [seen.index(a, d, o) for o in outcomes.tolist()], _sums(chances)
+        return [(o, seen.index(a, d, o)) for o in outcomes.tolist()], _sums(chances)
 
     def _draw(self, sums: list[float]) -> int:
-        return bisect_right(sums, self.uniform() * sums[-1]) if len(sums) > 1 else 0
+        return drawn(sums, self.uniform()) if len(sums) > 1 else 0
 
-    def _pick(self, options: tuple[list[Memory], list[float]]) -> Memory:
-        memories, sums = options
-        return memories[self._draw(sums)]
+    def _pick(self, options: Weighted[T]) -> T:
+        found, sums = options
+        return found[self._draw(sums)]
 
 
-def _sums(weights: FloatArray) -> list[float]:
+class _Side:
+    """What one side draws from."""
+
+    def __init__(self, controller: Controller) -> None:
+        self.begin = cache(lambda state: _weighted(controller.begin(state)))
+        self.mix = cache(lambda state, memory: _sums(controller.mix(state, memory)))
+        self.after = cache(lambda *told: _weighted(controller.after(*told)))
+
+
+def _sums(weights: FloatArray | Sequence[float]) -> list[float]:
     sums: list[float] = np.cumsum(weights).tolist()
     return sums
 
 
-def _options(options: Sequence[tuple[Memory, float]]) -> tuple[list[Memory], list[float]]:
-    return [memory for memory, _ in options], _sums(np.array([p for _, p in options]))
+def _weighted(options: Sequence[tuple[Memory, float]]) -> Weighted[Memory]:
+    return [memory for memory, _ in options], _sums([p for _, p in options])

@@ -24,14 +24,13 @@ more per stage. Programs with several best answers give the one next to the last
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.lp.assembly import Mixture
-from ncirl.lp.attacker import HullLP
-from ncirl.lp.defender import DefenderLP
 from ncirl.model.belief import policy_of, posterior
 from ncirl.strategies.quotient_map import QuotientMap
 from ncirl.strategies.strategy import Memory
@@ -67,8 +66,8 @@ class ProgramAttacker:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.attacker_side
         self._certain = np.ones(len(solution.game.intents))
-        self._programs: dict[int, HullLP] = {}
-        self._answers: dict[tuple[int, Memory], FloatArray] = {}  # π[k, θ]
+        self._program = cache(self._side.program)
+        self._answer = cache(self._answered)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
         """Begin with the belief of the start."""
@@ -85,13 +84,9 @@ class ProgramAttacker:
         plan = self._answer(place, memory) * vector_of(memory)
         return [(remembered(posterior(seen, plan, self._words.observation(state, i))), self._certain)]
 
-    def _answer(self, place: int, memory: Memory) -> FloatArray:
-        key = place, memory
-        if key not in self._answers:
-            if place not in self._programs:
-                self._programs[place] = self._side.program(place)
-            self._answers[key] = policy_of(self._programs[place].solve(vector_of(memory)).plan)
-        return self._answers[key]
+    def _answered(self, place: int, memory: Memory) -> FloatArray:
+        """Return π[k, θ] over the actions of the merged game."""
+        return policy_of(self._program(place).solve(vector_of(memory)).plan)
 
 
 class ProgramDefender:
@@ -106,8 +101,8 @@ class ProgramDefender:
     def __init__(self, solution: CorrectedSolution) -> None:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.defender_side
-        self._programs: dict[int, DefenderLP] = {}
-        self._answers: dict[tuple[int, Memory], tuple[FloatArray, Mixture]] = {}  # D[k], μ
+        self._program = cache(self._side.program)
+        self._answer = cache(self._answered)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
         """Begin with the vector that is best at the belief of the start."""
@@ -134,11 +129,7 @@ class ProgramDefender:
         alphas = self._side.known(place)
         return remembered(alphas[(alphas @ belief).argmin()])
 
-    def _answer(self, place: int, memory: Memory) -> tuple[FloatArray, Mixture]:
-        key = place, memory
-        if key not in self._answers:
-            if place not in self._programs:
-                self._programs[place] = self._side.program(place)
-            step = self._programs[place].at_promise(-vector_of(memory))
-            self._answers[key] = step.defence, step.mixture
-        return self._answers[key]
+    def _answered(self, place: int, memory: Memory) -> tuple[FloatArray, Mixture]:
+        """Return D[k] over the actions of the merged game, and μ."""
+        step = self._program(place).at_promise(-vector_of(memory))
+        return step.defence, step.mixture
