@@ -27,8 +27,9 @@ from ncirl.model.game import Game, Observes
 from ncirl.model.stage import Stage
 from ncirl.strategies.memory import draw
 
-__all__ = ["MAX_STATES", "Contest", "Mask", "Vector"]
+__all__ = ["VERSION", "Mask", "NumberedPlay", "Vector"]
 
+VERSION = 1  # of the environments: raised when the same seed plays differently, or spaces change
 MAX_STATES = 100_000  # public states that may be numbered
 MISSED = 1e-3  # the share of a discounted return that the default cut may miss
 
@@ -36,7 +37,7 @@ Vector = NDArray[np.int64]
 Mask = NDArray[np.int8]
 
 
-class Contest:
+class NumberedPlay:
     """A play that goes on stage by stage.
 
     Parameters

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.adapters.contest import Contest
+from ncirl.adapters.contest import NumberedPlay
 from ncirl.errors import InputError
+from ncirl.evaluation.stages import Continuations
 from ncirl.model.starts import prior_of
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
@@ -31,7 +32,7 @@ Table = dict[int, dict[int, list[Entry]]]
 SAME = 1e-12  # how far beliefs and policies may differ and still be one
 
 
-def attack_table(contest: Contest, defender: DefenderStrategy) -> Table:
+def attack_table(contest: NumberedPlay, defender: DefenderStrategy) -> Table:
     """Return the table of an attacker; s is the state's number plus the intent's times the number of states."""
     memories = _memories(contest, defender.begin, lambda s, m, a, d, i: defender.after(s, m, d, i), "defender")
     n = len(contest.states)
@@ -44,7 +45,7 @@ def attack_table(contest: Contest, defender: DefenderStrategy) -> Table:
     return table
 
 
-def defence_table(contest: Contest, attacker: AttackerStrategy, intent: int | None) -> Table:
+def defence_table(contest: NumberedPlay, attacker: AttackerStrategy, intent: int | None) -> Table:
     """Return the table of a defender; s is the state's number, rewards are means over the prior or of one intent."""
     memories = _memories(contest, attacker.begin, attacker.after, "attacker")
     prior = prior_of(contest.game) if intent is None else np.eye(len(contest.game.intents))[intent]
@@ -67,7 +68,7 @@ def defence_table(contest: Contest, attacker: AttackerStrategy, intent: int | No
 
 
 def _choices(
-    contest: Contest,
+    contest: NumberedPlay,
     state: State,
     n_actions: int,
     mix: FloatArray | None,
@@ -100,7 +101,7 @@ def _choices(
 
 
 def _memories(
-    contest: Contest,
+    contest: NumberedPlay,
     begin: Callable[[State], Sequence[tuple[Memory, Any]]],
     after: Callable[[State, Memory, int, int, int], Sequence[tuple[Memory, Any]]],
     side: str,
@@ -123,13 +124,10 @@ def _memories(
     for start in contest.timed.starts:
         if not contest.timed.is_terminal(start.state):
             meet(start.state, begin(start.state))
+    continuations = Continuations(contest.timed)
     while queue:
         state = queue.pop()
-        seen = contest.timed.observations(state)
-        law = contest.timed.stage(state).law.tocoo()
-        for row, o in zip(law.row.tolist(), law.col.tolist(), strict=True):
-            a, d = divmod(row, contest.timed.stage(state).shape[1])
-            i = seen.index(a, d, o)
-            if not contest.timed.is_terminal(seen.successors[i]):
-                meet(seen.successors[i], after(state, memories[state], a, d, i))
+        n_a, n_d = contest.timed.stage(state).shape
+        for a, d, i, _, successor in continuations.at(state, np.ones(n_a), np.ones(n_d)):
+            meet(successor, after(state, memories[state], a, d, i))
     return memories
