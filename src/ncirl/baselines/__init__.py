@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ncirl.baselines.demonstrations import Demonstration, demonstrations, demonstrator_strategy
-from ncirl.baselines.inference import infer
+from ncirl.baselines.demonstrations import Demonstration, demonstrations, demonstrator_strategy, infer
 from ncirl.baselines.ma_irl import MAIRL
 from ncirl.evaluation.answering import best_responder
 

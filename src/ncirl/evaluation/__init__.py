@@ -6,8 +6,13 @@ Nothing here solves a game or loads a linear-programming library; strategies may
 from __future__ import annotations
 
 from ncirl.evaluation.answering import AnsweringAttacker
-from ncirl.evaluation.best_response import DefenderResponse, best_response_to_attacker, best_response_to_defender
-from ncirl.evaluation.exploitability import Exploitability, exploitability
+from ncirl.evaluation.best_response import (
+    DefenderResponse,
+    Exploitability,
+    best_response_to_attacker,
+    best_response_to_defender,
+    exploitability,
+)
 from ncirl.evaluation.payoff import Payoff, expected_payoff
 from ncirl.evaluation.simulate import History, Played, Simulation, simulate
 

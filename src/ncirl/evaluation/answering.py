@@ -21,8 +21,8 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
 from ncirl.evaluation.best_response import Situation, attacker_decisions
-from ncirl.evaluation.decision import explored
 from ncirl.evaluation.stages import Tail
+from ncirl.mdp import explored
 from ncirl.model.game import Game
 from ncirl.model.starts import start_laws
 from ncirl.strategies.memory import averaged, filtered
@@ -71,9 +71,9 @@ class AnsweringAttacker:
         self._decide = attacker_decisions(game.timed(), defender)
         self._worth = cache(self._worth_of)
         starts = [(s, m) for s, _ in start_laws(game) for m, _ in defender.begin(s)]
-        met = explored(starts, self._decide, discount=game.discount, maximise=True, limit=limit)
-        values, _, _ = met.values(Tail(game, None, tolerance))
-        self._values = dict(zip(met.numbers, values, strict=True))  # indexed [θ]
+        process, numbers, _ = explored(starts, self._decide, discount=game.discount, maximise=True, limit=limit)
+        values, _, _ = Tail(game, None, tolerance).values(process, closed=True)
+        self._values = dict(zip(numbers, values, strict=True))  # indexed [θ]
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
         """Know how the defender begins."""
@@ -139,7 +139,7 @@ def best_responder(game: Game, defender: StationaryDefender) -> StationaryAttack
     timed = game.timed()
     playable: list[Situation] = [(state, None) for state in timed.explore() if not timed.is_terminal(state)]
     decide = attacker_decisions(timed, defender)
-    process = explored(playable, decide, discount=game.discount, maximise=True, limit=len(playable)).process
+    process, _, _ = explored(playable, decide, discount=game.discount, maximise=True, limit=len(playable))
     values, moved = np.zeros((len(playable), len(game.intents))), np.inf if playable else 0.0
     while moved > SETTLED:
         before, values = values, process.backup(values)

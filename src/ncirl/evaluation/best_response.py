@@ -15,6 +15,12 @@ secure too little.
 
 V is homogeneous in β, so β is normalised, and beliefs equal to `DIGITS` digits count as one. V changes with β by at
 most |β − β'|₁ times what the game can pay; the distances that occur are part of the error stated.
+
+How far a pair is from equilibrium is what each side would gain by answering the other best (`exploitability`),
+
+    attacker_gain = max_π' E(π', D) − E(π, D),    defender_gain = E(π, D) − min_D' E(π, D'),
+
+and nash_conv, their sum, which is zero for optimal strategies and bounds the distance of both from the value.
 """
 
 from __future__ import annotations
@@ -26,19 +32,21 @@ from typing import TypeVar
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.evaluation.decision import Decision, explored
-from ncirl.evaluation.payoff import Payoff
+from ncirl.evaluation.payoff import Payoff, expected_payoff
 from ncirl.evaluation.stages import Continuations, Tail
+from ncirl.mdp import Decision, explored
 from ncirl.model.game import Game
 from ncirl.model.starts import prior_of, start_laws
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = [
     "DefenderResponse",
+    "Exploitability",
     "Situation",
     "attacker_decisions",
     "best_response_to_attacker",
     "best_response_to_defender",
+    "exploitability",
 ]
 
 DIGITS = 12  # beliefs are told apart up to here
@@ -46,6 +54,26 @@ DIGITS = 12  # beliefs are told apart up to here
 Node = TypeVar("Node", bound=Hashable)
 Situation = tuple[State, Memory]
 BeliefNode = tuple[State, Memory, bytes]
+
+
+@dataclass(frozen=True)
+class Exploitability:
+    """What each side leaves on the table.
+
+    Attributes
+    ----------
+    attacker_gain, defender_gain : float
+        What the attacker, the defender, would gain by a best response.
+    nash_conv : float
+        What the defender concedes at most minus what the attacker secures at least.
+    error : float
+        None of the three is further off than this; with hidden memories they are over-estimates besides.
+    """
+
+    attacker_gain: float
+    defender_gain: float
+    nash_conv: float
+    error: float
 
 
 @dataclass(frozen=True)
@@ -161,13 +189,45 @@ def best_response_to_attacker(
     return DefenderResponse(value, error + decisions.moved * decisions.largest_reward * ahead**2, n)
 
 
+def exploitability(
+    game: Game,
+    attacker: AttackerStrategy,
+    defender: DefenderStrategy,
+    *,
+    stages: int | None = None,
+    tolerance: float = 1e-9,
+    limit: int = 200_000,
+) -> Exploitability:
+    """Compute what each side would gain by a best response; arguments as for `expected_payoff`.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.strategies.strategy import uniform_attacker, uniform_defender
+    >>> game = ncirl.games.aumann_maschler_1(discount=0.5)
+    >>> round(exploitability(game, uniform_attacker(game), uniform_defender(game)).nash_conv, 6)
+    0.5
+    """
+    payoff = expected_payoff(game, attacker, defender, stages=stages, tolerance=tolerance, limit=limit)
+    conceded = best_response_to_defender(game, defender, stages=stages, tolerance=tolerance, limit=limit)
+    secured = best_response_to_attacker(game, attacker, stages=stages, tolerance=tolerance, limit=limit)
+    return Exploitability(
+        attacker_gain=conceded.value - payoff.value,
+        defender_gain=payoff.value - secured.value,
+        nash_conv=conceded.value - secured.value,
+        error=payoff.error + conceded.error + secured.error,
+    )
+
+
 def _answered(
     starts: list[Node], decide: Callable[[Node], Decision[Node]], tail: Tail, limit: int, *, maximise: bool
 ) -> tuple[FloatArray, float, int]:
     """Return the values [start, k] of a process, how far off they may be, and the number of stages looked ahead."""
-    met = explored(starts, decide, discount=tail.discount, maximise=maximise, limit=limit, stages=tail.stages)
-    values, error, n = met.values(tail)
-    return values[[met.numbers[node] for node in starts]], error, n
+    process, numbers, closed = explored(
+        starts, decide, discount=tail.discount, maximise=maximise, limit=limit, stages=tail.stages
+    )
+    values, error, n = tail.values(process, closed=closed)
+    return values[[numbers[node] for node in starts]], error, n
 
 
 class _DefenderDecisions:

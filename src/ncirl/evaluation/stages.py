@@ -14,6 +14,7 @@ import numpy as np
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError, SizeError
+from ncirl.mdp import OpponentMDP
 from ncirl.model.game import Game
 
 __all__ = ["Continuations", "Tail"]
@@ -94,6 +95,24 @@ class Tail:
         if self.cut:
             return 0.0
         return self.discount**n * self.largest_reward / (1.0 - self.discount)
+
+    def values(self, process: OpponentMDP, *, closed: bool) -> tuple[FloatArray, float, int]:
+        """Iterate the values [node, k] of a process from 0; return them, how far off they may be, and the sweeps.
+
+        N sweeps are the value of N stages. Where every node that can be reached is known (`closed`) the residual
+        |Tv − v| bounds the error as well, by γ |Tv − v| / (1 − γ), and often earlier.
+        """
+        values, error, n = np.zeros((len(process.first), 1)), self.bound(0), 0
+        while len(values) and n < self.stages and (self.cut or error > self.tolerance):
+            before, values = values, process.backup(values)
+            n += 1
+            residual = float(np.abs(values - before).max())
+            if residual == 0:  # further sweeps change nothing
+                return values, 0.0 if closed else self.bound(self.stages), n
+            error = self.bound(n)
+            if closed and not self.cut:
+                error = min(error, self.discount * residual / (1.0 - self.discount))
+        return values, error, n
 
     def _needed(self) -> int:
         all_of_it = self.bound(0)
