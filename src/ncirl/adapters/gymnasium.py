@@ -185,14 +185,10 @@ class DefendEnv(_OneSide):
 
     Parameters
     ----------
-    game : Game or str
-        With or without a horizon; a text is ``builtin:NAME`` or the path of a file.
     attacker : AttackerStrategy, optional
         The opponent, such as ``solution.attacker_strategy()``; one that tries everything equally often by default.
-    intent : str, optional
-        The one the attacker has; drawn from the prior at each reset by default.
-    max_cycles, ends_by_chance
-        As for `ncirl.adapters.contest.NumberedPlay`.
+    game, intent, max_cycles, ends_by_chance
+        As for `AttackEnv`; the intent is the opponent's.
 
     Examples
     --------

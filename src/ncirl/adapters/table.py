@@ -12,7 +12,8 @@ does so in the table too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,10 @@ SAME = 1e-12  # how far beliefs and policies may differ and still be one
 def attack_table(contest: NumberedPlay, defender: DefenderStrategy) -> Table:
     """Return the table of an attacker; s is the state's number plus the intent's times the number of states."""
     memories = _memories(contest, defender.begin, lambda s, m, a, d, i: defender.after(s, m, d, i), "defender")
-    n = len(contest.states)
+    mixes = {state: defender.mix(state, memory) for state, memory in memories.items()}
     table: Table = {}
-    for theta in range(len(contest.game.intents)):
-        own = np.eye(len(contest.game.intents))[theta]
-        for k, state in enumerate(contest.states):
-            mix = defender.mix(state, memories[state]) if state in memories else None
-            table[k + theta * n] = _choices(contest, state, contest.n_attacker, mix, own, theta * n, attacks=True)
+    for theta, own in enumerate(np.eye(len(contest.game.intents))):
+        table |= _table(contest, mixes, own, theta * len(contest.states), attacks=True)
     return table
 
 
@@ -49,55 +47,45 @@ def defence_table(contest: NumberedPlay, attacker: AttackerStrategy, intent: int
     """Return the table of a defender; s is the state's number, rewards are means over the prior or of one intent."""
     memories = _memories(contest, attacker.begin, attacker.after, "attacker")
     prior = prior_of(contest.game) if intent is None else np.eye(len(contest.game.intents))[intent]
-    possible = prior > 0
     if intent is None and any(np.abs(start.belief - prior).max() > SAME for start in contest.timed.starts):
         raise InputError("P: the belief depends on where play starts, so the public state is not all there is to know")
-    table: Table = {}
-    for k, state in enumerate(contest.states):
-        mix = None
-        if state in memories and not contest.timed.is_terminal(state):
-            policy = attacker.policy(state, memories[state])[:, possible]
-            if np.ptp(policy, axis=1).max() > SAME:
-                raise InputError(
-                    f"P: at '{contest.timed.describe(state)}' the attacker's play depends on its hidden intent, so the "
-                    "public state is not all there is to know; give `intent`, or an attacker that plays alike for all"
-                )
-            mix = policy[:, 0]
-        table[k] = _choices(contest, state, contest.n_defender, mix, prior, 0, attacks=False)
-    return table
+    mixes: dict[State, FloatArray] = {}
+    for state, memory in memories.items():
+        policy = attacker.policy(state, memory)[:, prior > 0]
+        if np.ptp(policy, axis=1).max() > SAME:
+            raise InputError(
+                f"P: at '{contest.timed.describe(state)}' the attacker's play depends on its hidden intent, so the "
+                "public state is not all there is to know; give `intent`, or an attacker that plays alike for all"
+            )
+        mixes[state] = policy[:, 0]
+    return _table(contest, mixes, prior, 0, attacks=False)
 
 
-def _choices(
-    contest: NumberedPlay,
-    state: State,
-    n_actions: int,
-    mix: FloatArray | None,
-    intents: FloatArray,
-    offset: int,
-    *,
-    attacks: bool,
-) -> dict[int, list[Entry]]:
-    stage = contest.timed.stage(state)
-    here = contest.numbers[state] + offset
-    if stage.is_terminal or mix is None:  # over, or never met
-        return {c: [(1.0, here, 0.0, True)] for c in range(n_actions)}
-    own, others = stage.shape if attacks else stage.shape[::-1]
-    numbers = [contest.numbers[outcome.state] + offset for outcome in stage.outcomes]
-    ends = [contest.timed.is_terminal(outcome.state) for outcome in stage.outcomes]
+def _table(
+    contest: NumberedPlay, mixes: Mapping[State, FloatArray], intents: FloatArray, offset: int, *, attacks: bool
+) -> Table:
+    """Return what follows each choice against `mixes`, with rewards weighed by `intents` and states numbered on."""
+    n_actions = contest.n_attacker if attacks else contest.n_defender
     goes_on = contest.game.discount if contest.ends_by_chance else 1.0
-    found: dict[int, list[Entry]] = {}
-    for c in range(n_actions):
-        entries: list[Entry] = []
-        for other in range(others):
+    table: Table = {}
+    for here, state in enumerate(contest.states, start=offset):
+        stage = contest.timed.stage(state)
+        if state not in mixes:  # over, or never met
+            table[here] = {c: [(1.0, here, 0.0, True)] for c in range(n_actions)}
+            continue
+        own = stage.shape[0 if attacks else 1]
+        table[here] = {c: [] for c in range(n_actions)}
+        for (c, row), (other, p) in product(table[here].items(), enumerate(mixes[state].tolist())):
             a, d = (c % own, other) if attacks else (other, c % own)
             for o, chance in zip(*(part.tolist() for part in stage.outcome_law(a, d)), strict=True):
-                p = float(mix[other]) * chance
+                then = stage.outcomes[o].state
                 gain = float(stage.realised(a, d, o) @ intents)
-                reward = gain if attacks else -gain
-                shares = [(p, True)] if ends[o] else [(p * goes_on, False), (p * (1 - goes_on), True)]
-                entries += [(share, numbers[o], reward, over) for share, over in shares if share > 0]
-        found[c] = entries
-    return found
+                share = p * chance
+                ends = contest.timed.is_terminal(then)
+                shares = [(share, True)] if ends else [(share * goes_on, False), (share * (1 - goes_on), True)]
+                number, reward = contest.numbers[then] + offset, gain if attacks else -gain
+                row += [(share, number, reward, over) for share, over in shares if share > 0]
+    return table
 
 
 def _memories(

@@ -121,20 +121,9 @@ def best_response_to_defender(
     tolerance: float = 1e-9,
     limit: int = 200_000,
 ) -> Payoff:
-    """Compute what a defender concedes at most, to an attacker who knows its strategy.
+    """Compute what a defender concedes at most, to an attacker who knows its strategy and could see its memory.
 
-    Parameters
-    ----------
-    game : Game
-        With or without a horizon.
-    defender : DefenderStrategy
-        For the public states of ``game.timed()``; an attacker that could see its memory is answered for.
-    stages : int, optional
-        Count the payoffs of that many stages only.
-    tolerance : float
-        The error allowed where play does not end.
-    limit : int
-        The most situations of public state and memory, and belief against an attacker, to look at.
+    Arguments are those of `expected_payoff`; `limit` is on situations of public state and memory.
 
     Raises
     ------
@@ -167,8 +156,13 @@ def best_response_to_attacker(
 ) -> DefenderResponse:
     """Compute what an attacker secures at least, against a defender who knows its strategy but not its intent.
 
-    Arguments are those of `best_response_to_defender`, but for the strategy; a defender that could see the attacker's
-    memory is answered for.
+    The defender could see the attacker's memory too. Arguments are those of `expected_payoff`; `limit` is on situations
+    of public state, memory and belief.
+
+    Raises
+    ------
+    SizeError
+        When there are more than `limit`.
 
     Examples
     --------

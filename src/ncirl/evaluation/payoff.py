@@ -13,6 +13,7 @@ remaining mass · γ^n R / (1 − γ), is small; that number is the stated error
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -118,7 +119,7 @@ class _Chain:
         self.attacker, self.defender, self.limit = attacker, defender, limit
         self.numbers: dict[Node, int] = {}
         self.nodes: list[Node] = []
-        self.kernels: dict[int, _Kernel] = {}
+        self.kernel = cache(self._kernel)
         self.continuations = Continuations(self.game)
         self.joined: tuple[bytes, _Kernel, IntArray] = (b"", self._join([]), np.zeros(0, dtype=np.intp))
         law: dict[int, FloatArray] = {}
@@ -134,7 +135,7 @@ class _Chain:
         """Play one stage from everywhere; return what it yields, [θ]."""
         key = self.at.tobytes()
         if key != self.joined[0]:  # a play without end soon stands at the same nodes every time
-            kernels = [self._kernel(node) for node in self.at.tolist()]
+            kernels = [self.kernel(number) for number in self.at.tolist()]
             self.joined = key, self._join(kernels), np.array([len(kernel.targets) for kernel in kernels])
         _, kernel, counts = self.joined
         gained: FloatArray = (self.mass * kernel.gain).sum(axis=0)
@@ -164,11 +165,7 @@ class _Chain:
         return found
 
     def _kernel(self, number: int) -> _Kernel:
-        if number not in self.kernels:
-            self.kernels[number] = self._expanded(*self.nodes[number])
-        return self.kernels[number]
-
-    def _expanded(self, state: State, m: Memory, n: Memory) -> _Kernel:
+        state, m, n = self.nodes[number]
         policy, mix = self.attacker.policy(state, m), self.defender.mix(state, n)
         led: dict[int, FloatArray] = {}
         for a, d, i, chance, after in self.continuations.at(state, policy.sum(axis=1), mix):

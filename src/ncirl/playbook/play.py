@@ -25,13 +25,7 @@ __all__ = ["PlaybookAttacker", "PlaybookDefender"]
 
 
 class PlaybookDefender:
-    """The defender's playbook as a strategy.
-
-    Parameters
-    ----------
-    playbook : DefenderPlaybook
-        Of the game to be played.
-    """
+    """The defender's playbook as a strategy."""
 
     def __init__(self, playbook: DefenderPlaybook) -> None:
         self.playbook = playbook
@@ -72,13 +66,7 @@ class PlaybookDefender:
 
 
 class PlaybookAttacker:
-    """The attacker's playbook as a strategy.
-
-    Parameters
-    ----------
-    playbook : AttackerPlaybook
-        Of the game to be played.
-    """
+    """The attacker's playbook as a strategy."""
 
     def __init__(self, playbook: AttackerPlaybook) -> None:
         self.playbook = playbook

@@ -109,14 +109,8 @@ class Defender(_Player):
 
     Parameters
     ----------
-    game : Game
-        What is played.
-    strategy : DefenderStrategy
-        How.
-    rng : int or Generator
-        Seed of what is drawn.
-    state : State, optional
-        Where play starts, by label or description; needed when there are several start states.
+    game, strategy, rng, state
+        As for `Attacker`; the strategy is a defender's.
 
     Raises
     ------
@@ -146,12 +140,8 @@ class Observer(Spectator):
 
     Parameters
     ----------
-    game : Game
-        What is played.
-    strategy : AttackerStrategy
-        What the attacker is known to play.
-    state : State, optional
-        Where play starts, by label or description; needed when there are several start states.
+    game, strategy, state
+        As for `Attacker`; the strategy is what the attacker is known to play.
 
     Raises
     ------

@@ -17,15 +17,7 @@ __all__ = ["Spectator", "number_of"]
 
 
 class Spectator:
-    """Follows the public side of a play.
-
-    Parameters
-    ----------
-    game : Game
-        What is played.
-    sees_attempts : bool
-        Whether the attacker's action is among what is told.
-    """
+    """Follows the public side of a play; `sees_attempts` if the attacker's action is among what is told."""
 
     def __init__(self, game: Game, sees_attempts: bool) -> None:
         self._game = game

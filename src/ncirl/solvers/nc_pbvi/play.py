@@ -54,13 +54,7 @@ def vector_of(memory: Memory) -> FloatArray:
 
 
 class ProgramAttacker:
-    """The attacker of NC-PBVI.
-
-    Parameters
-    ----------
-    solution : CorrectedSolution
-        Of the game to be played.
-    """
+    """The attacker of NC-PBVI."""
 
     def __init__(self, solution: CorrectedSolution) -> None:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
@@ -90,13 +84,7 @@ class ProgramAttacker:
 
 
 class ProgramDefender:
-    """The defender of NC-PBVI.
-
-    Parameters
-    ----------
-    solution : CorrectedSolution
-        Of the game to be played.
-    """
+    """The defender of NC-PBVI."""
 
     def __init__(self, solution: CorrectedSolution) -> None:
         self._words = QuotientMap(solution.game.timed(), solution.merged)

@@ -25,15 +25,7 @@ __all__ = ["PrintedAttacker", "PrintedDefender"]
 
 
 class PrintedAttacker:
-    """The attacker of the printed NC-PBVI.
-
-    Parameters
-    ----------
-    timed : Game
-        What is played (`Game.timed`).
-    side : PrintedAttackerSide
-        What was stored.
-    """
+    """The attacker of the printed NC-PBVI."""
 
     def __init__(self, timed: Game, side: PrintedAttackerSide) -> None:
         self._timed, self._side, self._certain = timed, side, np.ones(len(side.prior))
@@ -59,15 +51,7 @@ class PrintedAttacker:
 
 
 class PrintedDefender:
-    """The defender of the printed NC-PBVI.
-
-    Parameters
-    ----------
-    timed : Game
-        What is played (`Game.timed`).
-    side : PrintedDefenderSide
-        What was stored.
-    """
+    """The defender of the printed NC-PBVI."""
 
     def __init__(self, timed: Game, side: PrintedDefenderSide) -> None:
         self._timed, self._side = timed, side
