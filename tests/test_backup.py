@@ -16,7 +16,7 @@ from ncirl.lp.attacker import HullLP, VectorLP
 from ncirl.lp.backup import attacker_backup, defender_backup
 from ncirl.lp.bounds import Hull, Vectors
 from ncirl.lp.defender import DefenderLP
-from random_games import random_game
+from random_games import random_game, started_at
 
 EXACT = 1e-9
 CLOSE = 1e-6  # what a program's own error may cost
@@ -35,7 +35,8 @@ def exact_ends(game: Game) -> tuple[Mapping[object, Hull], Mapping[object, Vecto
             hulls[state], vectors[state] = Hull.zero(n_t), Vectors.zero(n_t)
             continue
         solved = {
-            tuple(b): solve(last.start_at(state, b), HistoryLP()).lower for b in [*np.eye(n_t), np.full(n_t, 1 / n_t)]
+            tuple(b): solve(started_at(last, state, b), HistoryLP()).lower
+            for b in [*np.eye(n_t), np.full(n_t, 1 / n_t)]
         }
         corners = np.array([solved[tuple(b)] for b in np.eye(n_t)])
         hulls[state] = Hull.of(corners, [np.full(n_t, 1 / n_t)], [solved[tuple(np.full(n_t, 1 / n_t))]])
@@ -54,7 +55,7 @@ def disturbed_mixture(rng: np.random.Generator, mixture: Mixture) -> Mixture:
 
 def exact(game: Game, belief: FloatArray) -> tuple[float, float]:
     """Enclose the value of the first of two stages at a belief."""
-    found = solve(game.start_at(game.starts[0].state, belief), HistoryLP())
+    found = solve(started_at(game, game.starts[0].state, belief), HistoryLP())
     return found.lower, found.upper
 
 

@@ -14,7 +14,7 @@ from ncirl.lp.attacker import HullLP, VectorLP
 from ncirl.lp.bounds import Hull, Vectors
 from ncirl.lp.defender import DefenderLP
 from ncirl.lp.session import Session
-from random_games import random_game
+from random_games import random_game, started_at
 
 AGREEMENT = 1e-6
 KKT_TOLERANCE = 1e-7
@@ -128,7 +128,7 @@ def test_exact_continuations_reproduce_the_value_stage_by_stage(name: str, obser
     b = np.array([0.4, 0.6])
     stage, seen = base.stage(state), base.observations(state)
     for n in range(2, 5):
-        whole = solve(base.with_horizon(n).start_at(state, b), HistoryLP())
+        whole = solve(started_at(base.with_horizon(n), state, b), HistoryLP())
         plan = whole.policies[0][0] * b
         order = np.ix_(np.argsort(whole.merged.attacker[0, state]), range(2))
         betas = seen.mass @ plan[order]
@@ -151,12 +151,12 @@ def ncirl_observes(name: str) -> object:
 
 
 def value_at(game: Game, state: object, b: FloatArray) -> float:
-    return solve(game.start_at(state, b), HistoryLP()).lower
+    return solve(started_at(game, state, b), HistoryLP()).lower
 
 
 def slope_at(game: Game, state: object, b: FloatArray) -> FloatArray:
     """What the optimal defence at b concedes per intent: a supergradient of the value at b."""
-    found = solve(game.start_at(state, b), HistoryLP())
+    found = solve(started_at(game, state, b), HistoryLP())
     if not found.tree.clusters:
         return np.zeros(len(b))
     return found.tree.conceded(found.defences)[0]

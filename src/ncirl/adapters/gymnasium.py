@@ -15,8 +15,7 @@ from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
-from ncirl.adapters.contest import VERSION, NumberedPlay, Vector
-from ncirl.adapters.table import Table, attack_table, defence_table
+from ncirl.adapters.contest import VERSION, NumberedPlay, Table, Vector, attack_table, defence_table
 from ncirl.errors import InputError
 from ncirl.formats.resolve import PREFIX
 from ncirl.games import BUILTIN

@@ -130,7 +130,7 @@ def simulate(
     if not 0 < confidence < 1:
         raise InputError(f"confidence: must lie between 0 and 1, got {confidence:g}")
     tail = Tail(game, stages, tolerance)
-    table = _Table(game.timed(), attacker, defender, np.random.default_rng(rng).random)
+    table = _Episodes(game.timed(), attacker, defender, np.random.default_rng(rng).random)
     payoffs, intents = np.zeros(episodes), np.zeros(episodes, dtype=np.intp)
     histories = []
     for k in range(episodes):
@@ -148,7 +148,7 @@ def simulate(
     return Simulation(mean, standard_error, (mean - reach, mean + reach), truncation, means, counts, tuple(histories))
 
 
-class _Table:
+class _Episodes:
     """Everything that is drawn from, kept as running sums once it was needed."""
 
     def __init__(
@@ -156,8 +156,8 @@ class _Table:
     ) -> None:
         self.game, self.uniform = game, uniform
         self.starts = _sums(np.array([start.mass for start in game.starts]).ravel())
-        self.attackers = [_Side(attacking(attacker, theta)) for theta in range(len(game.intents))]
-        self.defender = _Side(defending(defender))
+        self.attackers = [_Draws(attacking(attacker, theta)) for theta in range(len(game.intents))]
+        self.defender = _Draws(defending(defender))
         self.law = cache(self._law)
         self.reward = cache(lambda s, a, d, o: game.stage(s).realised(a, d, o).tolist())
 
@@ -199,7 +199,7 @@ class _Table:
         return found[self._draw(sums)]
 
 
-class _Side:
+class _Draws:
     """What one side draws from."""
 
     def __init__(self, controller: Controller) -> None:

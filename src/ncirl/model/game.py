@@ -213,13 +213,6 @@ class Game:
             return t, own
         return -1, state
 
-    def start_at(self, state: State, belief: ArrayLike) -> Game:
-        """Return the same contest begun at one public state with one belief."""
-        starts, faults = _starts(self.intents, {state: np.asarray(belief, dtype=float)})
-        if faults:
-            raise InputError(faults, where=f"game '{self.name}'")
-        return self.like(starts=starts)
-
     def with_horizon(self, horizon: int | None, discount: float | None = None) -> Game:
         """Return the same contest cut after `horizon` stages, with another discount if one is given."""
         discount = self.discount if discount is None else discount
