@@ -26,7 +26,7 @@ from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStra
 __all__ = ["History", "Played", "Simulation", "simulate"]
 
 T = TypeVar("T")
-Weighted = tuple[list[T], list[float]]  # what may be drawn, and the running sums of its weights
+Weighted = tuple[Sequence[T], list[float]]  # what may be drawn, and the running sums of its weights
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class _Episodes:
         self, game: Game, attacker: AttackerStrategy, defender: DefenderStrategy, uniform: Callable[[], float]
     ) -> None:
         self.game, self.uniform = game, uniform
-        self.starts = _sums(np.array([start.mass for start in game.starts]).ravel())
+        self.starts = _numbered(np.array([start.mass for start in game.starts]).ravel())
         self.attackers = [_Draws(attacking(attacker, theta)) for theta in range(len(game.intents))]
         self.defender = _Draws(defending(defender))
         self.law = cache(self._law)
@@ -163,40 +163,38 @@ class _Episodes:
 
     def play(self, stages: int, kept: list[Played] | None) -> tuple[int, float]:
         """Play an episode; return the intent and the payoff, and record the stages in `kept`."""
-        k, theta = divmod(self._draw(self.starts), len(self.game.intents))
-        state: State = self.game.starts[k].state
+        game, pick = self.game, self._pick
+        k, theta = divmod(pick(self.starts), len(game.intents))
+        state: State = game.starts[k].state
         payoff, discount = 0.0, 1.0
-        if self.game.is_terminal(state):
+        if game.is_terminal(state):
             return theta, payoff
         attacker, defender = self.attackers[theta], self.defender
-        m, n = self._pick(attacker.begin(state)), self._pick(defender.begin(state))
+        m, n = pick(attacker.begin(state)), pick(defender.begin(state))
         for _ in range(stages):
-            stage = self.game.stage(state)
+            stage = game.stage(state)
             if stage.is_terminal:
                 break
-            a, d = self._draw(attacker.mix(state, m)), self._draw(defender.mix(state, n))
-            o, i = self._pick(self.law(state, a, d))
+            a, d = pick(attacker.mix(state, m)), pick(defender.mix(state, n))
+            o, i = pick(self.law(state, a, d))
             reward = self.reward(state, a, d, o)[theta]
             payoff += discount * reward
-            discount *= self.game.discount
+            discount *= game.discount
             if kept is not None:
                 kept.append(Played(state, stage.attacker[a], stage.defender[d], stage.outcomes[o], reward))
-            m = self._pick(attacker.after(state, m, a, d, i))
-            n = self._pick(defender.after(state, n, -1, d, i))  # which does not depend on what it may not see
+            m = pick(attacker.after(state, m, a, d, i))
+            n = pick(defender.after(state, n, -1, d, i))  # which does not depend on what it may not see
             state = stage.outcomes[o].state
         return theta, payoff
 
     def _law(self, state: State, a: int, d: int) -> Weighted[tuple[int, int]]:
         outcomes, chances = self.game.stage(state).outcome_law(a, d)
         seen = self.game.observations(state)
-        return [(o, seen.index(a, d, o)) for o in outcomes.tolist()], _sums(chances)
-
-    def _draw(self, sums: list[float]) -> int:
-        return drawn(sums, self.uniform()) if len(sums) > 1 else 0
+        return [(o, seen.index(a, d, o)) for o in outcomes.tolist()], np.cumsum(chances).tolist()
 
     def _pick(self, options: Weighted[T]) -> T:
         found, sums = options
-        return found[self._draw(sums)]
+        return found[drawn(sums, self.uniform())] if len(found) > 1 else found[0]
 
 
 class _Draws:
@@ -204,14 +202,13 @@ class _Draws:
 
     def __init__(self, controller: Controller) -> None:
         self.begin = cache(lambda state: _weighted(controller.begin(state)))
-        self.mix = cache(lambda state, memory: _sums(controller.mix(state, memory)))
+        self.mix = cache(lambda state, memory: _numbered(controller.mix(state, memory)))
         self.after = cache(lambda *told: _weighted(controller.after(*told)))
 
 
-def _sums(weights: FloatArray | Sequence[float]) -> list[float]:
-    sums: list[float] = np.cumsum(weights).tolist()
-    return sums
+def _numbered(weights: FloatArray) -> Weighted[int]:
+    return range(len(weights)), np.cumsum(weights).tolist()
 
 
 def _weighted(options: Sequence[tuple[Memory, float]]) -> Weighted[Memory]:
-    return [memory for memory, _ in options], _sums([p for _, p in options])
+    return [memory for memory, _ in options], np.cumsum([p for _, p in options]).tolist()
