@@ -254,7 +254,7 @@ def explored(
                     numbers[after] = len(numbers)
                     following.append(after)
             if len(numbers) > limit:
-                advice = "answer less memory, or shorten the horizon"
+                advice = "answer a strategy with less memory, or shorten the horizon"
                 if stages is not None:
                     advice = "give fewer `stages`, a larger `tolerance`, or raise `limit`"
                 raise SizeError(
