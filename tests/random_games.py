@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ncirl.model.game import Game, Observes
+from ncirl._typing import State
+from ncirl.model.game import Game, Observes, Start
 from ncirl.model.stage import TERMINAL, Branch, Stage
 
 __all__ = ["random_game"]
@@ -68,6 +70,11 @@ def random_game(
         observes=observes,
         name=f"random {seed}",
     )
+
+
+def started_at(game: Game, state: State, belief: ArrayLike) -> Game:
+    """Return the same game begun at one public state with one belief."""
+    return game.like(starts=[Start(state, np.asarray(belief, dtype=float))])
 
 
 def _branches(rng: np.random.Generator, targets: Sequence[str], n_intents: int, signals: bool) -> list[Branch]:

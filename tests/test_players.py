@@ -17,7 +17,8 @@ from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
 from ncirl.model.game import Game
 from ncirl.model.stage import Branch, Outcome, Stage
-from ncirl.strategies.players import Attacker, Defender, Observer, draw
+from ncirl.strategies.memory import draw
+from ncirl.strategies.players import Attacker, Defender, Observer
 from ncirl.strategies.strategy import Memory, StationaryAttacker, StationaryDefender, uniform_attacker, uniform_defender
 from random_games import random_game
 from random_strategies import random_attacker, random_defender

@@ -10,7 +10,7 @@ from __future__ import annotations
 from benchmarks.peers.contestants import Answer, Table
 from ncirl.adapters.openspiel import SpielGame, open_spiel_game, tabular_policy
 from ncirl.adapters.openspiel_policies import PolicyAttacker, PolicyDefender
-from ncirl.evaluation.exploitability import exploitability
+from ncirl.evaluation import exploitability
 from ncirl.model.game import Game
 
 __all__ = ["our_score", "their_score"]

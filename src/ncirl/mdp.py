@@ -7,27 +7,33 @@ what follows (the opponent sees the node: that only makes the check stricter). I
 
 one column per intent where the attacker responds. No linear program is needed: sweeps from a bound on the right side
 stay bounds (`tightened`), policy iteration comes close to the fixed point (`approached`), and what is close becomes a
-bound that is proved, rounding included, in `ncirl.playbook.enclosure`.
+bound that is proved, rounding included, in `ncirl.playbook.enclosure`. Where nodes are not listed beforehand but met,
+`explored` lists them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Generic, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray
+from ncirl.errors import SizeError
 
-__all__ = ["OpponentMDP", "spans"]
+__all__ = ["Decision", "OpponentMDP", "explored", "spans"]
 
 SETTLED = 1e-9  # tightening ends when nothing moves by more
 ROUNDS = 200  # improvements of the opponent's policy, at most
 REFINEMENTS, DIGITS = 5, 1e-8  # of the evaluation of one policy, and how much each leaves of the last
 SWEEPS = 1000  # in the evaluation of one policy, at most
 SMALL = 3000  # nodes whose equations are factored
+
+Node = TypeVar("Node", bound=Hashable)
 
 
 def spans(begin: IntArray, end: IntArray) -> IntArray:
@@ -208,3 +214,73 @@ def _solver(matrix: sp.csr_array) -> Callable[[FloatArray], FloatArray]:
         factors = splu(sp.csc_array(matrix))
         return lambda right: np.asarray(factors.solve(right))
     return lambda right: np.asarray(bicgstab(matrix, right, rtol=DIGITS, atol=0.0, maxiter=SWEEPS)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Decision(Generic[Node]):
+    """What can be chosen at a node: rewards [c, k], and each next node with its probabilities [c]."""
+
+    reward: FloatArray
+    following: Mapping[Node, FloatArray]
+
+
+def explored(
+    starts: Sequence[Node],
+    decide: Callable[[Node], Decision[Node]],
+    *,
+    discount: float,
+    maximise: bool,
+    limit: int,
+    stages: int | None = None,
+) -> tuple[OpponentMDP, dict[Node, int], bool]:
+    """Meet what can be reached from `starts`, within so many stages if they are given; beyond, all is worth 0.
+
+    Returns the process, its nodes with their numbers, and whether no others can be reached.
+
+    Raises
+    ------
+    SizeError
+        When more than `limit` nodes can be reached.
+    """
+    numbers = {node: k for k, node in enumerate(dict.fromkeys(starts))}
+    found: list[Decision[Node]] = []
+    layer, depth = list(numbers), 0
+    while layer and (stages is None or depth < stages):
+        following: list[Node] = []
+        for node in layer:
+            found.append(decide(node))
+            for after in found[-1].following:
+                if after not in numbers:
+                    numbers[after] = len(numbers)
+                    following.append(after)
+            if len(numbers) > limit:
+                advice = "answer a strategy with less memory, or shorten the horizon"
+                if stages is not None:
+                    advice = "give fewer `stages`, a larger `tolerance`, or raise `limit`"
+                raise SizeError(
+                    f"more than {limit} situations of public state and memory can be reached within {depth + 1} "
+                    f"stages; {advice}"
+                )
+        layer = following
+        depth += 1
+    return _process(found, numbers, discount, maximise), numbers, not layer
+
+
+def _process(
+    found: Sequence[Decision[Node]], numbers: Mapping[Node, int], discount: float, maximise: bool
+) -> OpponentMDP:
+    """Put decisions together; the nodes that come after those decided at have one choice, worth nothing."""
+    n_payoffs = found[0].reward.shape[1] if found else 1
+    beyond = np.zeros((len(numbers) - len(found), n_payoffs))
+    reward = np.concatenate([*(node.reward for node in found), beyond])
+    first = np.cumsum([0, *(len(node.reward) for node in found), *np.ones(len(beyond), dtype=np.intp)])
+    chances = [np.zeros(0), *(chances for node in found for chances in node.following.values())]
+    columns = np.array([-1, *(numbers[after] for node in found for after in node.following)])
+    spans = (np.arange(begin, end) for begin, end in pairwise(first))
+    rows = [span for node, span in zip(found, spans, strict=False) for _ in node.following]
+    data = np.concatenate(chances)
+    row = np.concatenate([np.zeros(0, dtype=np.intp), *rows])
+    column = np.repeat(columns, [len(part) for part in chances])
+    kept = data > 0
+    moves = sp.csr_array((discount * data[kept], (row[kept], column[kept])), shape=(len(reward), len(numbers)))
+    return OpponentMDP(reward, moves, first[:-1], maximise)

@@ -8,7 +8,8 @@ from typing import Any, Protocol, TypeVar
 
 from ncirl._typing import State
 from ncirl.model.game import Game
-from ncirl.strategies.players import Attacker, Defender, Observer, Seed
+from ncirl.strategies.memory import Seed
+from ncirl.strategies.players import Attacker, Defender, Observer
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 
 __all__ = ["PlayableSolution", "Progress", "ProgressCallback", "Solution", "Solver", "Stats", "Status", "solve"]

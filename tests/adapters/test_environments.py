@@ -15,13 +15,13 @@ from pettingzoo.test.seed_test import parallel_seed_test
 
 import ncirl
 import ncirl.adapters.gymnasium
+from ncirl.adapters.contest import Table
 from ncirl.adapters.gymnasium import AttackEnv, DefendEnv
 from ncirl.adapters.pettingzoo import ParallelContest
-from ncirl.adapters.table import Table
 from ncirl.errors import InputError
 from ncirl.games import BUILTIN
 from ncirl.strategies.strategy import StationaryAttacker, uniform_attacker, uniform_defender
-from random_games import random_game
+from random_games import random_game, started_at
 
 EXACT = 1e-9
 CYCLES = 60
@@ -91,7 +91,7 @@ def test_a_horizon_ends_play() -> None:
 
 
 def test_a_play_that_is_over_before_it_begins_ends_at_once() -> None:
-    game = ncirl.games.big_match().start_at("lost", [0.5, 0.5])
+    game = started_at(ncirl.games.big_match(), "lost", [0.5, 0.5])
     env = ParallelContest(game)
     observations, _ = env.reset(seed=0)
     assert not observations["attacker"]["action_mask"].any()

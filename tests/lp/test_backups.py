@@ -13,7 +13,7 @@ from stage_setups import Continuation
 from ncirl import Game, HistoryLP, solve
 from ncirl._typing import FloatArray
 from ncirl.lp.session import LPSolution, Session
-from random_games import random_game
+from random_games import random_game, started_at
 
 EXACT = 1e-9
 CLOSE = 1e-6  # what a program's own error may cost
@@ -28,7 +28,7 @@ def exact_ends(game: Game) -> Continuation:
     for state in game.explore():
         if not game.is_terminal(state):
             middle = np.full((1, n_t), 1 / n_t)
-            values = [solve(last.start_at(state, b), HistoryLP()).lower for b in [*np.eye(n_t), *middle]]
+            values = [solve(started_at(last, state, b), HistoryLP()).lower for b in [*np.eye(n_t), *middle]]
             hulls[state] = np.array(values[:-1]), middle, np.array(values[-1:])
             alphas[state] = game.stage(state).reward.max(axis=0)  # what each single defence concedes
     return Continuation(game, alphas, hulls)
@@ -51,7 +51,7 @@ class Disturbed:
 
 def exact(game: Game, belief: FloatArray) -> tuple[float, float]:
     """Enclose the value of the first of two stages at a belief."""
-    found = solve(game.start_at(game.starts[0].state, belief), HistoryLP())
+    found = solve(started_at(game, game.starts[0].state, belief), HistoryLP())
     return found.lower, found.upper
 
 

@@ -12,7 +12,7 @@ from stage_setups import Continuation, some_belief
 from ncirl import Game, HistoryLP, Observes, games, solve
 from ncirl._typing import FloatArray
 from ncirl.lp.session import Session
-from random_games import random_game
+from random_games import random_game, started_at
 
 AGREEMENT = 1e-6
 KKT_TOLERANCE = 1e-7
@@ -115,7 +115,7 @@ def test_exact_continuations_reproduce_the_value_stage_by_stage(name: str, obser
     b = np.array([0.4, 0.6])
     seen = base.observations(state)
     for n in range(2, 5):
-        whole = solve(base.with_horizon(n).start_at(state, b), HistoryLP())
+        whole = solve(started_at(base.with_horizon(n), state, b), HistoryLP())
         plan = whole.policies[0][0] * b
         order = np.ix_(np.argsort(whole.merged.attacker[0, state]), range(2))
         betas = seen.mass @ plan[order]
@@ -144,12 +144,12 @@ def test_exact_continuations_reproduce_the_value_stage_by_stage(name: str, obser
 
 
 def value_at(game: Game, state: object, b: FloatArray) -> float:
-    return solve(game.start_at(state, b), HistoryLP()).lower
+    return solve(started_at(game, state, b), HistoryLP()).lower
 
 
 def slope_at(game: Game, state: object, b: FloatArray) -> FloatArray:
     """What the optimal defence at b concedes per intent: a supergradient of the value at b."""
-    found = solve(game.start_at(state, b), HistoryLP())
+    found = solve(started_at(game, state, b), HistoryLP())
     if not found.tree.clusters:
         return np.zeros(len(b))
     return found.tree.conceded(found.defences)[0]

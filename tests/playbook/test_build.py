@@ -14,7 +14,7 @@ from ncirl.playbook.build import AttackerNode, DefenderNode, build_attacker_play
 from ncirl.playbook.faults import playbook_faults, share_gaps
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from playbook.makers import controller_pair, history_pair
-from random_games import random_game
+from random_games import random_game, started_at
 
 ROUNDING = 1e-12
 GAMMA = 0.5
@@ -107,7 +107,7 @@ def test_missing_corner_is_named(game: Game) -> None:
 def test_intent_without_belief_follows_the_crowd(game: Game) -> None:
     policy = np.array([[1.0, 0.0], [0.0, 1.0]])
     nodes = [AttackerNode("play", np.array([1.0, 0.0]), policy, 0.0, [(0, 0, 1.0)])]
-    built = build_attacker_playbook(game.start_at("play", [1.0, 0.0]), nodes, [[(0, 1.0)]])
+    built = build_attacker_playbook(started_at(game, "play", [1.0, 0.0]), nodes, [[(0, 1.0)]])
     assert built.policies[0].tolist() == [[1.0, 1.0], [0.0, 0.0]]
     assert playbook_faults(built) == []
 

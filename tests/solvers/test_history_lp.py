@@ -14,7 +14,7 @@ import ncirl
 from ncirl import Game, HistoryLP, InputError, SizeError, games, solve
 from ncirl.cli import main
 from ncirl.solvers.history_lp.tree import HistoryTree, tree_size
-from random_games import random_game
+from random_games import random_game, started_at
 
 EXACT = 1e-7  # the accuracy claimed for values of the literature
 ROUNDING = 1e-9  # two exact computations of one number
@@ -87,7 +87,7 @@ def test_both_bounds_meet_and_rewards_scale_and_shift(seed: int, observes: str) 
 def test_value_is_concave_and_above_the_public_one(seed: int) -> None:
     game = random_game(seed, n_intents=2, horizon=3, discount=0.9)
     state = game.starts[0].state
-    values = [solve(game.start_at(state, [p, 1 - p]), HistoryLP()).lower for p in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    values = [solve(started_at(game, state, [p, 1 - p]), HistoryLP()).lower for p in (0.0, 0.25, 0.5, 0.75, 1.0)]
     for k in range(1, 4):
         assert values[k] >= (values[k - 1] + values[k + 1]) / 2 - ROUNDING
     assert solve(game, HistoryLP()).lower >= solve(game, ncirl.Shapley()).lower - ROUNDING

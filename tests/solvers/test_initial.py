@@ -8,7 +8,7 @@ import pytest
 from ncirl import Game, Shapley, games, solve
 from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.solvers.initial import concedes, initial_bounds
-from random_games import random_game
+from random_games import random_game, started_at
 from solvers.certified_checks import EXACT, enclosure, largest_reward, mixed_game
 
 SHAPLEY = 1e-6  # times the largest payoff: to how far complete-information values are solved
@@ -26,7 +26,7 @@ def test_bounds_enclose_the_value(seed: int) -> None:
     for timed_start, start in zip(timed.starts, game.starts, strict=True):
         place = timed_start.state
         for belief in [*np.eye(n_t), *rng.dirichlet(np.ones(n_t), size=BELIEFS)]:
-            low, high = enclosure(game.start_at(start.state, belief))
+            low, high = enclosure(started_at(game, start.state, belief))
             assert initial.corners[place] @ belief <= high + slack  # the plane through the corners is below
             for defence in initial.defences:
                 assert defence.vectors[place] @ belief >= low - slack

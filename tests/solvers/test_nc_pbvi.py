@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ncirl import NCPBVI, Game, HistoryLP, InputError, games, solve
 from ncirl.solvers.nc_pbvi.attacker import AttackerSide
 from ncirl.solvers.nc_pbvi.side import Approximation
-from random_games import random_game
+from random_games import random_game, started_at
 
 CLOSE = 1e-3  # what the values of the literature are met within
 LP_ACCURACY = 1e-6
@@ -123,7 +123,7 @@ def test_the_sawtooth_is_no_better_than_the_hull() -> None:
 
 
 def test_an_ended_game_is_worth_nothing() -> None:
-    solution = solve(games.big_match().start_at("lost", [0.5, 0.5]), NCPBVI())
+    solution = solve(started_at(games.big_match(), "lost", [0.5, 0.5]), NCPBVI())
     assert (solution.lower, solution.upper) == (0.0, 0.0)
 
 

@@ -104,7 +104,7 @@ class ExtensiveForm:
             for theta in np.flatnonzero(start.mass).tolist():
                 drawn = (self.begins.index(start.state), theta)
                 self._begin_chances[drawn] = self._begin_chances.get(drawn, 0.0) + float(start.mass[theta])
-        self._draws: dict[tuple[State, int, int], list[tuple[int, float]]] = {}
+        self._draws: dict[State, dict[tuple[int, ...], list[tuple[int, float]]]] = {}  # by the actions
         self.size = self._count(limit)
 
     def mover(self, node: Node) -> Mover:
@@ -169,18 +169,15 @@ class ExtensiveForm:
         return state
 
     def _observed(self, node: Node) -> list[tuple[int, float]]:
-        a, d = node.pending
-        key = (node.state, a, d)
-        if key not in self._draws:
-            seen = self.timed.observations(node.state)
-            found: dict[int, float] = {}
-            for o, chance in zip(
-                *(part.tolist() for part in self.timed.stage(node.state).outcome_law(a, d)), strict=True
-            ):
-                i = seen.index(a, d, o)
-                found[i] = found.get(i, 0.0) + chance
-            self._draws[key] = [(i, chance) for i, chance in sorted(found.items()) if chance > 0]
-        return self._draws[key]
+        """Return the observations that may be made of the actions pending, in order, with their chances."""
+        if node.state not in self._draws:
+            found: dict[tuple[int, ...], list[tuple[int, float]]] = {}
+            entries = self.timed.observations(node.state).entries
+            for a, d, i, chance in zip(*(part.tolist() for part in entries), strict=True):
+                if chance > 0:
+                    found.setdefault((a, d), []).append((i, chance))
+            self._draws[node.state] = found
+        return self._draws[node.state][node.pending]
 
     def _count(self, limit: int) -> int:
         """Count the nodes without walking them: those below a stage depend on its public state only."""

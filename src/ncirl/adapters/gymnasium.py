@@ -11,21 +11,28 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
-from ncirl._typing import FloatArray, State
-from ncirl.adapters.contest import Contest, Vector
-from ncirl.adapters.table import Table, attack_table, defence_table
+from ncirl.adapters.contest import VERSION, NumberedPlay, Table, Vector, attack_table, defence_table
 from ncirl.errors import InputError
 from ncirl.formats.load import PREFIX
 from ncirl.games import BUILTIN
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
-from ncirl.strategies.players import draw
+from ncirl.strategies.memory import draw, picked
 from ncirl.strategies.public_state import number_of
-from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory, uniform_attacker, uniform_defender
+from ncirl.strategies.strategy import (
+    AttackerStrategy,
+    Controller,
+    DefenderStrategy,
+    Memory,
+    attacking,
+    defending,
+    uniform_attacker,
+    uniform_defender,
+)
 
 try:
     import gymnasium
@@ -35,7 +42,14 @@ except ImportError:
 
 __all__ = ["VERSION", "AttackEnv", "DefendEnv"]
 
-VERSION = 1  # of the environments: raised when the same seed plays differently, or spaces change
+
+class Settings(TypedDict, total=False):
+    """What both views can be told besides the game and the opponent, by name."""
+
+    intent: str | None
+    max_cycles: int | None
+    ends_by_chance: bool
+    render_mode: str | None
 
 
 class _OneSide(gymnasium.Env[Vector, np.int64]):
@@ -47,12 +61,13 @@ class _OneSide(gymnasium.Env[Vector, np.int64]):
     def __init__(
         self,
         game: Game | str,
-        max_cycles: int | None,
-        ends_by_chance: bool,
-        render_mode: str | None,
-        intent: str | None,
+        *,
+        intent: str | None = None,
+        max_cycles: int | None = None,
+        ends_by_chance: bool = False,
+        render_mode: str | None = None,
     ) -> None:
-        self.contest = Contest(game, max_cycles, ends_by_chance)
+        self.contest = NumberedPlay(game, max_cycles, ends_by_chance)
         self.render_mode = render_mode
         self.observation_space = MultiDiscrete(self.contest.fields(self.attacks))
         self.action_space = Discrete(self.contest.n_attacker if self.attacks else self.contest.n_defender)
@@ -65,8 +80,9 @@ class _OneSide(gymnasium.Env[Vector, np.int64]):
         """Start a new play; the same seed plays the same."""
         super().reset(seed=seed)
         self.contest.reset(self.np_random, self._intent)
+        self._controller = self._opponent()
         if not self.contest.over:
-            self._memory = self._opponent_begins()
+            self._memory = picked(self.np_random, self._controller.begin(self.contest.state))
         return self.contest.seen(self.attacks), self._info()
 
     def step(self, action: np.int64 | int) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
@@ -101,11 +117,12 @@ class _OneSide(gymnasium.Env[Vector, np.int64]):
         contest = self.contest
         state, stage = contest.state, contest.stage
         n_a, n_d = stage.shape
-        other = draw(self.np_random, self._opponent_mix())
+        other = draw(self.np_random, self._controller.mix(state, self._memory))
         a, d = (own % n_a, other) if self.attacks else (other, own % n_d)
         o, gain = contest.step(a, d)
         if not contest.over:
-            self._memory = self._opponent_sees(state, a, d, contest.timed.observations(state).index(a, d, o))
+            i = contest.timed.observations(state).index(a, d, o)
+            self._memory = picked(self.np_random, self._controller.after(state, self._memory, a, d, i))
         return gain
 
     def _info(self) -> dict[str, Any]:
@@ -115,16 +132,12 @@ class _OneSide(gymnasium.Env[Vector, np.int64]):
         return {"action_mask": self.contest.mask(self.attacks), "situation": situation}
 
     @abstractmethod
-    def _table(self) -> Table: ...
+    def _table(self) -> Table:
+        """Return the table."""
 
     @abstractmethod
-    def _opponent_begins(self) -> Memory: ...
-
-    @abstractmethod
-    def _opponent_mix(self) -> FloatArray: ...
-
-    @abstractmethod
-    def _opponent_sees(self, state: State, a: int, d: int, i: int) -> Memory: ...
+    def _opponent(self) -> Controller:
+        """Return how the other side plays, whose intent is known to the play only."""
 
 
 class AttackEnv(_OneSide):
@@ -139,7 +152,7 @@ class AttackEnv(_OneSide):
     intent : str, optional
         The attacker's; drawn from the prior at each reset by default.
     max_cycles, ends_by_chance
-        As for `ncirl.adapters.contest.Contest`.
+        As for `ncirl.adapters.contest.NumberedPlay`.
 
     Examples
     --------
@@ -154,29 +167,16 @@ class AttackEnv(_OneSide):
     attacks = True
 
     def __init__(
-        self,
-        game: Game | str,
-        defender: DefenderStrategy | None = None,
-        *,
-        intent: str | None = None,
-        max_cycles: int | None = None,
-        ends_by_chance: bool = False,
-        render_mode: str | None = None,
+        self, game: Game | str, defender: DefenderStrategy | None = None, **settings: Unpack[Settings]
     ) -> None:
-        super().__init__(game, max_cycles, ends_by_chance, render_mode, intent)
+        super().__init__(game, **settings)
         self.defender = uniform_defender(self.contest.game) if defender is None else defender
 
     def _table(self) -> Table:
         return attack_table(self.contest, self.defender)
 
-    def _opponent_begins(self) -> Memory:
-        return _picked(self.np_random, self.defender.begin(self.contest.state))
-
-    def _opponent_mix(self) -> FloatArray:
-        return self.defender.mix(self.contest.state, self._memory)
-
-    def _opponent_sees(self, state: State, a: int, d: int, i: int) -> Memory:
-        return _picked(self.np_random, self.defender.after(state, self._memory, d, i))
+    def _opponent(self) -> Controller:
+        return defending(self.defender)
 
 
 class DefendEnv(_OneSide):
@@ -184,14 +184,10 @@ class DefendEnv(_OneSide):
 
     Parameters
     ----------
-    game : Game or str
-        With or without a horizon; a text is ``builtin:NAME`` or the path of a file.
     attacker : AttackerStrategy, optional
         The opponent, such as ``solution.attacker_strategy()``; one that tries everything equally often by default.
-    intent : str, optional
-        The one the attacker has; drawn from the prior at each reset by default.
-    max_cycles, ends_by_chance
-        As for `ncirl.adapters.contest.Contest`.
+    game, intent, max_cycles, ends_by_chance
+        As for `AttackEnv`; the intent is the opponent's.
 
     Examples
     --------
@@ -204,37 +200,16 @@ class DefendEnv(_OneSide):
     attacks = False
 
     def __init__(
-        self,
-        game: Game | str,
-        attacker: AttackerStrategy | None = None,
-        *,
-        intent: str | None = None,
-        max_cycles: int | None = None,
-        ends_by_chance: bool = False,
-        render_mode: str | None = None,
+        self, game: Game | str, attacker: AttackerStrategy | None = None, **settings: Unpack[Settings]
     ) -> None:
-        super().__init__(game, max_cycles, ends_by_chance, render_mode, intent)
+        super().__init__(game, **settings)
         self.attacker = uniform_attacker(self.contest.game) if attacker is None else attacker
 
     def _table(self) -> Table:
         return defence_table(self.contest, self.attacker, self._intent)
 
-    def _opponent_begins(self) -> Memory:
-        return _picked(self.np_random, self._own(self.attacker.begin(self.contest.state)))
-
-    def _opponent_mix(self) -> FloatArray:
-        return self.attacker.policy(self.contest.state, self._memory)[:, self.contest.intent]
-
-    def _opponent_sees(self, state: State, a: int, d: int, i: int) -> Memory:
-        return _picked(self.np_random, self._own(self.attacker.after(state, self._memory, a, d, i)))
-
-    def _own(self, options: Any) -> list[tuple[Memory, float]]:
-        return [(memory, float(p[self.contest.intent])) for memory, p in options]
-
-
-def _picked(rng: np.random.Generator, options: Any) -> Memory:
-    chosen: Memory = options[draw(rng, np.array([p for _, p in options]))][0]
-    return chosen
+    def _opponent(self) -> Controller:
+        return attacking(self.attacker, self.contest.intent)
 
 
 for _name in BUILTIN:

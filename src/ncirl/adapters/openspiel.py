@@ -10,16 +10,18 @@ discount: the discount is part of the payoffs. `open_spiel_game` takes any `Game
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ncirl.adapters.behaviour import AttackerBehaviour, DefenderBehaviour
-from ncirl.adapters.extensive import ExtensiveForm, Mover
+from ncirl._typing import FloatArray
+from ncirl.adapters.extensive import ExtensiveForm, Mover, Node, Told
 from ncirl.errors import InputError
 from ncirl.formats.load import resolve_game
 from ncirl.model.game import Game
-from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
+from ncirl.strategies.memory import averaged, filtered
+from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStrategy, Memory, attacking, defending
 
 try:
     import pyspiel
@@ -162,13 +164,49 @@ def tabular_policy(game: SpielGame, attacker: AttackerStrategy, defender: Defend
 
     Strategies that draw from a private memory become the behaviour that no opponent can tell from them.
     """
-    sides = (AttackerBehaviour(game.form, attacker), DefenderBehaviour(game.form, defender))
+    n_intents = len(game.form.game.intents)
+    attackers = [_Behaviour(game.form, attacking(attacker, theta), attacks=True) for theta in range(n_intents)]
+    guard = _Behaviour(game.form, defending(defender), attacks=False)
 
     def mix(state: SpielState) -> dict[int, float]:
-        chances = sides[state.current_player()].mix(state.node)
-        return dict(enumerate(chances.tolist()))
+        side = guard if state.current_player() else attackers[state.node.intent]
+        return dict(enumerate(side.mix(state.node).tolist()))
 
     return tabular_policy_from_callable(game, mix)
+
+
+class _Behaviour:
+    """One mixed action for each thing h that a side may know (Kuhn's theorem).
+
+    With p(m | h) the law of the side's memory (`ncirl.strategies.memory`), D(d | h) = Σ_m p(m | h) D(d | m), and
+    likewise for the attacker of an intent. An opponent cannot tell the two apart, so both are worth the same against
+    every opponent; but whoever rates the behaviour does not see the memory, and may find that it concedes less than
+    `best_response_to_defender` says.
+    """
+
+    def __init__(self, form: ExtensiveForm, controller: Controller, *, attacks: bool) -> None:
+        self._form, self._controller, self._attacks = form, controller, attacks
+        self._law = cache(self._law_after)
+
+    def mix(self, node: Node) -> FloatArray:
+        """Return the mixed action at one of the side's nodes."""
+        told = node.told if self._attacks else tuple((0, d, i) for _, d, i in node.told)
+        law = self._law(node.begin, told)
+        mean = averaged(law, lambda memory: self._controller.mix(node.state, memory))
+        return np.asarray(mean / mean.sum())
+
+    def _law_after(self, begin: int, told: Told) -> dict[Memory, float]:
+        if not told:
+            return {memory: p for memory, p in self._controller.begin(self._form.begins[begin]) if p > 0}
+        before, (a, d, i) = told[:-1], told[-1]
+        state = self._form.state_after(begin, before)
+        n_a, n_d = self._form.timed.stage(state).shape
+        return filtered(
+            self._law(begin, before),
+            np.eye(n_a)[a] if self._attacks else np.eye(n_d)[d],
+            lambda memory: self._controller.mix(state, memory),
+            lambda memory, _: self._controller.after(state, memory, a, d, i),
+        )
 
 
 def _form_of(params: dict[str, Any]) -> ExtensiveForm:

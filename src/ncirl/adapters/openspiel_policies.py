@@ -21,6 +21,7 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.adapters.extensive import Mover, Told
 from ncirl.adapters.openspiel import SpielGame
+from ncirl.strategies.memory import averaged, filtered
 from ncirl.strategies.strategy import Memory
 
 __all__ = ["PolicyAttacker", "PolicyDefender"]
@@ -77,16 +78,15 @@ class PolicyAttacker(_Follower):
     def policy(self, state: State, memory: Memory) -> FloatArray:
         """Return π[a, θ]."""
         begin, told = _recalled(memory)
-        columns = [
-            sum(p * self._mix(begin, theta, told, past) for past, p in self._pasts(begin, theta, told).items())
-            for theta in range(self._n_intents)
-        ]
-        return np.stack(columns, axis=1)
+        return np.stack([self._average(begin, theta, told) for theta in range(self._n_intents)], axis=1)
 
     def after(self, state: State, memory: Memory, a: int, d: int, i: int) -> Sequence[tuple[Memory, FloatArray]]:
         """Remember what was public of the stage."""
         begin, told = _recalled(memory)
         return [((begin, (*told, (0, d, i))), np.ones(self._n_intents))]
+
+    def _average(self, begin: int, theta: int, told: Told) -> FloatArray:
+        return averaged(self._pasts(begin, theta, told), lambda past: self._mix(begin, theta, told, past))
 
     def _mix(self, begin: int, theta: int, told: Told, past: Past) -> FloatArray:
         own = tuple((a, d, i) for a, (_, d, i) in zip(past, told, strict=True))
@@ -98,17 +98,12 @@ class PolicyAttacker(_Follower):
         if not told:
             return {(): 1.0}
         before, (_, _, i) = told[:-1], told[-1]
-        caused = self.form.timed.observations(self.form.state_after(begin, before)).mass[[i]].toarray()[0]
-        masses: dict[Past, float] = {}
-        strays: dict[Past, float] = {}  # where the policy rules out what was seen, every action is as likely
-        for past, p in self._pasts(begin, theta, before).items():
-            mix = self._mix(begin, theta, before, past)
-            for a in np.flatnonzero(caused).tolist():
-                masses[*past, a] = p * float(mix[a] * caused[a])
-                strays[*past, a] = p * float(caused[a])
-        made = masses if sum(masses.values()) > 0 else strays
-        total = sum(made.values())
-        return {past: mass / total for past, mass in made.items() if mass > 0}
+        return filtered(
+            self._pasts(begin, theta, before),
+            self.form.timed.observations(self.form.state_after(begin, before)).mass[[i]].toarray()[0],
+            lambda past: self._mix(begin, theta, before, past),
+            lambda past, a: [((*past, a), 1.0)],
+        )
 
 
 class PolicyDefender(_Follower):

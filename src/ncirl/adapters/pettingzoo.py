@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ncirl.adapters.contest import Contest, Mask, Vector
+from ncirl.adapters.contest import VERSION, Mask, NumberedPlay, Vector
 from ncirl.errors import InputError
 from ncirl.formats.load import PREFIX
 from ncirl.games import BUILTIN
@@ -26,7 +26,6 @@ except ImportError:
 
 __all__ = ["ATTACKER", "DEFENDER", "VERSION", "ParallelContest"]
 
-VERSION = 1  # of the environments: raised when the same seed plays differently, or spaces change
 ATTACKER, DEFENDER = "attacker", "defender"
 
 Observation = dict[str, Vector | Mask]
@@ -63,7 +62,7 @@ class ParallelContest(pettingzoo.ParallelEnv[str, Observation, int]):
         ends_by_chance: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        self.contest = Contest(game, max_cycles, ends_by_chance)
+        self.contest = NumberedPlay(game, max_cycles, ends_by_chance)
         self.render_mode = render_mode
         self.possible_agents = [ATTACKER, DEFENDER]
         self.agents: list[str] = []

@@ -9,8 +9,6 @@ then is the nearest, on the log scale, of `DRAWS` graphs with random numbers of 
 seeds so come close to the paper's, and single graphs vary as single graphs do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import exp, hypot, inf, log
 
@@ -110,11 +108,9 @@ def _usual_sizes(n: int) -> tuple[float, float]:
     """Return the sizes |S| and Σ_s |A(s)| around which graphs with n conditions are drawn."""
     nearest = min(max(n, min(PAPER_SIZES)), max(PAPER_SIZES))
     per_condition = GROWTH if n > nearest else SHRINKAGE
-    states, actions = (
-        max(2.0, size * factor ** abs(n - nearest))
-        for size, factor in zip(PAPER_SIZES[nearest], per_condition, strict=True)
-    )
-    return states, actions
+    (states, actions), (more_states, more_actions) = PAPER_SIZES[nearest], per_condition
+    away = abs(n - nearest)
+    return max(2.0, states * more_states**away), max(2.0, actions * more_actions**away)
 
 
 def _draw(n: int, rng: np.random.Generator) -> Edges:
@@ -178,14 +174,10 @@ def _dense(n: int, rng: np.random.Generator) -> FloatArray:
     return normalised
 
 
-def _dirichlet(n: int, rng: np.random.Generator) -> FloatArray:
-    return rng.dirichlet(np.ones(n))
-
-
 SHAPES: dict[str, Callable[[int, np.random.Generator], FloatArray]] = {
     "goals": _goals,
     "dense": _dense,
-    "dirichlet": _dirichlet,
+    "dirichlet": lambda n, rng: rng.dirichlet(np.ones(n)),
 }
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ncirl.baselines.demonstrations import Demonstration, demonstrations, demonstrator_strategy
-from ncirl.baselines.inference import infer, most_likely
+from ncirl.baselines.demonstrations import Demonstration, demonstrations, demonstrator_strategy, infer
 from ncirl.baselines.ma_irl import MAIRL
-from ncirl.baselines.responder import best_responder
+from ncirl.evaluation.answering import best_responder
 
 __all__ = [
     "MAIRL",
@@ -14,5 +13,4 @@ __all__ = [
     "demonstrations",
     "demonstrator_strategy",
     "infer",
-    "most_likely",
 ]

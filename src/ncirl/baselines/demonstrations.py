@@ -1,4 +1,4 @@
-"""Logs of earlier play, simulated: what an attacker of a known intent did while the defender knew its intent too.
+"""Logs of earlier play: what an attacker did while the defender knew its intent, simulated, and read afterwards.
 
 Two kinds of demonstrators at public state s, with π* and D* the complete-information equilibrium of intent θ:
 
@@ -7,28 +7,30 @@ Two kinds of demonstrators at public state s, with π* and D* the complete-infor
 
 The defender in the log plays D*. A log shows public states and the attacker's actions, also where the defender does not
 see actions during play: logs are read afterwards, when it is known what was attempted. Nothing else in it depends on θ
-but the start state, where the prior ties the two.
+but the start state, where the prior ties the two; how the state moves cancels when an intent is inferred,
+
+    P(θ | log) ∝ P0(θ) Π_(plays) P0(s_1 | θ) Π_(stages) π(a_t | s_t, θ).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.baselines.lookahead import attacker_values
 from ncirl.errors import InputError
-from ncirl.model.belief import start_laws
+from ncirl.model.belief import prior_of, start_laws
 from ncirl.model.game import Game
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley, ShapleySolution
-from ncirl.strategies.players import Seed, draw
+from ncirl.strategies.memory import Seed, draw
 from ncirl.strategies.public_state import number_of
 from ncirl.strategies.strategy import StationaryAttacker
 
-__all__ = ["Demonstration", "Demonstrator", "demonstrations", "demonstrator_strategy"]
+__all__ = ["Demonstration", "Demonstrator", "demonstrations", "demonstrator_strategy", "infer"]
 
 Demonstrator = Literal["equilibrium", "noisy-rational"]
 
@@ -140,7 +142,69 @@ def demonstrator_strategy(
         if demonstrator == "equilibrium":
             policies[state] = (1 - noise) * plan + noise / len(plan)
         else:
-            worth = attacker_values(timed, state, public.values, public.defender[state])
+            worth = _worth(timed, state, public)
             weights = np.exp((worth - worth.max(axis=0)) / noise)
             policies[state] = weights / weights.sum(axis=0)
     return StationaryAttacker(policies)
+
+
+def infer(
+    game: Game,
+    log: Sequence[Demonstration],
+    *,
+    noise: float = 0.0,
+    demonstrator: Demonstrator = "equilibrium",
+    equilibrium: ShapleySolution | None = None,
+) -> FloatArray:
+    """Return the posterior P(θ | log).
+
+    Parameters
+    ----------
+    game : Game
+        The one the log is of.
+    log : sequence of Demonstration
+        What was seen; nothing seen leaves the prior.
+    noise : float
+        As for `demonstrations`; what the demonstrator is believed to have had.
+    demonstrator : {"equilibrium", "noisy-rational"}
+        How the attacker is believed to have chosen its actions.
+    equilibrium : ShapleySolution, optional
+        Of `game`, if it is known already.
+
+    Raises
+    ------
+    InputError
+        When no intent can have produced the log.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> game = ncirl.games.patrol()
+    >>> infer(game, demonstrations(game, "t2", length=10, noise=0.2), noise=0.2).round(2)
+    array([0., 1.])
+    """
+    model = demonstrator_strategy(game, noise=noise, demonstrator=demonstrator, equilibrium=equilibrium)
+    timed, starts = game.timed(), dict(start_laws(game))
+    with np.errstate(divide="ignore"):  # log 0 = −∞ is what an impossible step should add
+        score = np.log(prior_of(game))
+        for step in log:
+            if step.state not in model.policies:
+                raise InputError(f"log: nothing can be done at state '{step.state}'")
+            a = number_of("attacker action", step.attacker_action, timed.stage(step.state).attacker)
+            score += np.log(model.policy(step.state, None)[a])
+            if step.begins:
+                score += np.log(starts.get(step.state, np.zeros(len(score))))
+    if not score.max() > -np.inf:
+        raise InputError("log: no intent can have produced it; allow for noise, or name the right demonstrator")
+    likelihood = np.exp(score - score.max())
+    posterior: FloatArray = likelihood / likelihood.sum()
+    return posterior
+
+
+def _worth(game: Game, state: State, public: ShapleySolution) -> FloatArray:
+    """Return Q[a, θ], with Q(s, a, d, θ) = r(s, a, d, θ) + γ Σ_o q(o | s, a, d) V(s'(o), θ)."""
+    stage = game.stage(state)
+    after = stage.law @ np.array([public.values[outcome.state] for outcome in stage.outcomes])
+    payoffs = stage.reward + game.discount * after.reshape(*stage.shape, -1)  # indexed [a, d, θ]
+    worth: FloatArray = np.einsum("adt,dt->at", payoffs, public.defender[state])
+    return worth

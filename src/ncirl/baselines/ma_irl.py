@@ -4,7 +4,7 @@
 
 with D* the defender's side of the Shapley game of θ̂. It learns nothing during play. The paper lets it infer an earlier
 intent perfectly: θ̂ is then a draw from the prior, independent of the true θ. Inference from a log of earlier play gives
-a posterior instead (`infer`); the defender either samples from it or trusts its mode (`most_likely`).
+a posterior instead (`infer`), from which the defender samples.
 
 Whom it meets. In the paper the attacker plays the equilibrium of the game in which its true intent is public, so
 neither side knows what it faces. An adversary would answer the defender best (`best_responder`); it can know θ̂, for the

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from ncirl.evaluation.answering import AnsweringAttacker
 from ncirl.evaluation.best_response import (
-    AttackerResponse,
     DefenderResponse,
+    Exploitability,
     best_response_to_attacker,
     best_response_to_defender,
+    exploitability,
 )
-from ncirl.evaluation.exploitability import Exploitability, exploitability
 from ncirl.evaluation.payoff import Payoff, expected_payoff
 from ncirl.evaluation.simulate import History, Played, Simulation, simulate
 
 __all__ = [
     "AnsweringAttacker",
-    "AttackerResponse",
     "DefenderResponse",
     "Exploitability",
     "History",

@@ -7,27 +7,31 @@ It keeps the law p of the defender's memory n, given all that is public, and att
 is largest, u the worth of an attack to one who sees n (`best_response`). Where memory is a function of what is public,
 as for defenders without memory, this is the best response. Where it is hidden the attacker does what would be best if
 the memory came to light after this stage, so it gets at most what `best_response_to_defender` says.
+
+Against a defender without memory the answer depends on the public state alone (`best_responder`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.errors import SizeError
-from ncirl.evaluation.best_response import Situation, attacker_choices
-from ncirl.evaluation.decision import best_values
-from ncirl.evaluation.tail import Tail
+from ncirl.errors import InputError
+from ncirl.evaluation.best_response import Situation, attacker_decisions
+from ncirl.evaluation.stages import Tail
+from ncirl.mdp import explored
 from ncirl.model.belief import start_laws
 from ncirl.model.game import Game
-from ncirl.strategies.strategy import DefenderStrategy, Memory
+from ncirl.strategies.memory import averaged, filtered
+from ncirl.strategies.strategy import DefenderStrategy, Memory, StationaryAttacker, StationaryDefender
 
-__all__ = ["AnsweringAttacker"]
+__all__ = ["AnsweringAttacker", "best_responder"]
 
 DIGITS = 12  # laws are told apart up to here
+SETTLED = 1e-12  # the answer to a defender without memory is sought until values move by less
 
 
 class AnsweringAttacker:
@@ -63,21 +67,13 @@ class AnsweringAttacker:
     def __init__(
         self, game: Game, defender: DefenderStrategy, *, tolerance: float = 1e-9, limit: int = 200_000
     ) -> None:
-        self._defender = defender
-        self._discount, self._n_intents = game.discount, len(game.intents)
-        self._choices = cache(attacker_choices(game.timed(), defender))
-        situations = self._reachable([(s, m) for s, _ in start_laws(game) for m, _ in defender.begin(s)], limit)
-        tail = Tail(game, None, tolerance)
-        solved = best_values(
-            situations,
-            self._choices,
-            self._n_intents,
-            discount=game.discount,
-            tail=tail,
-            tolerance=tolerance,
-            limit=limit,
-        )
-        self._values = dict(zip(situations, solved.values, strict=True))  # indexed [θ]
+        self._defender, self._discount, self._certain = defender, game.discount, np.ones(len(game.intents))
+        self._decide = attacker_decisions(game.timed(), defender)
+        self._worth = cache(self._worth_of)
+        starts = [(s, m) for s, _ in start_laws(game) for m, _ in defender.begin(s)]
+        process, numbers, _ = explored(starts, self._decide, discount=game.discount, maximise=True, limit=limit)
+        values, _, _ = Tail(game, None, tolerance).values(process, closed=True)
+        self._values = dict(zip(numbers, values, strict=True))  # indexed [θ]
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
         """Know how the defender begins."""
@@ -85,47 +81,77 @@ class AnsweringAttacker:
 
     def policy(self, state: State, memory: Memory) -> FloatArray:
         """Attack where it is worth most, by intent."""
-        worth: FloatArray = np.sum([p * self._worth((state, n)) for n, p in _law(memory)], axis=0)
-        return np.eye(len(worth), dtype=np.float64)[:, np.asarray(worth.argmax(axis=0))]
+        return _pure(averaged(_law(memory), lambda n: self._worth((state, n))))
 
     def after(self, state: State, memory: Memory, a: int, d: int, i: int) -> Sequence[tuple[Memory, FloatArray]]:
         """Learn from what the defender did, and follow where it goes."""
         law = _law(memory)
-        made = {n: p * float(self._defender.mix(state, n)[d]) for n, p in law}
-        if not sum(made.values()) > 0:  # the defender does what it never would
-            made = dict(law)
-        following: dict[Memory, float] = {}
-        for n, mass in made.items():
-            for then, p in self._defender.after(state, n, d, i) if mass > 0 else ():
-                following[then] = following.get(then, 0.0) + mass * p
-        return self._known(following)
+        done = np.arange(len(self._defender.mix(state, next(iter(law))))) == d
+        return self._known(
+            filtered(
+                law,
+                done.astype(np.float64),
+                lambda n: self._defender.mix(state, n),
+                lambda n, own: self._defender.after(state, n, own, i),
+            )
+        )
 
-    def _known(self, masses: dict[Memory, float]) -> Sequence[tuple[Memory, FloatArray]]:
-        total = sum(masses.values())
-        law = tuple((n, round(p / total, DIGITS)) for n, p in sorted(masses.items(), key=repr) if p > 0)
-        return [(law, np.ones(self._n_intents))]
+    def _known(self, law: Mapping[Memory, float]) -> Sequence[tuple[Memory, FloatArray]]:
+        total = sum(law.values())
+        ordered = tuple((n, round(p / total, DIGITS)) for n, p in sorted(law.items(), key=repr) if p > 0)
+        return [(ordered, self._certain)]
 
-    def _worth(self, situation: Situation) -> FloatArray:
-        found = self._choices(situation)
-        ahead = [np.outer(chances, self._values[after]) for after, chances in found.following if after in self._values]
-        worth: FloatArray = found.gains + self._discount * np.sum([np.zeros(found.gains.shape), *ahead], axis=0)
-        return worth
-
-    def _reachable(self, starts: list[Situation], limit: int) -> list[Situation]:
-        order = dict.fromkeys(starts)
-        queue = list(order)
-        while queue:
-            for after, _ in self._choices(queue.pop()).following:
-                if after not in order:
-                    order[after] = None
-                    queue.append(after)
-            if len(order) > limit:
-                raise SizeError(
-                    f"more than {limit} situations of public state and defender's memory can be reached; "
-                    "answer a defender with less memory, or shorten the horizon"
-                )
-        return list(order)
+    def _worth_of(self, situation: Situation) -> FloatArray:
+        """Return u[a, θ]; where the defender never goes, what follows counts as far as it is known."""
+        found = self._decide(situation)
+        ahead = [np.outer(chances, self._values[x]) for x, chances in found.following.items() if x in self._values]
+        return np.asarray(found.reward + self._discount * sum(ahead))
 
 
-def _law(memory: Memory) -> tuple[tuple[Memory, float], ...]:
-    return memory if isinstance(memory, tuple) else ()
+def best_responder(game: Game, defender: StationaryDefender) -> StationaryAttacker:
+    """Return the attacker who answers a defender without memory best, for every intent.
+
+    The answer is pure, and within 2γ `SETTLED` / (1 − γ) of the best.
+
+    Parameters
+    ----------
+    game : Game
+        With or without a horizon; with one, the answer depends on how many stages are left.
+    defender : StationaryDefender
+        Of this game, or of the same one without a horizon.
+
+    Raises
+    ------
+    InputError
+        When the discount is 1 and the game has no horizon.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.strategies.strategy import uniform_defender
+    >>> game = ncirl.games.aumann_maschler_1(discount=0.5)
+    >>> best_responder(game, uniform_defender(game)).policies["play"]
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if game.discount == 1 and game.horizon is None:
+        raise InputError(f"game '{game.name}': a discount of 1 needs a horizon; give one by `game.with_horizon`")
+    timed = game.timed()
+    playable: list[Situation] = [(state, None) for state in timed.explore() if not timed.is_terminal(state)]
+    decide = attacker_decisions(timed, defender)
+    process, _, _ = explored(playable, decide, discount=game.discount, maximise=True, limit=len(playable))
+    values, moved = np.zeros((len(playable), len(game.intents))), np.inf if playable else 0.0
+    while moved > SETTLED:
+        before, values = values, process.backup(values)
+        moved = float(np.abs(values - before).max())
+    worth = np.split(process.reward + process.moves @ values, process.first[1:])
+    return StationaryAttacker({state: _pure(each) for (state, _), each in zip(playable, worth, strict=True)})
+
+
+def _pure(worth: FloatArray) -> FloatArray:
+    """Return π[a, θ] that does what is worth most, the first of several."""
+    return np.eye(len(worth), dtype=np.float64)[:, worth.argmax(axis=0)]
+
+
+def _law(memory: Memory) -> dict[Memory, float]:
+    return dict(memory) if isinstance(memory, tuple) else {}

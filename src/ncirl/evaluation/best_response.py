@@ -15,33 +15,65 @@ secure too little.
 
 V is homogeneous in β, so β is normalised, and beliefs equal to `DIGITS` digits count as one. V changes with β by at
 most |β − β'|₁ times what the game can pay; the distances that occur are part of the error stated.
+
+How far a pair is from equilibrium is what each side would gain by answering the other best (`exploitability`),
+
+    attacker_gain = max_π' E(π', D) − E(π, D),    defender_gain = E(π, D) − min_D' E(π, D'),
+
+and nash_conv, their sum, which is zero for optimal strategies and bounds the distance of both from the value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.evaluation.decision import Choices, best_values
-from ncirl.evaluation.moves import MoveTable
-from ncirl.evaluation.tail import Tail
+from ncirl.evaluation.payoff import Payoff, expected_payoff
+from ncirl.evaluation.stages import Continuations, Tail
+from ncirl.mdp import Decision, explored
 from ncirl.model.belief import prior_of, start_laws
 from ncirl.model.game import Game
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = [
-    "AttackerResponse",
     "DefenderResponse",
+    "Exploitability",
     "Situation",
-    "attacker_choices",
+    "attacker_decisions",
     "best_response_to_attacker",
     "best_response_to_defender",
+    "exploitability",
 ]
 
 DIGITS = 12  # beliefs are told apart up to here
+
+Node = TypeVar("Node", bound=Hashable)
+Situation = tuple[State, Memory]
+BeliefNode = tuple[State, Memory, bytes]
+
+
+@dataclass(frozen=True)
+class Exploitability:
+    """What each side leaves on the table.
+
+    Attributes
+    ----------
+    attacker_gain, defender_gain : float
+        What the attacker, the defender, would gain by a best response.
+    nash_conv : float
+        What the defender concedes at most minus what the attacker secures at least.
+    error : float
+        None of the three is further off than this; with hidden memories they are over-estimates besides.
+    """
+
+    attacker_gain: float
+    defender_gain: float
+    nash_conv: float
+    error: float
 
 
 @dataclass(frozen=True)
@@ -63,46 +95,22 @@ class DefenderResponse:
     stages: int
 
 
-@dataclass(frozen=True, eq=False)
-class AttackerResponse:
-    """What the defender concedes to the best attacker.
-
-    Attributes
-    ----------
-    value : float
-        The mean over the prior.
-    per_intent : ndarray of shape (Θ,)
-        To each intent; one that the prior rules out starts like the others do on average.
-    error : float
-        `value` and `per_intent` are at most this far off.
-    stages : int
-        How many stages were looked ahead.
-    """
-
-    value: float
-    per_intent: FloatArray
-    error: float
-    stages: int
-
-
-Situation = tuple[State, Memory]
-
-
-def attacker_choices(timed: Game, defender: DefenderStrategy) -> Callable[[Situation], Choices[Situation]]:
+def attacker_decisions(timed: Game, defender: DefenderStrategy) -> Callable[[Situation], Decision[Situation]]:
     """Return what an attacker can choose at each public state and memory of a defender, all intents side by side."""
-    table = MoveTable(timed)
+    continuations = Continuations(timed)
 
-    def choices(node: Situation) -> Choices[Situation]:
+    def decide(node: Situation) -> Decision[Situation]:
         state, memory = node
-        mix, moves = defender.mix(state, memory), table.at(state)
+        mix, reward = defender.mix(state, memory), timed.stage(state).reward
+        everything = np.ones(len(reward))
         following: dict[Situation, FloatArray] = {}
-        for a, d, i, chance, after in moves.where(mix[moves.d] > 0):
+        for a, d, i, chance, after in continuations.at(state, everything, mix):
             for then, p in defender.after(state, memory, d, i):
-                chances = following.setdefault((after, then), np.zeros(timed.stage(state).shape[0]))
+                chances = following.setdefault((after, then), np.zeros(len(reward)))
                 chances[a] += mix[d] * chance * p
-        return Choices(np.einsum("d,adt->at", mix, timed.stage(state).reward), list(following.items()))
+        return Decision(np.einsum("d,adt->at", mix, reward), following)
 
-    return choices
+    return decide
 
 
 def best_response_to_defender(
@@ -112,21 +120,10 @@ def best_response_to_defender(
     stages: int | None = None,
     tolerance: float = 1e-9,
     limit: int = 200_000,
-) -> AttackerResponse:
-    """Compute what a defender concedes at most, to an attacker who knows its strategy.
+) -> Payoff:
+    """Compute what a defender concedes at most, to an attacker who knows its strategy and could see its memory.
 
-    Parameters
-    ----------
-    game : Game
-        With or without a horizon.
-    defender : DefenderStrategy
-        For the public states of ``game.timed()``; an attacker that could see its memory is answered for.
-    stages : int, optional
-        Count the payoffs of that many stages only.
-    tolerance : float
-        The error allowed where play does not end.
-    limit : int
-        The most pairs of public state and memory to look at.
+    Arguments are those of `expected_payoff`; `limit` is on situations of public state and memory.
 
     Raises
     ------
@@ -141,20 +138,12 @@ def best_response_to_defender(
     >>> best_response_to_defender(game, uniform_defender(game)).per_intent.round(6)
     array([1., 1.])
     """
-    choices = attacker_choices(game.timed(), defender)
+    tail, decide = Tail(game, stages, tolerance), attacker_decisions(game.timed(), defender)
     begins = [((s, m), share * p) for s, share in start_laws(game) for m, p in defender.begin(s)]
-    solved = best_values(
-        [node for node, _ in begins],
-        choices,
-        len(game.intents),
-        discount=game.discount,
-        tail=Tail(game, stages, tolerance),
-        tolerance=tolerance,
-        limit=limit,
-    )
+    values, error, n = _answered([node for node, _ in begins], decide, tail, limit, maximise=True)
     shares = np.array([share for _, share in begins]).reshape(len(begins), len(game.intents))
-    per_intent: FloatArray = (shares * solved.values).sum(axis=0)
-    return AttackerResponse(float(prior_of(game) @ per_intent), per_intent, solved.error, solved.stages)
+    per_intent: FloatArray = (shares * values).sum(axis=0)
+    return Payoff(float(prior_of(game) @ per_intent), per_intent, error, n)
 
 
 def best_response_to_attacker(
@@ -167,18 +156,8 @@ def best_response_to_attacker(
 ) -> DefenderResponse:
     """Compute what an attacker secures at least, against a defender who knows its strategy but not its intent.
 
-    Parameters
-    ----------
-    game : Game
-        With or without a horizon.
-    attacker : AttackerStrategy
-        For the public states of ``game.timed()``; a defender that could see its memory is answered for.
-    stages : int, optional
-        Count the payoffs of that many stages only.
-    tolerance : float
-        The error allowed where play does not end.
-    limit : int
-        The most triples of public state, memory and belief to look at.
+    The defender could see the attacker's memory too. Arguments are those of `expected_payoff`; `limit` is on situations
+    of public state, memory and belief.
 
     Raises
     ------
@@ -193,35 +172,64 @@ def best_response_to_attacker(
     >>> round(best_response_to_attacker(game, uniform_attacker(game)).value, 6)
     0.5
     """
-    process = _Answered(game.timed(), attacker)
-    tail = Tail(game, stages, tolerance)
-    prior = prior_of(game)
+    tail, prior = Tail(game, stages, tolerance), prior_of(game)
+    decisions = _DefenderDecisions(game.timed(), attacker)
     begins = [(s, m, prior * share * p) for s, share in start_laws(game) for m, p in attacker.begin(s)]
     begins = [begin for begin in begins if begin[2].any()]
-    solved = best_values(
-        [process.node(*begin) for begin in begins],
-        process.choices,
-        1,
-        discount=game.discount,
-        tail=tail,
-        tolerance=tolerance,
-        limit=limit,
-    )
-    value = -sum(float(mass.sum()) * v for (_, _, mass), v in zip(begins, solved.values[:, 0].tolist(), strict=True))
+    nodes = [decisions.node(*begin) for begin in begins]
+    values, error, n = _answered(nodes, decisions.decide, tail, limit, maximise=False)
+    value = sum(float(mass.sum() * v[0]) for (_, _, mass), v in zip(begins, values, strict=True))
     ahead = sum(game.discount**k for k in range(tail.stages))
-    pooled = process.moved * process.largest_reward * ahead**2
-    return DefenderResponse(value, solved.error + pooled, solved.stages)
+    return DefenderResponse(value, error + decisions.moved * decisions.largest_reward * ahead**2, n)
 
 
-BeliefNode = tuple[State, Memory, bytes]
+def exploitability(
+    game: Game,
+    attacker: AttackerStrategy,
+    defender: DefenderStrategy,
+    *,
+    stages: int | None = None,
+    tolerance: float = 1e-9,
+    limit: int = 200_000,
+) -> Exploitability:
+    """Compute what each side would gain by a best response; arguments as for `expected_payoff`.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.strategies.strategy import uniform_attacker, uniform_defender
+    >>> game = ncirl.games.aumann_maschler_1(discount=0.5)
+    >>> round(exploitability(game, uniform_attacker(game), uniform_defender(game)).nash_conv, 6)
+    0.5
+    """
+    payoff = expected_payoff(game, attacker, defender, stages=stages, tolerance=tolerance, limit=limit)
+    conceded = best_response_to_defender(game, defender, stages=stages, tolerance=tolerance, limit=limit)
+    secured = best_response_to_attacker(game, attacker, stages=stages, tolerance=tolerance, limit=limit)
+    return Exploitability(
+        attacker_gain=conceded.value - payoff.value,
+        defender_gain=payoff.value - secured.value,
+        nash_conv=conceded.value - secured.value,
+        error=payoff.error + conceded.error + secured.error,
+    )
 
 
-class _Answered:
-    """The defender's decisions against one attacker, as gains of minus the attacker's payoff."""
+def _answered(
+    starts: list[Node], decide: Callable[[Node], Decision[Node]], tail: Tail, limit: int, *, maximise: bool
+) -> tuple[FloatArray, float, int]:
+    """Return the values [start, k] of a process, how far off they may be, and the number of stages looked ahead."""
+    process, numbers, closed = explored(
+        starts, decide, discount=tail.discount, maximise=maximise, limit=limit, stages=tail.stages
+    )
+    values, error, n = tail.values(process, closed=closed)
+    return values[[numbers[node] for node in starts]], error, n
+
+
+class _DefenderDecisions:
+    """What a defender can choose against one attacker; it pays the attacker's gains."""
 
     def __init__(self, timed: Game, attacker: AttackerStrategy) -> None:
         self.timed, self.attacker = timed, attacker
-        self.table = MoveTable(timed)
+        self.continuations = Continuations(timed)
         self.beliefs: dict[bytes, FloatArray] = {}
         self.largest_reward = 0.0
         self.moved = 0.0  # the largest ℓ1 distance between beliefs taken for one
@@ -233,13 +241,14 @@ class _Answered:
         self.moved = max(self.moved, float(np.abs(belief - kept).sum()))
         return state, memory, key
 
-    def choices(self, node: BeliefNode) -> Choices[BeliefNode]:
+    def decide(self, node: BeliefNode) -> Decision[BeliefNode]:
         state, memory, key = node
-        reward, moves = self.timed.stage(state).reward, self.table.at(state)
+        reward = self.timed.stage(state).reward
         self.largest_reward = max(self.largest_reward, float(np.abs(reward).max()))
         plan = self.attacker.policy(state, memory) * self.beliefs[key]
         masses: dict[tuple[State, Memory, int, int], FloatArray] = {}
-        for a, d, i, chance, after in moves.where(plan.sum(axis=1)[moves.a] > 0):
+        everything = np.ones(reward.shape[1])
+        for a, d, i, chance, after in self.continuations.at(state, plan.sum(axis=1), everything):
             for then, p in self.attacker.after(state, memory, a, d, i):
                 at = (after, then, d, i)
                 masses[at] = masses.get(at, 0.0) + chance * plan[a] * p
@@ -248,4 +257,4 @@ class _Answered:
             if mass.any():
                 at_node = self.node(successor, then, mass)
                 following.setdefault(at_node, np.zeros(reward.shape[1]))[d] += mass.sum()
-        return Choices(-np.einsum("at,adt->d", plan, reward)[:, None], list(following.items()))
+        return Decision(np.einsum("at,adt->d", plan, reward)[:, None], following)

@@ -13,13 +13,13 @@ remaining mass · γ^n R / (1 − γ), is small; that number is the stated error
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import SizeError
-from ncirl.evaluation.moves import MoveTable
-from ncirl.evaluation.tail import Tail
+from ncirl.evaluation.stages import Continuations, Tail
 from ncirl.model.belief import prior_of, start_laws
 from ncirl.model.game import Game
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
@@ -31,7 +31,7 @@ Node = tuple[State, Memory, Memory]
 
 @dataclass(frozen=True, eq=False)
 class Payoff:
-    """What a pair of strategies is worth to the attacker.
+    """What the attacker gains, with a pair of strategies or by its best one.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Payoff:
     per_intent : ndarray of shape (Θ,)
         The mean of each intent; one that the prior rules out starts like the others do on average.
     error : float
-        `value` is at most this far from the payoff asked for.
+        `value` is at most this far off, and for a best response so is `per_intent`.
     stages : int
         How many stages were followed.
     """
@@ -96,7 +96,7 @@ def expected_payoff(
     n = 0
     while True:
         error = float(prior @ chain.mass.sum(axis=0)) * tail.bound(n)
-        if not len(chain.at) or n == tail.stages or (error <= tolerance and not tail.cut):
+        if not len(chain.at) or n == tail.stages or not (tail.cut or error > tolerance):
             return Payoff(float(prior @ per_intent), per_intent, error, n)
         per_intent += game.discount**n * chain.step()
         n += 1
@@ -119,8 +119,8 @@ class _Chain:
         self.attacker, self.defender, self.limit = attacker, defender, limit
         self.numbers: dict[Node, int] = {}
         self.nodes: list[Node] = []
-        self.kernels: dict[int, _Kernel] = {}
-        self.table = MoveTable(self.game)
+        self.kernel = cache(self._kernel)
+        self.continuations = Continuations(self.game)
         self.joined: tuple[bytes, _Kernel, IntArray] = (b"", self._join([]), np.zeros(0, dtype=np.intp))
         law: dict[int, FloatArray] = {}
         for state, share in start_laws(game):
@@ -135,7 +135,7 @@ class _Chain:
         """Play one stage from everywhere; return what it yields, [θ]."""
         key = self.at.tobytes()
         if key != self.joined[0]:  # a play without end soon stands at the same nodes every time
-            kernels = [self._kernel(node) for node in self.at.tolist()]
+            kernels = [self.kernel(number) for number in self.at.tolist()]
             self.joined = key, self._join(kernels), np.array([len(kernel.targets) for kernel in kernels])
         _, kernel, counts = self.joined
         gained: FloatArray = (self.mass * kernel.gain).sum(axis=0)
@@ -165,15 +165,10 @@ class _Chain:
         return found
 
     def _kernel(self, number: int) -> _Kernel:
-        if number not in self.kernels:
-            self.kernels[number] = self._expanded(*self.nodes[number])
-        return self.kernels[number]
-
-    def _expanded(self, state: State, m: Memory, n: Memory) -> _Kernel:
+        state, m, n = self.nodes[number]
         policy, mix = self.attacker.policy(state, m), self.defender.mix(state, n)
-        moves = self.table.at(state)
         led: dict[int, FloatArray] = {}
-        for a, d, i, chance, after in moves.where((policy.sum(axis=1)[moves.a] > 0) & (mix[moves.d] > 0)):
+        for a, d, i, chance, after in self.continuations.at(state, policy.sum(axis=1), mix):
             weight = policy[a] * (mix[d] * chance)
             others = self.defender.after(state, n, d, i)
             for own, p in self.attacker.after(state, m, a, d, i):

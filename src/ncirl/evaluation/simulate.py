@@ -7,23 +7,26 @@ one generator in one order, so the same seed gives the same episodes.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
+from typing import TypeVar
 
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError
-from ncirl.evaluation.tail import Tail
+from ncirl.evaluation.stages import Tail
 from ncirl.model.game import Game
 from ncirl.model.stage import Outcome
-from ncirl.strategies.players import Seed
-from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.strategies.memory import Seed, drawn
+from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStrategy, Memory, attacking, defending
 
 __all__ = ["History", "Played", "Simulation", "simulate"]
+
+T = TypeVar("T")
+Weighted = tuple[Sequence[T], list[float]]  # what may be drawn, and the running sums of its weights
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ def simulate(
     if not 0 < confidence < 1:
         raise InputError(f"confidence: must lie between 0 and 1, got {confidence:g}")
     tail = Tail(game, stages, tolerance)
-    table = _Table(game.timed(), attacker, defender, np.random.default_rng(rng).random)
+    table = _Episodes(game.timed(), attacker, defender, np.random.default_rng(rng).random)
     payoffs, intents = np.zeros(episodes), np.zeros(episodes, dtype=np.intp)
     histories = []
     for k in range(episodes):
@@ -145,69 +148,67 @@ def simulate(
     return Simulation(mean, standard_error, (mean - reach, mean + reach), truncation, means, counts, tuple(histories))
 
 
-class _Table:
+class _Episodes:
     """Everything that is drawn from, kept as running sums once it was needed."""
 
     def __init__(
         self, game: Game, attacker: AttackerStrategy, defender: DefenderStrategy, uniform: Callable[[], float]
     ) -> None:
         self.game, self.uniform = game, uniform
-        mass = np.array([start.mass for start in game.starts])
-        self.starts = _sums(mass.ravel())
-        self.begin_attacker = cache(lambda s, t: _options([(m, float(p[t])) for m, p in attacker.begin(s)]))
-        self.begin_defender = cache(lambda s: _options(defender.begin(s)))
-        self.policy = cache(lambda s, m, t: _sums(attacker.policy(s, m)[:, t]))
-        self.mix = cache(lambda s, n: _sums(defender.mix(s, n)))
-        self.after_attacker = cache(
-            lambda s, m, a, d, i, t: _options([(then, float(p[t])) for then, p in attacker.after(s, m, a, d, i)])
-        )
-        self.after_defender = cache(lambda s, n, d, i: _options(defender.after(s, n, d, i)))
+        self.starts = _numbered(np.array([start.mass for start in game.starts]).ravel())
+        self.attackers = [_Draws(attacking(attacker, theta)) for theta in range(len(game.intents))]
+        self.defender = _Draws(defending(defender))
         self.law = cache(self._law)
         self.reward = cache(lambda s, a, d, o: game.stage(s).realised(a, d, o).tolist())
 
     def play(self, stages: int, kept: list[Played] | None) -> tuple[int, float]:
         """Play an episode; return the intent and the payoff, and record the stages in `kept`."""
-        k, theta = divmod(self._draw(self.starts), len(self.game.intents))
-        state: State = self.game.starts[k].state
+        game, pick = self.game, self._pick
+        k, theta = divmod(pick(self.starts), len(game.intents))
+        state: State = game.starts[k].state
         payoff, discount = 0.0, 1.0
-        if self.game.is_terminal(state):
+        if game.is_terminal(state):
             return theta, payoff
-        m, n = self._pick(self.begin_attacker(state, theta)), self._pick(self.begin_defender(state))
+        attacker, defender = self.attackers[theta], self.defender
+        m, n = pick(attacker.begin(state)), pick(defender.begin(state))
         for _ in range(stages):
-            stage = self.game.stage(state)
+            stage = game.stage(state)
             if stage.is_terminal:
                 break
-            a, d = self._draw(self.policy(state, m, theta)), self._draw(self.mix(state, n))
-            outcomes, seen, sums = self.law(state, a, d)
-            drawn = self._draw(sums)
-            o, i = outcomes[drawn], seen[drawn]
+            a, d = pick(attacker.mix(state, m)), pick(defender.mix(state, n))
+            o, i = pick(self.law(state, a, d))
             reward = self.reward(state, a, d, o)[theta]
             payoff += discount * reward
-            discount *= self.game.discount
+            discount *= game.discount
             if kept is not None:
                 kept.append(Played(state, stage.attacker[a], stage.defender[d], stage.outcomes[o], reward))
-            m = self._pick(self.after_attacker(state, m, a, d, i, theta))
-            n = self._pick(self.after_defender(state, n, d, i))
+            m = pick(attacker.after(state, m, a, d, i))
+            n = pick(defender.after(state, n, -1, d, i))  # which does not depend on what it may not see
             state = stage.outcomes[o].state
         return theta, payoff
 
-    def _law(self, state: State, a: int, d: int) -> tuple[list[int], list[int], list[float]]:
+    def _law(self, state: State, a: int, d: int) -> Weighted[tuple[int, int]]:
         outcomes, chances = self.game.stage(state).outcome_law(a, d)
         seen = self.game.observations(state)
-        return outcomes.tolist(), [seen.index(a, d, o) for o in outcomes.tolist()], _sums(chances)
+        return [(o, seen.index(a, d, o)) for o in outcomes.tolist()], np.cumsum(chances).tolist()
 
-    def _draw(self, sums: list[float]) -> int:
-        return bisect_right(sums, self.uniform() * sums[-1]) if len(sums) > 1 else 0
-
-    def _pick(self, options: tuple[list[Memory], list[float]]) -> Memory:
-        memories, sums = options
-        return memories[self._draw(sums)]
+    def _pick(self, options: Weighted[T]) -> T:
+        found, sums = options
+        return found[drawn(sums, self.uniform())] if len(found) > 1 else found[0]
 
 
-def _sums(weights: FloatArray) -> list[float]:
-    sums: list[float] = np.cumsum(weights).tolist()
-    return sums
+class _Draws:
+    """What one side draws from."""
+
+    def __init__(self, controller: Controller) -> None:
+        self.begin = cache(lambda state: _weighted(controller.begin(state)))
+        self.mix = cache(lambda state, memory: _numbered(controller.mix(state, memory)))
+        self.after = cache(lambda *told: _weighted(controller.after(*told)))
 
 
-def _options(options: Sequence[tuple[Memory, float]]) -> tuple[list[Memory], list[float]]:
-    return [memory for memory, _ in options], _sums(np.array([p for _, p in options]))
+def _numbered(weights: FloatArray) -> Weighted[int]:
+    return range(len(weights)), np.cumsum(weights).tolist()
+
+
+def _weighted(options: Sequence[tuple[Memory, float]]) -> Weighted[Memory]:
+    return [memory for memory, _ in options], np.cumsum([p for _, p in options]).tolist()

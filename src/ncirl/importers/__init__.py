@@ -3,8 +3,6 @@
 An importer is a module with ``read(paths, options) -> Draft``; it is loaded when it is used first.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,17 +5,14 @@ of the others those are steps that BloodHound's own path finding walks, unless t
 begins at what is marked as owned, and wants what is marked as tier zero or of high value.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ncirl.errors import InputError
 from ncirl.formats.untrusted import read_json
-from ncirl.importers.bloodhound_collector import KINDS, is_collected, kind_of, nodes_and_edges
-from ncirl.importers.bloodhound_edges import TRAVERSABLE, Edge, Node
-from ncirl.importers.bloodhound_opengraph import OpenGraph, graph_of
+from ncirl.importers.bloodhound_collector import KINDS, kind_of, nodes_and_edges
+from ncirl.importers.bloodhound_graph import Edge, Node, OpenGraph, graph_of
 from ncirl.importers.draft import Draft
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.recognise import not_of_format, recognise_data
@@ -24,6 +21,27 @@ from ncirl.importers.report import shortened
 __all__ = ["read"]
 
 WANTED = "a BloodHound file (OpenGraph, or of a collector)"
+ACTIVE_DIRECTORY = """
+    AbuseTGTDelegation ADCSESC1 ADCSESC3 ADCSESC4 ADCSESC5 ADCSESC6a ADCSESC6b ADCSESC7 ADCSESC9a ADCSESC9b ADCSESC10a
+    ADCSESC10b ADCSESC13 AddAllowedToAct AddKeyCredentialLink AddMember AddSelf AdminTo AllExtendedRights AllowedToAct
+    AllowedToDelegate CanApplyGPO CanPSRemote CanRDP ClaimSpecialIdentity CoerceAndRelayNTLMToADCS
+    CoerceAndRelayNTLMToLDAP CoerceAndRelayNTLMToLDAPS CoerceAndRelayNTLMToSMB CoerceToTGT Contains ContainsIdentity
+    DCFor DCSync DumpSMSAPassword ExecuteDCOM ForceChangePassword GenericAll GenericWrite GoldenCert GPLink GPOAppliesTo
+    HasSession HasSIDHistory HasTrustKeys ManageCA ManageCertificates MemberOf Owns OwnsLimitedRights PropagatesACEsTo
+    ReadGMSAPassword ReadLAPSPassword SameForestTrust SpoofSIDHistory SQLAdmin SyncedToEntraUser SyncLAPSPassword
+    TrustedBy WriteAccountRestrictions WriteDacl WriteGPLink WriteOwner WriteOwnerLimitedRights WriteSPN
+"""
+AZURE = """
+    AZAddMembers AZAddOwner AZAddSecret AZAKSContributor AZAppAdmin AZAutomationContributor AZAvereContributor
+    AZCloudAppAdmin AZContains AZContributor AZExecuteCommand AZGetCertificates AZGetKeys AZGetSecrets AZGlobalAdmin
+    AZHasRole AZKeyVaultContributor AZLogicAppContributor AZManagedIdentity AZMemberOf AZMGAddMember AZMGAddOwner
+    AZMGAddSecret AZMGGrantAppRoles AZMGGrantRole AZNodeResourceGroup AZOwner AZOwns AZPrivilegedAuthAdmin
+    AZPrivilegedRoleAdmin AZResetPassword AZRoleApprover AZRoleEligible AZRunsAs AZUserAccessAdministrator
+    AZVMAdminLogin AZVMContributor AZWebsiteContributor SyncedToADUser
+"""
+TRAVERSABLE = frozenset(kind.lower() for kind in (ACTIVE_DIRECTORY + AZURE).split())
+"""Kinds that BloodHound's own path finding walks, in lower case."""
+
 ANYBODY = ("-513", "S-1-1-0", "S-1-5-11", "-515")  # Domain Users, Everyone, Authenticated Users, Domain Computers
 
 
@@ -34,20 +52,16 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     graphs, collections = [], []
     for file in files:
         data = read_json(file, options.size_limit)
-        graph = graph_of(data)
+        graph, kind = graph_of(data), kind_of(data)
         if graph is not None:
             graphs.append(graph)
-        elif is_collected(data):
-            _check_kind(kind_of(data), file)
+        elif kind is not None:
+            _check_kind(kind, file)
             collections.append(data)
         else:
             raise not_of_format(file, WANTED, "bloodhound", options.size_limit, recognise_data(data))
     draft = Draft("bloodhound")
-    opened = OpenGraph()
-    for graph in graphs:
-        opened.add(graph)
-    for graph in graphs:
-        opened.connect(graph)
+    opened = OpenGraph(graphs)
     for (told, item), count in opened.notes.items():
         for _ in range(min(count, 1000)):
             draft.note("assumed" if "of their own" in told else "dropped", told, item)
@@ -80,7 +94,13 @@ def _fill(draft: Draft, nodes: dict[str, Node], edges: list[Edge], options: Impo
     if not edges:
         raise InputError(f"has {len(nodes)} nodes and no edge, so there is no attack step", where)
     chosen = {kind.lower() for kind in options.settings_list("steps")}
-    steps = [edge for edge in edges if _is_step(edge, chosen)]
+    steps = []
+    for edge in edges:
+        if _is_step(edge, chosen):
+            steps.append(edge)
+        else:
+            told = "of kinds that are no steps" if edge.walkable is None or chosen else "said not to be traversable"
+            draft.note("dropped", f"edges {told}", edge.kind)
     if not steps:
         counted = [f"{kind} ({count})" for kind, count in Counter(edge.kind for edge in edges).most_common()]
         raise InputError(
@@ -88,10 +108,6 @@ def _fill(draft: Draft, nodes: dict[str, Node], edges: list[Edge], options: Impo
             f"--set steps=KIND,…: {shortened(counted, 20)}",
             where,
         )
-    for edge in edges:
-        if not _is_step(edge, chosen):
-            told = "of kinds that are no steps" if edge.walkable is None or chosen else "said not to be traversable"
-            draft.note("dropped", f"edges {told}", edge.kind)
     ends = dict.fromkeys(id_ for edge in steps for id_ in (edge.start, edge.end))
     faults = list(_missing(nodes, steps, ends, options))
     if faults:
@@ -103,8 +119,7 @@ def _fill(draft: Draft, nodes: dict[str, Node], edges: list[Edge], options: Impo
             draft.goal(id_)
     for edge in steps:
         start, end = (nodes[id_].name or id_ for id_ in (edge.start, edge.end))
-        name = f"{edge.kind} {start} > {end}"
-        draft.exploit(name, needs=[edge.start], gives=edge.end, success=edge.success, name=name)
+        draft.exploit(f"{edge.kind} {start} > {end}", needs=[edge.start], gives=edge.end, success=edge.success)
     if len(nodes) > len(ends):
         draft.note("dropped", f"{len(nodes) - len(ends)} nodes that no step touches")
 
@@ -114,7 +129,8 @@ def _missing(
 ) -> Iterator[str]:
     """Tell what neither the files nor the person say, with candidates."""
     if not (options.initial or any(nodes[id_].owned for id_ in ends)):
-        shown = shortened([nodes[id_].name or id_ for id_ in _beginnings(steps, nodes)], 10)
+        leaving = sorted(dict.fromkeys(edge.start for edge in steps), key=lambda id_: _likely(nodes[id_]))
+        shown = shortened([nodes[id_].name or id_ for id_ in leaving], 10)
         yield f"no node with a step is marked as owned; name where attackers begin with --initial, such as {shown}"
     if not (options.goals or options.intents or any(nodes[id_].prized for id_ in ends)):
         entered = Counter(edge.end for edge in steps)
@@ -131,16 +147,6 @@ def _is_step(edge: Edge, chosen: set[str]) -> bool:
     return edge.kind.lower() in TRAVERSABLE if edge.walkable is None else edge.walkable
 
 
-def _beginnings(steps: Iterable[Edge], nodes: Mapping[str, Node]) -> list[str]:
-    """Return where an attacker could begin, the most likely first: what anybody has, then users, then the rest."""
-    leaving = dict.fromkeys(edge.start for edge in steps)
-    return sorted(
-        leaving,
-        key=lambda id_: (
-            not id_.endswith(ANYBODY),
-            nodes[id_].prized,
-            not nodes[id_].name,
-            "User" not in nodes[id_].kinds,
-            nodes[id_].name,
-        ),
-    )
+def _likely(node: Node) -> tuple[bool, bool, bool, bool, str]:
+    """Order nodes to begin at, the most likely first: what anybody has, then users, then the rest."""
+    return not node.id.endswith(ANYBODY), node.prized, not node.name, "User" not in node.kinds, node.name

@@ -4,16 +4,14 @@ Files of the versions 4 to 6 (users, computers, groups, domains, OUs, GPOs, cont
 are read together, because an edge often has its ends in two of them. `meta.count` is often wrong and never used.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ncirl.importers.bloodhound_edges import Edge, Node, is_owned, is_prized
-from ncirl.importers.values import text, truth
+from ncirl.importers.bloodhound_graph import Edge, Node, is_owned, is_prized
+from ncirl.importers.values import mapping, mappings, text, truth
 
-__all__ = ["is_collected", "kind_of", "nodes_and_edges"]
+__all__ = ["KINDS", "kind_of", "nodes_and_edges"]
 
 KINDS = {
     "users": "User",
@@ -50,15 +48,12 @@ TRUST_IN, TRUST_OUT = {"Inbound", "Bidirectional", "1", "3"}, {"Outbound", "Bidi
 OWNER_RIGHTS = "S-1-3-4"  # stands for whoever the owner is; controls nothing itself
 
 
-def is_collected(data: Any) -> bool:
-    """Tell whether plain data looks like a collector's file."""
-    return isinstance(data, dict) and isinstance(data.get("meta"), dict) and ("data" in data or bool(kind_of(data)))
-
-
-def kind_of(data: Mapping[str, Any]) -> str:
-    """Return which objects a collector's file holds, in the words of its `meta`; empty where it does not say."""
-    meta = data.get("meta")
-    return text(meta.get("type")).lower() if isinstance(meta, Mapping) else ""
+def kind_of(data: Any) -> str | None:
+    """Return which objects a collector's file holds, in the words of its `meta`; None where it is no such file."""
+    if not (isinstance(data, dict) and isinstance(data.get("meta"), dict)):
+        return None
+    kind = text(data["meta"].get("type")).lower()
+    return kind if kind or "data" in data else None
 
 
 def nodes_and_edges(files: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Node], list[Edge]]:
@@ -67,28 +62,25 @@ def nodes_and_edges(files: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Node]
     Objects that are only referred to become nodes too, without a name.
     """
     nodes: dict[str, Node] = {}
-    edges: dict[tuple[str, str, str], Edge] = {}
+    edges: dict[tuple[str, str, str], None] = {}
     for data in files:
-        type_ = kind_of(data)
-        for thing in _dicts(data.get("data", data.get(type_))):
+        type_ = kind_of(data) or ""
+        for thing in mappings(data.get("data", data.get(type_))):
             own = _id(thing)
             if own and type_ != "sessions":
                 nodes[own] = _node(own, KINDS.get(type_, type_), thing)
-            for kind, start, end in _edges(thing, own):
-                if start and end and start != end:
-                    edges[kind, start, end] = Edge(kind, start, end)
-    for kind, start, end in _replications(edges):
-        edges[kind, start, end] = Edge(kind, start, end)
-    for edge in edges.values():
-        for end in (edge.start, edge.end):
+            told = _edges(thing, own)
+            edges |= dict.fromkeys((kind, start, end) for kind, start, end in told if start and end and start != end)
+    edges |= dict.fromkeys(_replications(edges))
+    for _, *ends in edges:
+        for end in ends:
             if end not in nodes:
                 nodes[end] = Node(end, prized=is_prized(end, (), {}))
-    return nodes, list(edges.values())
+    return nodes, [Edge(*edge) for edge in edges]
 
 
 def _node(own: str, kind: str, thing: Mapping[str, Any]) -> Node:
-    properties = thing.get("Properties")
-    known: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
+    known = mapping(thing.get("Properties"))
     name = text(known.get("name")) or text(known.get("displayname"))
     return Node(own, name, (kind,), is_owned((), known), is_prized(own, (kind,), known) or kind == "Domain")
 
@@ -98,7 +90,7 @@ def _edges(thing: Mapping[str, Any], own: str) -> Iterator[tuple[str, str, str]]
     if "UserSID" in thing and "ComputerSID" in thing:
         yield "HasSession", text(thing["ComputerSID"]), text(thing["UserSID"])
         return
-    for ace in _dicts(thing.get("Aces")):
+    for ace in mappings(thing.get("Aces")):
         principal, right = text(ace.get("PrincipalSID")), text(ace.get("RightName"))
         if right and not principal.endswith(OWNER_RIGHTS):
             yield right, principal, own
@@ -108,33 +100,31 @@ def _edges(thing: Mapping[str, Any], own: str) -> Iterator[tuple[str, str, str]]
         yield from ((kind, actor, own) for actor in _ids(thing.get(field)))
     yield "MemberOf", own, text(thing.get("PrimaryGroupSID") or thing.get("PrimaryGroupSid"))
     yield "Contains", _id(thing.get("ContainedBy")), own
-    for target in _dicts(thing.get("SpnTargets") or thing.get("SPNTargets")):
+    for target in mappings(thing.get("SpnTargets") or thing.get("SPNTargets")):
         yield text(target.get("Service")) or "SPNTarget", own, text(target.get("ComputerSID"))
-    for link in _dicts(thing.get("Links")):
+    for link in mappings(thing.get("Links")):
         yield "GPLink", text(link.get("GUID") or link.get("Guid")), own
     yield from _on_a_computer(thing, own)
-    for trust in _dicts(thing.get("Trusts")):
+    for trust in mappings(thing.get("Trusts")):
         yield from _trust(trust, own)
 
 
 def _on_a_computer(thing: Mapping[str, Any], own: str) -> Iterator[tuple[str, str, str]]:
     for field in ("Sessions", "PrivilegedSessions", "RegistrySessions"):
-        for session in _dicts(_results(thing.get(field))):
+        for session in mappings(_results(thing.get(field))):
             user = text(session.get("UserSID") or session.get("UserId"))
             yield "HasSession", text(session.get("ComputerSID")) or own, user
-    for group in _dicts(thing.get("LocalGroups")):
+    for group in mappings(thing.get("LocalGroups")):
         kind = LOCAL_GROUPS.get(_id(group).rpartition("-")[2])
         if kind:
             yield from ((kind, member, own) for member in _ids(_results(group)))
     for field, kind in LOCAL_LISTS.items():
         yield from ((kind, member, own) for member in _ids(_results(thing.get(field))))
-    changes = thing.get("GPOChanges")
-    if isinstance(changes, Mapping):
-        for computer in _ids(changes.get("AffectedComputers")):
-            for field, kind in LOCAL_LISTS.items():
-                yield from ((kind, member, computer) for member in _ids(changes.get(field)))
-    properties = thing.get("Properties")
-    known: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
+    changes = mapping(thing.get("GPOChanges"))
+    for computer in _ids(changes.get("AffectedComputers")):
+        for field, kind in LOCAL_LISTS.items():
+            yield from ((kind, member, computer) for member in _ids(changes.get(field)))
+    known = mapping(thing.get("Properties"))
     domain = text(thing.get("DomainSID") or known.get("domainsid"))
     if truth(thing.get("IsDC")):
         yield "DCFor", own, domain
@@ -166,10 +156,6 @@ def _replications(edges: Iterable[tuple[str, str, str]]) -> list[tuple[str, str,
 
 def _results(value: Any) -> Any:
     return value.get("Results") if isinstance(value, Mapping) else value
-
-
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _ids(value: Any) -> list[str]:

@@ -4,11 +4,9 @@ An importer names conditions by the keys of its source, in any order, and says o
 does what all formats have in common: defaults, dangling names, unreachable steps, parallel steps, ids, intents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
@@ -16,9 +14,6 @@ from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import ImportReport, NoteKind, Notes
 from ncirl.importers.values import text
 from ncirl.model.stage import LARGEST_REWARD
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["MOST_PARTS", "Draft", "DraftCondition", "DraftExploit", "Imported"]
 

@@ -5,13 +5,12 @@ one, and the rest gets ids, defaults and intents. A condition is reachable when 
 of a step all of whose needs are reachable; since conditions are never lost, what is dropped here cannot matter.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
+from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
 from ncirl.importers.draft import Draft, DraftExploit, Imported
 from ncirl.importers.intents import choose_intents
@@ -26,35 +25,36 @@ MOST_LISTED = 20
 
 def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Imported:
     """Turn a draft into an attack graph with a report; see `Draft.finish`."""
+    where = ", ".join(files)
     notes = deepcopy(draft.notes)
-    names = ConditionNames(draft.conditions.values())
-    start = {condition.key for condition in draft.conditions.values() if condition.initial}
-    start |= {names.find(given, "initial") for given in options.initial}
-    folded = {condition.key for condition in draft.conditions.values() if condition.folded}
+    conditions = list(draft.conditions.values())
+    names = ConditionNames(conditions)
+    start = {c.key for c in conditions if c.initial} | {names.find(given, "initial") for given in options.initial}
+    folded = {c.key for c in conditions if c.folded}
     if not draft.exploits:
-        raise InputError("has no attack step", _where(files))
+        raise InputError("has no attack step", where)
     steps = list(_sound(draft, start, notes))
-    start |= _entries(draft, steps, start, start - folded, notes, files)
-    depth = _depths(steps, start)
+    start |= _entries(steps, start, start - folded, notes, where)
+    depth = rounds_to(start, [(step.needs, step.gives) for step in steps])
     for step in steps:
-        if any(key not in depth for key in step.needs):
+        if not depth.keys() >= set(step.needs):
             notes.add("dropped", "steps that cannot be reached from the start", step.name)
-    steps = [step for step in steps if all(key in depth for key in step.needs)]
+    steps = [step for step in steps if depth.keys() >= set(step.needs)]
     if not steps:
-        raise InputError(["no attack step is left", *map(str, notes.all())], _where(files))
+        raise InputError(["no attack step is left", *map(str, notes.all())], where)
     if options.merge:
         steps = _merged(steps, folded, notes)
-    used = {key for step in steps for key in (*step.needs, step.gives)} - folded
-    for condition in draft.conditions.values():
-        if condition.key not in used and not condition.folded:
-            why = "that no step needs" if condition.key in start else "that cannot be reached from the start"
-            notes.add("dropped", f"conditions {why}", names.id(condition.key))
     needed = {key for step in steps for key in step.needs}
+    used = needed.union(step.gives for step in steps) - folded
+    for c in conditions:
+        if not (c.key in used or c.folded):
+            why = "that no step needs" if c.key in start else "that cannot be reached from the start"
+            notes.add("dropped", f"conditions {why}", names.id(c.key))
     intents, intents_from = choose_intents(draft, options, names, depth, needed, notes)
     graph = AttackGraph(
         conditions=tuple(
             Condition(names.id(c.key), c.key in start, c.label if c.label != names.id(c.key) else "")
-            for c in draft.conditions.values()
+            for c in conditions
             if c.key in used
         ),
         exploits=tuple(_exploits(steps, folded, names, options)),
@@ -85,14 +85,7 @@ def _sound(draft: Draft, start: set[str], notes: Notes) -> Iterator[DraftExploit
             yield step
 
 
-def _entries(
-    draft: Draft,
-    steps: Sequence[DraftExploit],
-    start: set[str],
-    initial: set[str],
-    notes: Notes,
-    files: tuple[str, ...],
-) -> set[str]:
+def _entries(steps: Sequence[DraftExploit], start: set[str], initial: set[str], notes: Notes, where: str) -> set[str]:
     """Return the conditions to begin with where none is known: those that steps need and none gives."""
     if any(start.issuperset(step.needs) for step in steps) or not steps:
         return set()
@@ -102,34 +95,10 @@ def _entries(
     if initial or not sources:
         held = f"no step can be taken from {shortened(sorted(initial))}" if initial else "nothing holds from the start"
         shown = shortened(sources or list(needed), MOST_LISTED)
-        raise InputError(f"{held}; name where attackers begin with --initial, such as {shown}", _where(files))
+        raise InputError(f"{held}; name where attackers begin with --initial, such as {shown}", where)
     for key in sources:
         notes.add("assumed", "nothing is known to hold from the start, so what no step gives does (see --initial)", key)
     return set(sources)
-
-
-def _depths(steps: Sequence[DraftExploit], start: set[str]) -> dict[str, int]:
-    """Return, for every reachable condition, the least rounds of steps it takes."""
-    missing = [len([key for key in step.needs if key not in start]) for step in steps]
-    waiting: dict[str, list[int]] = defaultdict(list)
-    for number, step in enumerate(steps):
-        for key in step.needs:
-            if key not in start:
-                waiting[key].append(number)
-    depth = dict.fromkeys(start, 0)
-    ready = [number for number, count in enumerate(missing) if not count]
-    rounds = 0
-    while ready:
-        rounds += 1
-        gained = list(dict.fromkeys(steps[number].gives for number in ready if steps[number].gives not in depth))
-        depth |= dict.fromkeys(gained, rounds)
-        ready = []
-        for key in gained:
-            for number in waiting[key]:
-                missing[number] -= 1
-                if not missing[number]:
-                    ready.append(number)
-    return depth
 
 
 def _merged(steps: Iterable[DraftExploit], folded: set[str], notes: Notes) -> list[DraftExploit]:
@@ -138,14 +107,12 @@ def _merged(steps: Iterable[DraftExploit], folded: set[str], notes: Notes) -> li
     for step in steps:
         alike[frozenset(key for key in step.needs if key not in folded), step.gives].append(step)
     kept = []
+    told = "groups of steps that need and give the same are one each, the likeliest, so that one block stops all"
     for group in alike.values():
         known = [step for step in group if step.success is not None] or group
         best = max(known, key=lambda step: (step.success or 0.0, -(step.attack_cost or 0.0)))
         kept.append(best)
         if len(group) > 1:
-            told = (
-                "groups of steps that need and give the same are one each, the likeliest, so that one block stops all"
-            )
             notes.add("merged", told, f"{best.name} (one of {len(group)})")
     return kept
 
@@ -195,7 +162,3 @@ def _report(
         },
         notes=notes.all(),
     )
-
-
-def _where(files: tuple[str, ...]) -> str:
-    return ", ".join(files)

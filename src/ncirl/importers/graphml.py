@@ -4,8 +4,6 @@ Types of keys are not needed: values are read as what they are used for, so that
 types do no harm.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,9 +13,8 @@ from ncirl.errors import InputError
 from ncirl.formats.untrusted import is_xml, read_xml
 from ncirl.importers.draft import Draft
 from ncirl.importers.node_graph import Edge, NodeGraph, check_size, fill
-from ncirl.importers.one_file import one_file
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.recognise import not_of_format
+from ncirl.importers.recognise import not_of_format, one_file
 from ncirl.importers.values import truth
 
 __all__ = ["read"]
@@ -73,7 +70,7 @@ def _graph(root: Element, draft: Draft, where: str) -> NodeGraph:
         found = Edge(source, target, defaults["edge"] | _data(edge, names))
         graph.edges.append(found)
         if graph.directed and truth(edge.get("directed")) is False:
-            graph.edges.append(Edge(target, source, found.attributes))
+            graph.edges.append(found.turned())
     for _ in root.iter("hyperedge"):
         draft.note("dropped", "hyperedges, which are not read")
     return graph

@@ -1,19 +1,15 @@
 """What attackers may want: from a file, from goals that a person names, from the source, or guessed and said so."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ncirl.attack_graphs.graph import Intent
 from ncirl.errors import InputError
 from ncirl.formats.untrusted import read_data
+from ncirl.importers.draft import Draft
 from ncirl.importers.names import ConditionNames, unique_ids
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import Notes, shortened
-
-if TYPE_CHECKING:
-    from ncirl.importers.draft import Draft
 
 __all__ = ["choose_intents"]
 
@@ -32,18 +28,10 @@ def choose_intents(
     needed: set[str],
     notes: Notes,
 ) -> tuple[tuple[Intent, ...], str]:
-    """Return the intents and where they come from, in words.
+    """Return the intents and where they come from, in words; guesses are told in the notes.
 
-    Parameters
-    ----------
-    draft, options, names
-        What was read, what a person decided, and the ids.
-    depth : mapping
-        For each condition that can be reached, by key, the least rounds of steps it takes; 0 for those of the start.
-    needed : set
-        Keys of the conditions that some step needs.
-    notes : Notes
-        Where guesses are told.
+    `depth` has the least rounds of steps to each condition that can be reached, 0 for those of the start; `needed` are
+    the conditions that some step needs.
 
     Raises
     ------
@@ -56,16 +44,14 @@ def choose_intents(
         goals = [_gained(name, "goal", names, depth) for name in options.goals]
         paid = {key: draft.goals.get(key) for key in goals}
         return _one_each(paid, options, names), "one per goal given, equally likely"
-    rewards = {
-        intent: _gainable(paid, "rewards of the source for what cannot be gained", depth, notes)
-        for intent, paid in draft.rewards.items()
-    }
-    paying = {intent: paid for intent, paid in rewards.items() if any(value > 0 for value in paid.values())}
+    told = "rewards of the source for what cannot be gained"
+    rewards = {intent: _gainable(paid, told, depth, notes) for intent, paid in draft.rewards.items()}
+    paying = [(intent, paid) for intent, paid in rewards.items() if any(value > 0 for value in paid.values())]
     if paying:
-        told = "those of the source, equally likely"
-        named = unique_ids(paying)
-        by_id = [{names.id(key): value for key, value in paid.items()} for paid in paying.values()]
-        return tuple(Intent(i, 1 / len(paying), paid) for i, paid in zip(named, by_id, strict=True)), told
+        ids = unique_ids(intent for intent, _ in paying)
+        by_id = [{names.id(key): value for key, value in paid.items()} for _, paid in paying]
+        intents = tuple(Intent(id_, 1 / len(ids), paid) for id_, paid in zip(ids, by_id, strict=True))
+        return intents, "those of the source, equally likely"
     stated = _gainable(draft.goals, "goals of the source that cannot be gained", depth, notes)
     if stated:
         return _one_each(stated, options, names), "one per goal of the source, equally likely"
@@ -92,11 +78,8 @@ def _one_each(goals: Mapping[str, float | None], options: ImportOptions, names: 
 def _guessed(draft: Draft, depth: Mapping[str, int], needed: set[str]) -> dict[str, str]:
     gained = sorted((key for key, rounds in depth.items() if rounds), key=lambda key: -depth[key])
     sinks = [key for key in gained if key not in needed]
-    told = (
-        "no step needs it"
-        if len(sinks) <= MOST_GUESSED
-        else f"it is among the deepest of {len(sinks)} that no step needs"
-    )
+    many = len(sinks) > MOST_GUESSED
+    told = f"it is among the deepest of {len(sinks)} that no step needs" if many else "no step needs it"
     guesses = dict.fromkeys(sinks[:MOST_GUESSED], told)
     offered = [key for key in draft.guesses if depth.get(key, 0) and key not in guesses]
     guesses |= {key: draft.guesses[key] for key in offered[:MOST_GUESSED]}
@@ -132,25 +115,17 @@ def _from_file(options: ImportOptions, names: ConditionNames, depth: Mapping[str
         if any(prior is not None for prior in priors):
             raise InputError("give every intent a prior, or none to make them equally likely", where)
         priors = [1 / len(given)] * len(given)
+    at = f"{where}: condition"
     return tuple(
-        Intent(
-            intent.id,
-            prior or 0.0,
-            {
-                names.id(_gained(name, f"{where}: condition", names, depth)): paid
-                for name, paid in intent.rewards.items()
-            },
-        )
-        for intent, prior in zip(given, priors, strict=True)
+        Intent(i.id, prior or 0.0, {names.id(_gained(c, at, names, depth)): paid for c, paid in i.rewards.items()})
+        for i, prior in zip(given, priors, strict=True)
     )
 
 
 def _gained(name: str, where: str, names: ConditionNames, depth: Mapping[str, int]) -> str:
-    key = names.find(name, where)
+    key, place = names.find(name, where), f"{where} '{name}'"
     if key not in depth:
-        raise InputError(
-            "cannot be reached from the start by any steps; the report says what was dropped", f"{where} '{name}'"
-        )
+        raise InputError("cannot be reached from the start by any steps; the report says what was dropped", place)
     if depth[key] == 0:
-        raise InputError("holds from the start, so that nobody can gain it", f"{where} '{name}'")
+        raise InputError("holds from the start, so that nobody can gain it", place)
     return key

@@ -7,44 +7,142 @@ are facts about the system: they hold or not from the start, and are no conditio
   how the language says "no password required"). A status between 0 and 1 scales the success of what depends on it.
 - A step without a time to compromise succeeds at once, as the language has it; see `mal_ttc` for the others.
 - The attacker begins where the file says: entry points, steps that are compromised, steps called ``firstSteps``.
+- Children are followed and parents derived from them, because `parents` may be null or lack the attacker's edges.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ncirl.formats.untrusted import read_data
 from ncirl.importers.draft import Draft
-from ncirl.importers.mal_steps import FACTS, MalGraph, Step, steps_of
 from ncirl.importers.mal_ttc import success_of, time_of
-from ncirl.importers.one_file import one_file
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.recognise import not_of_format, recognise_data
+from ncirl.importers.recognise import not_of_format, one_file, recognise_data
+from ncirl.importers.values import chance, mapping, mappings, text, truth
 
 __all__ = ["read"]
 
 WANTED = "a mal-toolbox attack graph"
+FACTS = ("defense", "exist", "notExist")
+TYPES = {name.lower(): name for name in ("or", "and", *FACTS)} | {"defence": "defense"}
+ENTRY = "firststeps"
+NOBODY = ("", "[]", "{}", "none", "null")
+
+
+@dataclass
+class _Step:
+    """One step of the file; None where it says nothing."""
+
+    key: str
+    type: str
+    name: str
+    ttc: Any = None
+    status: float | None = None  # of a defence, 1 on
+    exists: bool | None = None
+    viable: bool | None = None
+    entry: bool = False
+    parents: dict[str, None] = field(default_factory=dict)
 
 
 def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     """Read one mal-toolbox attack graph."""
     path = one_file(paths, WANTED)
     data = read_data(path, options.size_limit)
-    graph = steps_of(data)
-    if graph is None:
+    sources = _sources(data)
+    if sources is None:
         raise not_of_format(path, WANTED, "mal", options.size_limit, recognise_data(data))
     draft = Draft("mal")
-    for told, item in graph.notes:
-        draft.note("dropped", told, item)
-    _fill(draft, graph, options)
+    attackers = mapping(data).get("attackers")
+    steps = _steps(draft, sources, mappings([*attackers.values()] if isinstance(attackers, dict) else attackers))
+    # mal-toolbox writes maps, made from a language, in whose way silence is to be read; the older lists are not
+    _fill(draft, steps, options, is_language=isinstance(data, dict))
     return draft
 
 
-def _fill(draft: Draft, graph: MalGraph, options: ImportOptions) -> None:
-    holds = {step.key: _holds(draft, step) for step in graph.steps.values() if _is_fact(draft, step, graph)}
-    attacks = [step for step in graph.steps.values() if step.key not in holds]
+def _sources(data: Any) -> list[tuple[str, Mapping[str, Any]]] | None:
+    """Return the entries of a file with their keys, whatever its dialect; None where there are none."""
+    steps = data.get("attack_steps") if isinstance(data, dict) else data
+    if isinstance(data, dict) and steps is None and data and all(_looks_like_step(value) for value in data.values()):
+        steps = data
+    if isinstance(steps, dict):
+        return [(text(key), value) for key, value in steps.items() if isinstance(value, Mapping)]
+    if isinstance(steps, list) and any(_looks_like_step(value) for value in steps):
+        return [(text(value.get("full_name")) or text(value.get("id")), value) for value in mappings(steps)]
+    return None
+
+
+def _looks_like_step(value: Any) -> bool:
+    return isinstance(value, Mapping) and "type" in value and ("children" in value or "links" in value)
+
+
+def _steps(
+    draft: Draft, sources: Iterable[tuple[str, Mapping[str, Any]]], attackers: Iterable[Mapping[str, Any]]
+) -> dict[str, _Step]:
+    """Return the steps by key, with their parents and where the attackers begin."""
+    steps: dict[str, _Step] = {}
+    kept: dict[str, Mapping[str, Any]] = {}
+    by_id: dict[str, str] = {}
+    for key, source in sources:
+        type_ = TYPES.get(text(source.get("type")).lower())
+        if type_ is None or not key:
+            told = "entries that are no step: no id, or a type that is not known"
+            draft.note("dropped", told, key or "without an id")
+        elif key in steps:
+            draft.note("dropped", "steps whose id is there already", key)
+        else:
+            steps[key] = _step(key, type_, source)
+            kept[key] = source
+            by_id.setdefault(text(source.get("id")), key)
+
+    def referred(given: Any, where: str) -> Iterator[str]:
+        """Yield the keys of the steps that a list, or a map of ids to names, refers to."""
+        pairs: Iterable[tuple[Any, Any]] = given.items() if isinstance(given, Mapping) else ()
+        if isinstance(given, list):
+            pairs = zip(given, given, strict=True)
+        for number, name in pairs:
+            found = text(name) if text(name) in steps else by_id.get(text(number)) or by_id.get(text(name))
+            if found is None:
+                draft.note("dropped", "references to steps that are not in the file", f"{text(name)} (in {where})")
+            else:
+                yield found
+
+    for key, source in kept.items():
+        for child in referred(source.get("children", source.get("links")), key):
+            steps[child].parents[key] = None
+    for key, source in kept.items():
+        steps[key].parents |= dict.fromkeys(referred(source.get("parents"), key))
+    for attacker in attackers:
+        for begun in ("entry_points", "reached_attack_steps"):
+            for key in referred(attacker.get(begun), "attackers"):
+                steps[key].entry = True
+    return steps
+
+
+def _step(key: str, type_: str, source: Mapping[str, Any]) -> _Step:
+    last = key.rpartition(":")[2]
+    name = text(source.get("name") or source.get("atkname")) or last
+    by, status = source.get("compromised_by"), source.get("defense_status")
+    known, on = chance(status), truth(status)
+    return _Step(
+        key=key,
+        type=type_,
+        name=name,
+        ttc=source.get("ttc"),
+        status=float(on) if known is None and on is not None else known,
+        exists=truth(source.get("existence_status")),
+        viable=truth(source.get("is_viable")),
+        entry=(text(by).lower() not in NOBODY if isinstance(by, str) else bool(by))
+        or ENTRY in (name.lower(), last.lower()),
+    )
+
+
+def _fill(draft: Draft, steps: Mapping[str, _Step], options: ImportOptions, is_language: bool) -> None:
+    defences = {step.name for step in steps.values() if step.type == "defense" and step.name}
+    holds = {step.key: _holds(draft, step) for step in steps.values() if _is_fact(draft, step, defences)}
+    attacks = [step for step in steps.values() if step.key not in holds]
     entries = dict.fromkeys(step.key for step in attacks if step.entry)
     if not entries and not options.initial:
         entries = dict.fromkeys(step.key for step in attacks if not step.parents)
@@ -56,7 +154,7 @@ def _fill(draft: Draft, graph: MalGraph, options: ImportOptions) -> None:
         if step.viable is False and step.key not in entries:
             draft.note("dropped", "steps that the file calls not viable", step.key)
         elif step.key not in entries:
-            _attack(draft, step, holds, graph.is_language)
+            _attack(draft, step, holds, is_language)
     needed = {parent for step in attacks if step.type == "and" for parent in step.parents}
     for step in attacks:
         if not step.parents and step.key not in entries and step.key in needed:
@@ -64,68 +162,68 @@ def _fill(draft: Draft, graph: MalGraph, options: ImportOptions) -> None:
             draft.note("assumed", told, step.key)
 
 
-def _is_fact(draft: Draft, step: Step, graph: MalGraph) -> bool:
+def _is_fact(draft: Draft, step: _Step, defences: set[str]) -> bool:
     if step.type in FACTS:
         return True
-    if step.parents or step.entry or step.name not in graph.defence_names:
+    if step.parents or step.entry or step.name not in defences:
         return False
     draft.note("assumed", f"typed {step.type}, but named like the defences and without parents: a defence", step.key)
     return True
 
 
-def _holds(draft: Draft, step: Step) -> float | None:
+def _holds(draft: Draft, step: _Step) -> float | None:
     """Return how likely a fact holds; None where the file does not say."""
     if step.type in ("exist", "notExist"):
         if step.exists is None:
             draft.note("assumed", f"{step.type} steps without a status hold", step.key)
             return 1.0
         return float(step.exists == (step.type == "exist"))
+    time = time_of(step.ttc)
     if step.status is not None:
-        chance = step.status
+        on = step.status
+    elif time is not None and time.mean is None:
+        on = time.possible
+    elif step.viable is False:
+        on = 1.0
     else:
-        time = time_of(step.ttc)
-        if time is not None and time.mean is None:
-            chance = time.possible
-        elif step.viable is False:
-            chance = 1.0
-        else:
-            if time is not None:
-                draft.note("dropped", "times to compromise of defences, which have none", step.key)
-            draft.note("assumed", "defences without a status are off", step.key)
-            return None
-    if chance >= 1:
+        if time is not None:
+            draft.note("dropped", "times to compromise of defences, which have none", step.key)
+        draft.note("assumed", "defences without a status are off", step.key)
+        return None
+    if on >= 1:
         draft.note("assumed", "defences that are on stay on: what needs them off cannot be reached", step.key)
-    elif chance > 0:
+    elif on > 0:
         draft.note("assumed", "defences that are on with a chance scale each attempt by it", step.key)
-    return max(1.0 - chance, 0.0)
+    return max(1.0 - on, 0.0)
 
 
-def _attack(draft: Draft, step: Step, holds: Mapping[str, float | None], is_language: bool) -> None:
+def _attack(draft: Draft, step: _Step, holds: Mapping[str, float | None], is_language: bool) -> None:
     """Add the ways to take one attack step."""
     success = _success(draft, step)
-    facts = [parent for parent in step.parents if parent in holds]
+    facts = {parent: holds[parent] for parent in step.parents if parent in holds}
     before = [parent for parent in step.parents if parent not in holds]
-    certain = [holds[parent] for parent in facts]
+    ways: list[tuple[list[str], str, float]] = []  # what is needed, by what name, and what scales the success
     if step.type == "and":
-        chance = math.prod(1.0 if value is None else value for value in certain)
-        if chance == 0:
+        scale = math.prod(1.0 if value is None else value for value in facts.values())
+        if scale == 0:
             draft.note("dropped", "and-steps that a fact makes impossible", step.key)
         elif step.parents:
-            draft.exploit(step.key, needs=before, gives=step.key, success=_scaled(success, chance))
-        return
-    ways: list[tuple[list[str], str, float]] = [([parent], parent, 1.0) for parent in before]
-    for parent, value in zip(facts, certain, strict=True):
-        if value is None and before and not is_language:
-            draft.note("assumed", "a defence that is off by assumption is no way into an or-step", step.key)
-        elif value != 0:
-            draft.note("assumed", "or-steps below a fact that holds can be taken at once", step.key)
-            ways.append(([], parent, 1.0 if value is None else value))
-    for needs, parent, chance in ways:
+            ways = [(before, step.key, scale)]
+    else:
+        ways = [([parent], parent, 1.0) for parent in before]
+        for parent, value in facts.items():
+            if value is None and before and not is_language:
+                draft.note("assumed", "a defence that is off by assumption is no way into an or-step", step.key)
+            elif value != 0:
+                draft.note("assumed", "or-steps below a fact that holds can be taken at once", step.key)
+                ways.append(([], parent, 1.0 if value is None else value))
+    for needs, parent, scale in ways:
         name = step.key if len(ways) == 1 else f"{step.key} from {parent}"
-        draft.exploit(step.key, needs=needs, gives=step.key, success=_scaled(success, chance), name=name)
+        scaled = None if success is None else success * scale
+        draft.exploit(step.key, needs=needs, gives=step.key, success=scaled, name=name)
 
 
-def _success(draft: Draft, step: Step) -> float | None:
+def _success(draft: Draft, step: _Step) -> float | None:
     if step.ttc is None:
         draft.note("assumed", "steps without a time to compromise succeed at once, as the language has it")
         return 1.0
@@ -135,7 +233,3 @@ def _success(draft: Draft, step: Step) -> float | None:
     else:
         draft.note("assumed", "times to compromise become the chance to succeed in one stage, a stage being a day")
     return success
-
-
-def _scaled(success: float | None, chance: float) -> float | None:
-    return None if success is None else success * chance

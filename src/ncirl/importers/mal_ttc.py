@@ -10,8 +10,6 @@ other distributions it is the exponential with the same mean. p is drawn once in
 here, which is kinder to a patient attacker. Where a mean is infinite the median stands for it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,12 +26,6 @@ class Time:
 
     possible: float
     mean: float | None = None
-
-    def within_a_stage(self) -> float:
-        """Return the chance that the step succeeds in one stage."""
-        if not self.mean:
-            return self.possible
-        return self.possible * -math.expm1(-1 / self.mean)
 
 
 INSTANT, NEVER = Time(1.0), Time(0.0)
@@ -62,8 +54,10 @@ def success_of(ttc: Any) -> float | None:
     >>> round(success_of({"type": "function", "name": "HardAndUncertain", "arguments": []}), 6)
     0.047581
     """
-    found = time_of(ttc)
-    return None if found is None else found.within_a_stage()
+    time = time_of(ttc)
+    if time is None or not time.mean:
+        return None if time is None else time.possible
+    return time.possible * -math.expm1(-1 / time.mean)
 
 
 def time_of(ttc: Any) -> Time | None:
@@ -80,13 +74,12 @@ def time_of(ttc: Any) -> Time | None:
     name = text(ttc.get("name")).lower()
     arguments = ttc.get("arguments") or []
     values = [number(argument) for argument in arguments] if isinstance(arguments, list) else [None]
-    given_values = [value for value in values if value is not None]
     if name in NAMED:
         return NAMED[name]
-    if name not in DISTRIBUTIONS or len(given_values) < len(values):
+    if name not in DISTRIBUTIONS or None in values:
         return None
     try:
-        return DISTRIBUTIONS[name](*given_values)
+        return DISTRIBUTIONS[name](*values)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):  # as many arguments as it takes, in their range
         return None
 

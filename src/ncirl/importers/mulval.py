@@ -5,20 +5,19 @@ arc leads from a conclusion to a premise. Derived facts become conditions, rules
 derived premises, and the facts of the input, which always hold, are folded into the start.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import prod
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 from ncirl.errors import InputError
 from ncirl.formats.untrusted import is_xml, parse_xml, read_csv, read_text, read_xml
 from ncirl.importers.draft import Draft
-from ncirl.importers.mulval_dot import OPENING, read_dot
+from ncirl.importers.mulval_dot import OPENING, ArcRow, VertexRow, read_dot
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.recognise import not_of_format, recognise
 from ncirl.importers.values import chance
@@ -41,9 +40,7 @@ NAMED_CHANCES = {  # what MulVAL's rules may say instead of a number
     "cap_h": 0.1,
 }
 MOST_FAULTS = 20  # told at once
-VertexRow = tuple[str, str, str, str, str]  # place, id, fact, type, metric
-ArcRow = tuple[str, str, str]  # place, src (conclusion), dst (premise)
-WHOLE = re.compile(r"(-?\d+)\.0+")
+WHOLE = re.compile(r"(-?\d+)(\.0+)?")
 
 
 @dataclass(frozen=True)
@@ -80,26 +77,23 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files that belong to what is given: those of a folder, the other one of the CSV pair."""
     for path in paths:
         if path.is_dir():
             yield from _of_directory(path)
-        elif len(paths) == 1 and path.name.lower() in PAIR:
-            beside = {child.name.lower(): child for child in path.resolve().parent.iterdir()}
-            yield path
+            continue
+        yield path
+        if len(paths) == 1 and path.name.lower() in PAIR:
             other = PAIR[1 - PAIR.index(path.name.lower())]
-            if other in beside:
-                yield beside[other]
-        else:
-            yield path
+            beside = {child.name.lower(): child for child in path.resolve().parent.iterdir()}
+            yield from [beside[other]] if other in beside else []
 
 
 def _of_directory(path: Path) -> list[Path]:
     inside = {child.name.lower(): child for child in sorted(path.iterdir())}
-    if all(name in inside for name in PAIR):
-        return [inside[name] for name in PAIR]
-    for name in ("attackgraph.xml", "attackgraph.dot", "attackgraph.txt"):
-        if name in inside:
-            return [inside[name]]
+    for names in (PAIR, ("attackgraph.xml",), ("attackgraph.dot",), ("attackgraph.txt",)):
+        if all(name in inside for name in names):
+            return [inside[name] for name in names]
     raise InputError("has no VERTICES.CSV with ARCS.CSV, AttackGraph.xml, .dot or .txt; name the files", str(path))
 
 
@@ -108,7 +102,7 @@ def _rows(path: Path, limit: int) -> tuple[list[VertexRow], list[ArcRow]]:
         return _xml_rows(path, limit)
     source = read_text(path, limit)
     if OPENING.match(source):
-        return read_dot(path, limit)
+        return read_dot(source, str(path), limit)
     kind = recognise(path, limit)
     if (kind is None and path.suffix.lower() not in (".csv", ".txt")) or (kind is not None and kind.format != "mulval"):
         raise not_of_format(path, WANTED, "mulval", limit, kind)
@@ -124,7 +118,7 @@ def _csv_rows(path: Path, limit: int) -> tuple[list[VertexRow], list[ArcRow]]:
         if kind is not None:
             metric = row[kind + 1] if kind + 1 < len(row) else ""
             vertices.append((f"line {line}", _id(row[0]), ",".join(row[1:kind]), row[kind].upper(), metric))
-        elif len(row) >= 2 and re.fullmatch(r"-?\d+(\.0+)?", row[0]) and re.fullmatch(r"-?\d+(\.0+)?", row[1]):
+        elif len(row) >= 2 and all(WHOLE.fullmatch(cell) for cell in row[:2]):
             arcs.append((f"line {line}", _id(row[0]), _id(row[1])))
         elif vertices or arcs or line > 1:  # else a header
             raise InputError(
@@ -146,17 +140,22 @@ def _xml_rows(path: Path, limit: int) -> tuple[list[VertexRow], list[ArcRow]]:
         root = parse_xml(repaired, str(path), limit)
     if root.tag.lower() != "attack_graph":
         raise not_of_format(path, WANTED, "mulval", limit)
-    rows: list[list[str]] = []
-    for element, parts in (("vertex", ("id", "fact", "type")), ("arc", ("src", "dst"))):
-        for number, found in enumerate(root.iter(element), start=1):
-            texts = {child.tag.lower(): (child.text or "").strip() for child in found}
-            for part in parts:
-                if not texts.get(part):
-                    raise InputError(f"{element} {number} has no <{part}>", str(path))
-            rows.append([f"{element} {number}", *(texts[part] for part in parts), texts.get("metric", "")])
-    vertices = [(place, _id(k), fact, kind.upper(), m) for place, k, fact, kind, m in (r for r in rows if len(r) == 5)]
-    arcs = [(place, _id(src), _id(dst)) for place, src, dst, _ in (r for r in rows if len(r) == 4)]
-    return vertices, arcs
+    vertices: list[VertexRow] = [
+        (place, _id(found["id"]), found["fact"], found["type"].upper(), found.get("metric", ""))
+        for place, found in _elements(root, "vertex", ("id", "fact", "type"), str(path))
+    ]
+    arcs = _elements(root, "arc", ("src", "dst"), str(path))
+    return vertices, [(place, _id(found["src"]), _id(found["dst"])) for place, found in arcs]
+
+
+def _elements(root: Element, tag: str, needed: Iterable[str], where: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the elements of one kind with their place, as the texts of their parts."""
+    for number, element in enumerate(root.iter(tag), start=1):
+        texts = {part.tag.lower(): (part.text or "").strip() for part in element}
+        for name in needed:
+            if not texts.get(name):
+                raise InputError(f"{tag} {number} has no <{name}>", where)
+        yield f"{tag} {number}", texts
 
 
 def _escaped(source: str) -> str:
@@ -249,13 +248,9 @@ def _successes(
         meant = " times ".join(["metrics of rules"] * rules + ["metrics of facts"] * facts)
         draft.note("assumed", f"{meant} are success probabilities")
     found: dict[str, float | None] = {}
-    for key, vertex in vertices.items():
-        if vertex.kind != AND:
-            continue
-        factors = [vertex.metric] if rules else []
-        if facts:
-            leaves = [vertices[p] for p in premises.get(key, ()) if p in vertices and vertices[p].kind == LEAF]
-            factors += [leaf.metric for leaf in leaves]
+    for key in (key for key, vertex in vertices.items() if vertex.kind == AND):
+        leaves = [vertices[p] for p in premises.get(key, ()) if p in vertices and vertices[p].kind == LEAF]
+        factors = [vertices[key].metric] * rules + [leaf.metric for leaf in leaves] * facts
         known = [factor for factor in factors if factor]  # 0 stands for none
         found[key] = prod(known) if known else None
     return found

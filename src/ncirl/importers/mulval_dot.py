@@ -4,19 +4,18 @@ A label is ``id:fact:metric``, the metric and the fact at times left out; the sh
 is needed of the DOT language is read: nodes, edges (chains too), attributes, comments, defaults for nodes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 from ncirl.errors import InputError
-from ncirl.formats.untrusted import BYTES_PER_ROW, SIZE_LIMIT, read_text
+from ncirl.formats.untrusted import BYTES_PER_ROW
 from ncirl.importers.values import number
 
-__all__ = ["OPENING", "read_dot"]
+__all__ = ["OPENING", "ArcRow", "VertexRow", "read_dot"]
 
+VertexRow = tuple[str, str, str, str, str]  # place, id, fact, type, metric
+ArcRow = tuple[str, str, str]  # place, src (conclusion), dst (premise), as in ARCS.CSV
 OPENING = re.compile(r"\s*+(?:(?://|#)[^\n]*+\s*+)*+(?:strict\s++)?(?:di)?graph\b[^{]*+\{", re.IGNORECASE)
 TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)
@@ -30,30 +29,20 @@ TYPES = {"OR": "OR", "AND": "AND", "LEAF": "LEAF", "ROOT": "LEAF"}  # tools that
 RESERVED = ("node", "edge", "graph", "subgraph")
 
 
-def read_dot(
-    path: Path, limit: int = SIZE_LIMIT
-) -> tuple[list[tuple[str, str, str, str, str]], list[tuple[str, str, str]]]:
-    """Return the rows of a DOT file as those of the CSV pair.
-
-    Returns
-    -------
-    vertices : list of (place, id, fact, type, metric)
-    arcs : list of (place, src, dst)
-        From conclusion to premise, as in ARCS.CSV; the file itself has them the other way round.
+def read_dot(source: str, where: str, limit: int) -> tuple[list[VertexRow], list[ArcRow]]:
+    """Return the rows of DOT source that begins with `OPENING`; its arcs lead the other way round, to conclusions.
 
     Raises
     ------
     InputError
         With the line where it is not DOT.
     """
-    source = read_text(path, limit)
     opening = OPENING.match(source)
-    if not opening:
-        raise InputError("is not a DOT graph; it should open with 'digraph NAME {'", str(path))
+    begin = opening.end() if opening else 0
     attributes: dict[str, dict[str, str]] = {}  # by node, in order
     arcs = []
     defaults: dict[str, str] = {}
-    for line, names, given in _statements(source, opening.end(), str(path)):
+    for line, names, given in _statements(source, begin, where):
         if names[0] in RESERVED:
             defaults |= given if names[0] == "node" else {}
         elif len(names) == 1:
@@ -61,11 +50,11 @@ def read_dot(
         else:
             arcs += [(f"line {line}", after, before) for before, after in pairwise(names)]
         if len(attributes) + len(arcs) > limit // BYTES_PER_ROW:
-            raise InputError(f"has more than {limit // BYTES_PER_ROW} nodes and edges", str(path))
+            raise InputError(f"has more than {limit // BYTES_PER_ROW} nodes and edges", where)
     return [_vertex(name, given) for name, given in attributes.items()], arcs
 
 
-def _vertex(name: str, given: dict[str, str]) -> tuple[str, str, str, str, str]:
+def _vertex(name: str, given: dict[str, str]) -> VertexRow:
     label = re.sub(r"\\[nlr]", " ", given.get("label", ""))
     stated, colon, fact = label.partition(":")
     if not colon or stated.strip() != name:

@@ -1,7 +1,5 @@
 """Ids made from the names of a source, and conditions found again by whatever a person calls them."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections import defaultdict
@@ -71,13 +69,11 @@ class ConditionNames:
             return given
         if given in self._key_of:
             return self._key_of[given]
-        keys = self._called.get(given, [])
+        keys, place = self._called.get(given, []), f"{where} '{given}'"
         if len(keys) == 1:
             return keys[0]
         if keys:
-            raise InputError(
-                f"{len(keys)} conditions are called so; give an id: {shortened(keys)}", f"{where} '{given}'"
-            )
+            raise InputError(f"{len(keys)} conditions are called so; give an id: {shortened(keys)}", place)
         near = difflib.get_close_matches(given, [*self._key_of, *self._called][:MOST_COMPARED], n=3, cutoff=0.5)
         known = f"do you mean {' or '.join(near)}?" if near else f"there are {shortened([*self._key_of], MOST_LISTED)}"
-        raise InputError(f"no condition is called so; {known}", f"{where} '{given}'")
+        raise InputError(f"no condition is called so; {known}", place)

@@ -9,8 +9,6 @@ To have access to some host of a subnet is a condition of its own, "a foothold",
 certainty and at no cost; otherwise there would be a step for every pair of hosts.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,9 +16,8 @@ from pathlib import Path
 from ncirl.formats.untrusted import read_data
 from ncirl.importers.draft import Draft
 from ncirl.importers.nasim_scenario import INTERNET, Address, Attack, Host, Scenario, scenario_of
-from ncirl.importers.one_file import one_file
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.recognise import not_of_format, recognise_data
+from ncirl.importers.recognise import not_of_format, one_file, recognise_data
 
 __all__ = ["read"]
 
@@ -33,10 +30,8 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     data = read_data(path, options.size_limit)
     if not (isinstance(data, Mapping) and "subnets" in data and "topology" in data):
         raise not_of_format(path, WANTED, "nasim", options.size_limit, recognise_data(data))
-    scenario = scenario_of(data, str(path))
     draft = Draft("nasim", path.stem)
-    for kind, told, item in scenario.notes:
-        draft.note(kind, told, item)
+    scenario = scenario_of(data, draft, str(path))
     _Network(scenario, draft, _block_cost(scenario, draft, options)).fill()
     return draft
 
@@ -74,21 +69,14 @@ class _Network:
         for host in self.scenario.hosts.values():
             for exploit in filter(host.is_open_to, self.scenario.exploits):
                 for source in self._sources(host, exploit.target):
-                    self._add(exploit, host, source, f"{exploit.name} {_shown(host)} from {source}")
+                    self._attack(exploit, host, source, f" from {source}")
             for escalation in filter(host.is_open_to, self.scenario.escalations):
-                self._add(escalation, host, access(host.address, "user"), f"{escalation.name} {_shown(host)}")
+                self._attack(escalation, host, access(host.address, "user"))
         for subnet in sorted(self.footholds):
             key = _foothold(subnet)
             self.draft.condition(key, label=f"a foothold in subnet {subnet}")
             for way in self.ways_in[subnet]:
-                self.draft.exploit(
-                    f"{key} by {way}",
-                    needs=[way],
-                    gives=key,
-                    success=1.0,
-                    attack_cost=0.0,
-                    block_cost=self.block_cost,
-                )
+                self._add(f"{key} by {way}", way, key, 1.0, 0.0)
         if self.footholds:
             told = "access to a host gives a foothold in its subnet, by a step of its own that is certain and free"
             self.draft.note("assumed", told)
@@ -112,14 +100,13 @@ class _Network:
             else:
                 yield from (way for way in allowed if ways[way] != host.address)
 
-    def _add(self, attack: Attack, host: Host, source: str, name: str) -> None:
+    def _attack(self, attack: Attack, host: Host, source: str, told: str = "") -> None:
+        name = f"{attack.name} {host.address[0]}.{host.address[1]}{told}"
+        self._add(name, source, access(host.address, attack.gives), attack.chance, attack.cost)
+
+    def _add(self, name: str, source: str, gives: str, success: float | None, cost: float | None) -> None:
         self.draft.exploit(
-            name,
-            needs=[source],
-            gives=access(host.address, attack.gives),
-            success=attack.chance,
-            attack_cost=attack.cost,
-            block_cost=self.block_cost,
+            name, needs=[source], gives=gives, success=success, attack_cost=cost, block_cost=self.block_cost
         )
 
 
@@ -130,7 +117,3 @@ def access(address: Address, level: str) -> str:
 
 def _foothold(subnet: int) -> str:
     return f"subnet-{subnet}"
-
-
-def _shown(host: Host) -> str:
-    return f"{host.address[0]}.{host.address[1]}"

@@ -3,16 +3,14 @@
 NASimEmu's dialect, which leaves hosts, firewalls or sizes to chance, is refused by name: there is no one network in it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ncirl.errors import InputError
-from ncirl.importers.report import NoteKind
-from ncirl.importers.values import chance, number, text
+from ncirl.importers.draft import Draft
+from ncirl.importers.values import chance, mapping, number, text, texts
 
 __all__ = ["INTERNET", "Address", "Attack", "Host", "Scenario", "scenario_of"]
 
@@ -65,7 +63,6 @@ class Scenario:
     escalations: list[Attack]
     firewall: dict[Address, frozenset[str]] | None
     values: dict[Address, float]
-    notes: list[tuple[NoteKind, str, str]] = field(default_factory=list)
 
     def passes(self, source: int, target: int, service: str) -> bool:
         """Tell whether a service can be reached in one subnet from another."""
@@ -76,8 +73,8 @@ class Scenario:
         return self.firewall is None or service in self.firewall.get((source, target), ())
 
 
-def scenario_of(data: Mapping[str, Any], where: str) -> Scenario:
-    """Return the scenario in plain data.
+def scenario_of(data: Mapping[str, Any], draft: Draft, where: str) -> Scenario:
+    """Return the scenario in plain data; what is assumed or left out is noted in the draft.
 
     Raises
     ------
@@ -87,66 +84,52 @@ def scenario_of(data: Mapping[str, Any], where: str) -> Scenario:
     _refuse_dialect(data, where)
     faults: list[str] = []
     topology = _topology(data, faults)
-    scenario = Scenario(topology, {}, [], [], None, {})
-    subnets = len(topology)
-    for address, source in _by_address(data.get("host_configurations"), "host_configurations", subnets, faults):
-        if isinstance(source, Mapping):
-            scenario.hosts[address] = _host(address, source)
-    for kind, remote, into in (
-        ("exploits", True, scenario.exploits),
-        ("privilege_escalation", False, scenario.escalations),
-    ):
-        into.extend(_attacks(data.get(kind), kind, remote, faults))
+
+    def by_address(place: str) -> Iterator[tuple[Address, Any]]:
+        return _by_address(data.get(place), place, len(topology), faults)
+
+    hosts = {at: _host(at, source) for at, source in by_address("host_configurations") if isinstance(source, Mapping)}
+    exploits = list(_attacks(data.get("exploits"), "exploits", True, faults))
+    escalations = list(_attacks(data.get("privilege_escalation"), "privilege_escalation", False, faults))
+    firewall = None
     if data.get("firewall") is None:
-        scenario.notes.append(("assumed", "no firewall is given, so everything passes between connected subnets", ""))
+        draft.note("assumed", "no firewall is given, so everything passes between connected subnets")
     else:
-        rules = _by_address(data["firewall"], "firewall", subnets, faults)
-        scenario.firewall = {pair: _names(services) for pair, services in rules}
-    for address, value in _by_address(data.get("sensitive_hosts"), "sensitive_hosts", subnets, faults):
+        firewall = {pair: frozenset(texts(services)) for pair, services in by_address("firewall")}
+    values = {}
+    for address, value in by_address("sensitive_hosts"):
         found = number(value)
         if found is None:
             faults.append(f"sensitive_hosts.{address}: must be a number, got {value!r:.60}")
         else:
-            scenario.values[address] = found
-    faults += [
-        f"sensitive_hosts.{a}: no such host in host_configurations" for a in scenario.values if a not in scenario.hosts
-    ]
-    if not scenario.hosts:
+            values[address] = found
+    faults += [f"sensitive_hosts.{a}: no such host in host_configurations" for a in values if a not in hosts]
+    if not hosts:
         faults.append("host_configurations: no host is given")
-    if not scenario.exploits:
+    if not exploits:
         faults.append("exploits: none is given, so nobody can get in")
     if faults:
         raise InputError(faults[:20], where)
-    scenario.notes += _left_out(data, scenario)
-    return scenario
-
-
-def _left_out(data: Mapping[str, Any], scenario: Scenario) -> Iterator[tuple[NoteKind, str, str]]:
-    for host in scenario.hosts.values():
+    for host in hosts.values():
         if host.value < 0:
             told = "hosts of negative value (honeypots): attackers are not assumed to know them"
-            yield "dropped", told, str(host.address)
-        elif host.value and host.address not in scenario.values:
-            yield "dropped", "values of hosts that are not among the sensitive ones", str(host.address)
+            draft.note("dropped", told, str(host.address))
+        elif host.value and host.address not in values:
+            draft.note("dropped", "values of hosts that are not among the sensitive ones", str(host.address))
     if any(number(data.get(scan)) for scan in SCANS):
-        yield "dropped", "scans and their costs: attackers are taken to know the network", ""
+        draft.note("dropped", "scans and their costs: attackers are taken to know the network")
+    return Scenario(topology, hosts, exploits, escalations, firewall, values)
 
 
 def _refuse_dialect(data: Mapping[str, Any], where: str) -> None:
-    subnets, sensitive = data.get("subnets"), data.get("sensitive_hosts")
-    by_chance = [
-        said
-        for said, is_so in (
-            ("sizes of subnets", isinstance(subnets, list) and any(RANGE.fullmatch(text(size)) for size in subnets)),
-            ("hosts", text(data.get("host_configurations")).startswith("_")),
-            ("the firewall", text(data.get("firewall")).startswith("_")),
-            (
-                "sensitive hosts",
-                isinstance(sensitive, Mapping) and bool(sensitive) and all(key.strip().isdigit() for key in sensitive),
-            ),
-        )
-        if is_so
-    ]
+    subnets, sensitive = data.get("subnets"), mapping(data.get("sensitive_hosts"))
+    signs = {
+        "sizes of subnets": any(RANGE.fullmatch(size) for size in texts(subnets)),
+        "hosts": text(data.get("host_configurations")).startswith("_"),
+        "the firewall": text(data.get("firewall")).startswith("_"),
+        "sensitive hosts": bool(sensitive) and all(key.strip().isdigit() for key in sensitive),
+    }
+    by_chance = [said for said, is_so in signs.items() if is_so]
     if by_chance:
         raise InputError(
             f"is a NASimEmu scenario (version 2), which leaves {', '.join(by_chance)} to chance; there is no one "
@@ -169,15 +152,13 @@ def _topology(data: Mapping[str, Any], faults: list[str]) -> list[list[bool]]:
 
 
 def _host(address: Address, source: Mapping[str, Any]) -> Host:
-    denied = source.get("firewall")
-    pairs = denied.items() if isinstance(denied, Mapping) else ()
-    denies = {found: _names(services) for key, services in pairs if (found := _address(key)) is not None}
+    denied = ((_address(key), services) for key, services in mapping(source.get("firewall")).items())
     return Host(
         address,
         text(source.get("os")),
-        _names(source.get("services")),
-        _names(source.get("processes")),
-        denies,
+        frozenset(texts(source.get("services"))),
+        frozenset(texts(source.get("processes"))),
+        {by: frozenset(texts(services)) for by, services in denied if by is not None},
         number(source.get("value")) or 0.0,
     )
 
@@ -197,14 +178,10 @@ def _attacks(given: Any, kind: str, remote: bool, faults: list[str]) -> Iterator
         if level is None:
             faults.append(f"{at}.access: must be user or root, got {source.get('access')!r:.60}")
             continue
-        for field_, read in (("prob", chance), ("cost", number)):
-            if source.get(field_) is not None and read(source[field_]) is None:
-                faults.append(
-                    f"{at}.{field_}: must be a {'probability' if field_ == 'prob' else 'number'}, "
-                    f"got {source[field_]!r:.60}"
-                )
-        os = text(source.get("os"))
-        target = text(source.get("service" if remote else "process"))
+        for field, read, wanted in (("prob", chance, "a probability"), ("cost", number, "a number")):
+            if source.get(field) is not None and read(source[field]) is None:
+                faults.append(f"{at}.{field}: must be {wanted}, got {source[field]!r:.60}")
+        os, target = (text(source.get(key)) for key in ("os", "service" if remote else "process"))
         yield Attack(
             name=text(name),
             target="" if target.lower() in ANY else target,
@@ -236,7 +213,3 @@ def _by_address(given: Any, place: str, subnets: int, faults: list[str]) -> Iter
 def _address(key: Any) -> Address | None:
     match = ADDRESS.fullmatch(text(key))
     return (int(match[1]), int(match[2])) if match else None
-
-
-def _names(given: Any) -> frozenset[str]:
-    return frozenset(text(name) for name in given if text(name)) if isinstance(given, list) else frozenset()

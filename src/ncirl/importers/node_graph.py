@@ -5,22 +5,20 @@ then it needs all its predecessors. Which attributes mean what is found by their
 or set by the person.
 """
 
-from __future__ import annotations
-
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from ncirl.errors import InputError
 from ncirl.importers.draft import MOST_PARTS, Draft
-from ncirl.importers.node_marks import Attributes, attribute_named, mark, present
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import shortened
-from ncirl.importers.values import number, text
+from ncirl.importers.values import number, text, truth
 
 __all__ = ["Edge", "NodeGraph", "check_size", "fill"]
 
+Attributes = Mapping[str, Any]
 EDGE_TYPE = ("edge_type", "type", "kind", "relation", "relationship", "rel_type", "label")
 NODE_TYPE = ("kind", "type", "node_type", "logic", "gate")
 LABEL = ("label", "name", "title", "info", "fact")
@@ -30,6 +28,12 @@ BLOCK_COST = ("block_cost", "defense_cost", "defence_cost", "mitigation_cost")
 STEP_KINDS = frozenset({"and", "exploit", "rule", "action", "step", "attack_step", "attackstep", "technique"})
 FACT_KINDS = frozenset({"leaf", "fact"})
 NOT_STEPS = frozenset({"contains", "fixed_by", "has_vulnerability", "affects", "affected_by", "documents", "mitigates"})
+INITIAL = ("initial", "is_initial", "entry", "entry_point", "is_entry", "compromised", "owned", "attacker")
+EXPOSED = ("internet_facing", "internet_accessible", "has_public_port", "exposed", "public")
+GOAL = ("goal", "is_goal", "target", "is_target", "crown_jewel", "objective")
+WORTH = ("criticality_score", "criticality", "asset_value", "importance", "value")
+REWARD = "reward_"  # and the name of an intent
+OUTSIDE = "outside"
 ANY = "*"
 
 
@@ -40,6 +44,10 @@ class Edge:
     source: str
     target: str
     attributes: Attributes
+
+    def turned(self) -> "Edge":
+        """Return the edge the other way round."""
+        return Edge(self.target, self.source, self.attributes)
 
 
 @dataclass
@@ -63,10 +71,10 @@ def fill(draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
     facts = {key for key, kind in kinds.items() if kind in FACT_KINDS}
     edges = _forward(draft, _steps(draft, graph, options), facts)
     following: dict[str, list[Edge]] = defaultdict(list)
-    entering: dict[str, list[Edge]] = defaultdict(list)
+    needs: dict[str, list[str]] = defaultdict(list)
     for edge in edges:
         following[edge.source].append(edge)
-        entering[edge.target].append(edge)
+        needs[edge.target].append(edge.source)
     joins = {key for key, kind in kinds.items() if kind in STEP_KINDS}
     # a step between conditions is one exploit; a step that leads to another is a condition too
     exploits = {key for key in joins if following[key] and not any(edge.target in joins for edge in following[key])}
@@ -74,23 +82,20 @@ def fill(draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
     for key, attributes in graph.nodes.items():
         if key in exploits:
             for edge in following[key]:
-                needs = [before.source for before in entering[key]]
-                name = reading.label(attributes) or key
-                draft.exploit(
-                    key, needs=needs, gives=edge.target, name=name, **reading.numbers(attributes, edge.attributes)
-                )
+                numbers = reading.numbers(attributes, edge.attributes)
+                draft.exploit(key, needs=needs[key], gives=edge.target, name=reading.label(attributes), **numbers)
         elif key in facts:
             draft.fact(key, label=reading.label(attributes))
         else:
             draft.condition(key, label=reading.label(attributes))
-            if key in joins and entering[key]:
-                needs = [edge.source for edge in entering[key]]
-                draft.exploit(key, needs=needs, gives=key, **reading.numbers(attributes))
+            if key in joins and needs[key]:
+                draft.exploit(key, needs=needs[key], gives=key, **reading.numbers(attributes))
     for edge in edges:
         if edge.source not in exploits and edge.target not in joins:
-            name = text(edge.attributes.get("id")) or _edge_name(edge, reading.type_of(edge))
+            described = f"{reading.type_of(edge)} {edge.source} to {edge.target}".strip()
+            name = text(edge.attributes.get("id")) or described
             draft.exploit(name, needs=[edge.source], gives=edge.target, **reading.numbers(edge.attributes))
-    mark(draft, {key: node for key, node in graph.nodes.items() if key not in exploits}, options)
+    _mark(draft, {key: node for key, node in graph.nodes.items() if key not in exploits}, options)
 
 
 def check_size(parts: int, where: str) -> None:
@@ -99,10 +104,6 @@ def check_size(parts: int, where: str) -> None:
         raise InputError(
             f"has {parts} nodes and edges, more than {MOST_PARTS}; cut it down before it is imported", where
         )
-
-
-def _edge_name(edge: Edge, kind: str) -> str:
-    return f"{kind} {edge.source} to {edge.target}".strip()
 
 
 class _Numbers(TypedDict):
@@ -118,13 +119,12 @@ class _Reading:
         nodes, edges = graph.nodes.values(), [edge.attributes for edge in graph.edges]
         every = [*nodes, *edges]
         telling = [{name: v for name, v in node.items() if text(v) != key} for key, node in graph.nodes.items()]
-        self._label = attribute_named("label", LABEL, telling, options)
-        self._type = attribute_named("edge-type", EDGE_TYPE, edges, options)
-        self._numbers = {
-            "success": attribute_named("success", SUCCESS, every, options),
-            "attack_cost": attribute_named("attack-cost", ATTACK_COST, every, options),
-            "block_cost": attribute_named("block-cost", BLOCK_COST, every, options),
-        }
+        self._label = _attribute("label", LABEL, telling, options)
+        self._type = _attribute("edge-type", EDGE_TYPE, edges, options)
+        self._numbers = [
+            _attribute(setting, usual, every, options)
+            for setting, usual in (("success", SUCCESS), ("attack-cost", ATTACK_COST), ("block-cost", BLOCK_COST))
+        ]
 
     def label(self, attributes: Attributes) -> str:
         return text(attributes.get(self._label))
@@ -134,20 +134,27 @@ class _Reading:
 
     def numbers(self, *holders: Attributes) -> _Numbers:
         """Return what the first of the holders says that says anything."""
-        return _Numbers(
-            success=self._first("success", holders),
-            attack_cost=self._first("attack_cost", holders),
-            block_cost=self._first("block_cost", holders),
+        success, attack_cost, block_cost = (
+            next((value for holder in holders if (value := number(holder.get(name))) is not None), None)
+            for name in self._numbers
         )
+        return _Numbers(success=success, attack_cost=attack_cost, block_cost=block_cost)
 
-    def _first(self, quantity: str, holders: Iterable[Attributes]) -> float | None:
-        said = (number(attributes.get(self._numbers[quantity])) for attributes in holders)
-        return next((value for value in said if value is not None), None)
+
+def _attribute(setting: str, usual: Iterable[str], holders: Iterable[Attributes], options: ImportOptions) -> str:
+    """Return the attribute that was set, or the first usual one that is there; empty where there is none."""
+    counts = Counter(name for attributes in holders for name in attributes)
+    chosen = options.setting(setting)
+    if chosen and chosen not in counts:
+        known = f"there are {shortened(sorted(counts), 20)}" if counts else "there are none"
+        raise InputError(f"no attribute is called so; {known}", f"setting {setting}={chosen}")
+    by_lower = {name.lower(): name for name in reversed(counts)}
+    return chosen or next((by_lower[name] for name in usual if name in by_lower), "")
 
 
 def _steps(draft: Draft, graph: NodeGraph, options: ImportOptions) -> list[Edge]:
     """Return the edges that are attack steps, in the direction of the attack."""
-    name = attribute_named("edge-type", EDGE_TYPE, [edge.attributes for edge in graph.edges], options)
+    name = _attribute("edge-type", EDGE_TYPE, [edge.attributes for edge in graph.edges], options)
     types = [text(edge.attributes.get(name)) for edge in graph.edges]
     chosen, turned = options.settings_list("steps"), options.settings_list("reverse")
     for setting, words in (("steps", chosen), ("reverse", turned)):
@@ -164,9 +171,9 @@ def _steps(draft: Draft, graph: NodeGraph, options: ImportOptions) -> list[Edge]
             if kind.lower() in NOT_STEPS:
                 draft.note("dropped", "edges of types that seem no attack steps (--set steps=… decides)", kind)
                 continue
-        found.append(Edge(*_swapped(edge)) if kind in turned or ANY in turned else edge)
+        found.append(edge.turned() if kind in turned or ANY in turned else edge)
         if not graph.directed:
-            found.append(found[-1] if edge.source == edge.target else Edge(*_swapped(found[-1])))
+            found.append(found[-1] if edge.source == edge.target else found[-1].turned())
     if not graph.directed:
         draft.note("assumed", "edges have no direction, so that each is a step both ways")
     return found
@@ -177,11 +184,7 @@ def _forward(draft: Draft, edges: list[Edge], facts: set[str]) -> list[Edge]:
     if sum(edge.target in facts for edge in edges) <= sum(edge.source in facts for edge in edges):
         return edges
     draft.note("assumed", "edges lead from conclusions to premises in this file, as steps give no facts")
-    return [Edge(*_swapped(edge)) for edge in edges]
-
-
-def _swapped(edge: Edge) -> tuple[str, str, Attributes]:
-    return edge.target, edge.source, edge.attributes
+    return [edge.turned() for edge in edges]
 
 
 def _kinds(graph: NodeGraph, options: ImportOptions) -> dict[str, str]:
@@ -191,8 +194,65 @@ def _kinds(graph: NodeGraph, options: ImportOptions) -> dict[str, str]:
         if not any(text(node.get(name)) == value for node in graph.nodes.values()):
             raise InputError(f"no node has {name}={value}", "setting and")
         return {key: "and" for key, node in graph.nodes.items() if text(node.get(name)) == value}
-    for usual in present(NODE_TYPE, graph.nodes):
+    for usual in _present(NODE_TYPE, graph.nodes):
         kinds = {key: text(node.get(usual)).lower() for key, node in graph.nodes.items()}
         if STEP_KINDS.intersection(kinds.values()):
             return kinds
     return {}
+
+
+def _mark(draft: Draft, nodes: Mapping[str, Attributes], options: ImportOptions) -> None:
+    """Find where attackers begin and what they may want."""
+    initial = _true(draft, nodes, "initial", INITIAL, options)
+    for key in initial:
+        draft.condition(key, initial=True)
+    if not initial and not options.initial:
+        _enter_from_outside(draft, nodes)
+    for key in _true(draft, nodes, "goal", GOAL, options):
+        draft.goal(key)
+    for key, attributes in nodes.items():
+        for name, value in attributes.items():
+            paid = number(value)
+            if name.startswith(REWARD) and paid:
+                draft.reward(name.removeprefix(REWARD), key, paid)
+    for name in _present(WORTH, nodes):
+        worth = {key: value for key, node in nodes.items() if (value := number(node.get(name))) is not None}
+        most = max(worth.values(), default=0.0)
+        best = [key for key, value in worth.items() if value == most]
+        if most > 0 and len(best) < len(nodes):
+            for key in best:
+                draft.guess_goal(key, f"its {name} is the highest")
+            return
+
+
+def _enter_from_outside(draft: Draft, nodes: Mapping[str, Attributes]) -> None:
+    """Let attackers begin outside where the graph does not say where they are but what they can reach."""
+    for name in _present(EXPOSED, nodes):
+        exposed = [key for key, attributes in nodes.items() if truth(attributes.get(name))]
+        if exposed:
+            outside = OUTSIDE if OUTSIDE not in nodes else f"{OUTSIDE} (added)"
+            draft.condition(outside, label="where attackers begin", initial=True)
+            for key in exposed:
+                draft.note("assumed", f"attackers begin outside and can enter where '{name}' is true", key)
+                draft.exploit(f"enter {key}", needs=[outside], gives=key)
+            return
+
+
+def _present(names: Iterable[str], nodes: Mapping[str, Attributes]) -> list[str]:
+    """Return those of the names that some node has as an attribute."""
+    there = {name for attributes in nodes.values() for name in attributes}
+    return [name for name in names if name in there]
+
+
+def _true(
+    draft: Draft, nodes: Mapping[str, Attributes], setting: str, usual: Sequence[str], options: ImportOptions
+) -> list[str]:
+    """Return the nodes at which the attribute that was set, or the first usual one that is true anywhere, is true."""
+    if options.setting(setting):
+        usual = [_attribute(setting, usual, nodes.values(), options)]
+    for name in _present(usual, nodes):
+        found = [key for key, attributes in nodes.items() if truth(attributes.get(name))]
+        if found:
+            draft.note("assumed", f"'{name}' marks what is {setting}")
+            return found
+    return []

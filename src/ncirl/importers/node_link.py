@@ -1,7 +1,5 @@
 """Node-link JSON as networkx writes it, with ``links`` (older) or ``edges``, and its Cytoscape form."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +8,9 @@ from ncirl.errors import InputError
 from ncirl.formats.untrusted import is_xml, read_json, read_text
 from ncirl.importers.draft import Draft
 from ncirl.importers.node_graph import Edge, NodeGraph, check_size, fill
-from ncirl.importers.one_file import one_file
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.recognise import not_of_format, recognise_data
-from ncirl.importers.values import text, truth
+from ncirl.importers.recognise import not_of_format, one_file, recognise_data
+from ncirl.importers.values import mapping, text, truth
 
 __all__ = ["read"]
 
@@ -37,16 +34,14 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     kind = recognise_data(data)
     if kind is None or kind.format != "node-link":
         raise not_of_format(path, WANTED, "node-link", options.size_limit, kind)
-    named = data.get("graph")
-    name = text(named.get("name")) if isinstance(named, dict) else ""
-    draft = Draft("node-link", name=name or path.stem)
+    draft = Draft("node-link", name=text(mapping(data.get("graph")).get("name")) or path.stem)
     fill(draft, _graph(data, draft, str(path)), options)
     return draft
 
 
 def _graph(data: Mapping[str, Any], draft: Draft, where: str) -> NodeGraph:
     if "elements" in data:
-        elements = data["elements"] if isinstance(data["elements"], dict) else {}
+        elements = mapping(data["elements"])
         nodes, edges = _unwrapped(elements.get("nodes")), _unwrapped(elements.get("edges"))
     else:
         nodes, edges = data["nodes"], data["links"] if "links" in data else data["edges"]
@@ -69,13 +64,12 @@ def _graph(data: Mapping[str, Any], draft: Draft, where: str) -> NodeGraph:
             draft.note("merged", "nodes that are in the file twice", key)
         graph.nodes.setdefault(key, {}).update(attributes)
     for number, edge in enumerate(edges):
-        attributes = dict(zip(("source", "target"), edge, strict=False)) if isinstance(edge, list) else edge
-        source = _end(attributes, SOURCE) if isinstance(attributes, dict) else None
-        target = _end(attributes, TARGET) if isinstance(attributes, dict) else None
+        said = mapping(dict(zip(("source", "target"), edge, strict=False)) if isinstance(edge, list) else edge)
+        source, target = _end(said, SOURCE), _end(said, TARGET)
         if source is None or target is None:
             raise InputError(f"edge {number}: must be a map with source and target", where)
         ends = (*SOURCE, *TARGET, "key")
-        graph.edges.append(Edge(source, target, {key: v for key, v in attributes.items() if key not in ends}))
+        graph.edges.append(Edge(source, target, {key: v for key, v in said.items() if key not in ends}))
     return graph
 
 

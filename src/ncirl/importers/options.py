@@ -1,7 +1,5 @@
 """What a person may decide about an import, the same for every format."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -69,13 +67,13 @@ class ImportOptions:
         if faults:
             raise InputError(faults, where="import options")
 
-    def setting(self, name: str, default: str = "") -> str:
-        """Return what was set for one format only, or the default."""
-        return self.settings.get(name, default)
+    def setting(self, name: str) -> str:
+        """Return what was set for one format only; empty where nothing was."""
+        return self.settings.get(name, "")
 
-    def settings_list(self, name: str, default: str = "") -> list[str]:
+    def settings_list(self, name: str) -> list[str]:
         """Return a setting of several words, given with commas between them."""
-        return [word.strip() for word in self.setting(name, default).split(",") if word.strip()]
+        return [word.strip() for word in self.setting(name).split(",") if word.strip()]
 
     def _faults(self) -> Iterator[str]:
         if not 0 < self.success <= 1:

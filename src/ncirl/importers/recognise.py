@@ -1,9 +1,7 @@
 """What a file seems to be, so that a wrong one is refused by name and the format need not be typed."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from ncirl.errors import InputError
 from ncirl.formats.untrusted import SIZE_LIMIT, is_xml, read_data, read_text, read_xml
 from ncirl.importers.mulval_dot import OPENING
 
-__all__ = ["Kind", "not_of_format", "recognise", "recognise_data", "recognised_format"]
+__all__ = ["Kind", "not_of_format", "one_file", "recognise", "recognise_data", "recognised_format"]
 
 
 @dataclass(frozen=True)
@@ -40,35 +38,28 @@ def _has(*keys: str) -> Callable[[Any], bool]:
     return lambda data: isinstance(data, dict) and all(key in data for key in keys)
 
 
-def _steps(*keys: str) -> Callable[[Any], bool]:
-    return lambda data: (
-        isinstance(data, list) and bool(data) and isinstance(data[0], dict) and set(keys) <= set(data[0])
-    )
+def _first_has(*keys: str) -> Callable[[Any], bool]:
+    return lambda data: isinstance(data, list) and bool(data) and _has(*keys)(data[0])
 
 
-def _declared(data: Any) -> bool:
-    return isinstance(data, dict) and str(data.get("format", "")).startswith("ncirl-")
-
-
-def _builder(data: Any) -> bool:
-    return isinstance(data, dict) and str(data.get("schema", "")).startswith("attack_flow")
-
-
-def _nested(data: Any) -> bool:
-    return isinstance(data, dict) and isinstance(data.get("graph"), dict) and "nodes" in data["graph"]
+def _says(key: str, opening: str) -> Callable[[Any], bool]:
+    return lambda data: isinstance(data, dict) and str(data.get(key, "")).startswith(opening)
 
 
 AFB = "open it in the Attack Flow Builder and export STIX JSON"
 DATA_KINDS: list[tuple[Callable[[Any], bool], Kind]] = [  # the first that fits
-    (_declared, Kind("a file of this package already", advice="solve it as it is")),
+    (_says("format", "ncirl-"), Kind("a file of this package already", advice="solve it as it is")),
     (_has("attack_steps"), Kind("a mal-toolbox attack graph", "mal")),
-    (_steps("links", "objid"), Kind("a mal-toolbox attack graph (legacy list)", "mal")),
-    (_steps("children", "ttc"), Kind("a mal-toolbox attack graph (legacy list)", "mal")),
+    (_first_has("links", "objid"), Kind("a mal-toolbox attack graph (legacy list)", "mal")),
+    (_first_has("children", "ttc"), Kind("a mal-toolbox attack graph (legacy list)", "mal")),
     (_has("metadata", "assets"), Kind("a MAL model, not an attack graph", advice="generate its attack graph first")),
-    (_builder, Kind("an Attack Flow builder file", advice=AFB)),
+    (_says("schema", "attack_flow"), Kind("an Attack Flow builder file", advice=AFB)),
     (_has("flow", "actions"), Kind("an Attack Flow file of version 1", advice="convert it to STIX 2.1 first")),
     (_has("type", "objects"), Kind("a STIX bundle (Attack Flow)", "attack-flow")),
-    (_nested, Kind("a BloodHound OpenGraph file", "bloodhound")),
+    (
+        lambda data: _has("graph")(data) and _has("nodes")(data["graph"]),
+        Kind("a BloodHound OpenGraph file", "bloodhound"),
+    ),
     (_has("meta", "data"), Kind("a BloodHound collector file", "bloodhound")),
     (_has("subnets", "topology"), Kind("a NASim scenario", "nasim")),
     (_has("elements"), Kind("a Cytoscape graph", "node-link")),
@@ -90,10 +81,9 @@ def recognise(path: Path, limit: int = SIZE_LIMIT) -> Kind | None:
     if is_xml(path):
         return XML_KINDS.get(read_xml(path, limit).tag.lower())
     text = read_text(path, limit)
-    head = text.lstrip()
     if OPENING.match(text):
         return DOT_KIND if MULVAL_DOT.search(text) else OTHER_DOT_KIND
-    if VERTEX_OR_ARC.match(head):
+    if VERTEX_OR_ARC.match(text.lstrip()):
         return CSV_KIND
     try:
         return recognise_data(read_data(path, limit))
@@ -129,30 +119,20 @@ def recognised_format(path: Path, limit: int = SIZE_LIMIT) -> str:
     if kind is None:
         raise InputError(f"is no attack graph that is known here; name its format: {', '.join(IMPORTERS)}", str(path))
     if kind.format not in IMPORTERS:
-        raise InputError(
-            f"is {kind.words}, which is not imported" + (f"; {kind.advice}" if kind.advice else ""), str(path)
-        )
+        advice = f"; {kind.advice}" if kind.advice else ""
+        raise InputError(f"is {kind.words}, which is not imported{advice}", str(path))
     return kind.format
 
 
-def not_of_format(
-    path: Path, wanted: str, format: str, limit: int = SIZE_LIMIT, kind: Kind | None = None
-) -> InputError:
-    """Return the error for a file of another kind than the one wanted, with what it seems to be.
+def one_file(paths: Sequence[Path], wanted: str) -> Path:
+    """Return the one file given, or say that `wanted` is one file where several are."""
+    if len(paths) > 1:
+        raise InputError(f"{len(paths)} files are given, but {wanted} is one file; import them one by one")
+    return paths[0]
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    wanted : str
-        What it should be, in words.
-    format : str
-        The importer at work.
-    limit : int
-        The size limit.
-    kind : Kind, optional
-        What it is, where that is known already.
-    """
+
+def not_of_format(path: Path, wanted: str, format: str, limit: int, kind: Kind | None = None) -> InputError:
+    """Return the error for a file that is not what `format` wants, with the kind that it is or seems to be."""
     found = kind or recognise(path, limit)
     if found is None or found.format == format:
         return InputError(f"is not {wanted}", str(path))

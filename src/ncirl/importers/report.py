@@ -1,9 +1,7 @@
 """What an import did: what became what, what was assumed for lack of better, what was left out and why."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 __all__ = ["Defaulted", "ImportReport", "Note", "NoteKind", "Notes", "shortened"]
@@ -129,27 +127,13 @@ class ImportReport:
         return "\n".join(self.lines())
 
     def to_data(self) -> dict[str, Any]:
-        """Return the report as plain data."""
-        return {
-            "source": self.format,
-            "files": list(self.files),
-            "conditions": self.conditions,
-            "exploits": self.exploits,
-            "and_steps": self.and_steps,
-            "cycles": self.cycles,
-            "initial": list(self.initial),
-            "facts": self.facts,
-            "goals": list(self.goals),
-            "intents": list(self.intents),
-            "intents_from": self.intents_from,
-            "defaulted": {
-                quantity: {"count": found.count, "value": found.value} for quantity, found in self.defaulted.items()
-            },
-            "notes": [
-                {"kind": note.kind, "text": note.text, "count": note.count, "examples": list(note.examples)}
-                for note in self.notes
-            ],
-        }
+        """Return the report as plain data: its fields, `format` as ``source``."""
+        data = asdict(self, dict_factory=_plain)
+        return {"source": data.pop("format")} | data
+
+
+def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in fields if name != "more"}
 
 
 def shortened(names: Sequence[str], most: int = MOST_SHOWN) -> str:

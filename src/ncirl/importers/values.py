@@ -1,11 +1,10 @@
-"""Values that other tools write as they please: numbers and booleans as text, absent as null or empty."""
-
-from __future__ import annotations
+"""Values that other tools write as they please: numbers and booleans as text, absent as null, empty or another type."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["chance", "number", "text", "truth"]
+__all__ = ["chance", "mapping", "mappings", "number", "text", "texts", "truth"]
 
 TRUE, FALSE = frozenset({"true", "yes", "1", "1.0", "t", "y"}), frozenset({"false", "no", "0", "0.0", "f", "n"})
 LONGEST = 200  # characters of a text kept for people
@@ -65,3 +64,18 @@ def text(value: Any) -> str:
     clean = given.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be written
     line = " ".join("".join(c if c.isprintable() else " " for c in clean).split())
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+
+
+def texts(value: Any) -> list[str]:
+    """Return the members of a list as text, without those that have none."""
+    return [found for item in value if (found := text(item))] if isinstance(value, list) else []
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a map as it is, an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def mappings(value: Any) -> list[Mapping[str, Any]]:
+    """Return the members of a list that are maps."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []

@@ -132,6 +132,7 @@ class Game:
         self._met: dict[State, Stage] = {}
         self._explored: tuple[State, ...] | None = None
         self._timed: Game | None = None
+        self._tells_stages = False  # whether public states are (t, s)
 
     def __repr__(self) -> str:
         horizon = "" if self.horizon is None else f", horizon={self.horizon}"
@@ -202,14 +203,15 @@ class Game:
             starts=[Start((0, start.state), start.mass) for start in self.starts],
             horizon=None,
             describe=lambda timed: f"{self.describe(timed[1])} at stage {timed[0] + 1}",
+            _tells_stages=True,
         )
 
-    def start_at(self, state: State, belief: ArrayLike) -> Game:
-        """Return the same contest begun at one public state with one belief."""
-        starts, faults = _starts(self.intents, {state: np.asarray(belief, dtype=float)})
-        if faults:
-            raise InputError(faults, where=f"game '{self.name}'")
-        return self.like(starts=starts)
+    def parted(self, state: State) -> tuple[int, State]:
+        """Take a public state of `timed` apart: its stage t, -1 where stages are not told apart, and s."""
+        if isinstance(state, tuple) and (self._tells_stages or self.horizon is not None):
+            t, own = state
+            return t, own
+        return -1, state
 
     def with_horizon(self, horizon: int | None, discount: float | None = None) -> Game:
         """Return the same contest cut after `horizon` stages, with another discount if one is given."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +38,15 @@ class Observations:
     def index(self, a: int, d: int, o: int) -> int:
         """Return the observation made when (a, d) ends in outcome o; -1 if it never can be."""
         return int(self.table[a if self.by_action else d, o])
+
+    @cached_property
+    def entries(self) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+        """All (a, d, i) that may be, as parallel arrays a, d, i, and P(i | a, d) = mass[i, a] · weight[i, d]."""
+        units, others = (self.mass, self.weight) if self.by_action else (self.weight, self.mass)
+        i, other = others.tocoo().coords
+        own = units.indices[i]  # every observation has one
+        a, d = (own, other) if self.by_action else (other, own)
+        return a, d, i, others.data
 
 
 def actions_seen(law: sp.csr_array, n_a: int, n_d: int, states: Sequence[State]) -> Observations:

@@ -13,6 +13,7 @@ there is one). Where the playbook has no node at the successor, every action is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -24,13 +25,7 @@ __all__ = ["PlaybookAttacker", "PlaybookDefender"]
 
 
 class PlaybookDefender:
-    """The defender's playbook as a strategy.
-
-    Parameters
-    ----------
-    playbook : DefenderPlaybook
-        Of the game to be played.
-    """
+    """The defender's playbook as a strategy."""
 
     def __init__(self, playbook: DefenderPlaybook) -> None:
         self.playbook = playbook
@@ -39,7 +34,7 @@ class PlaybookDefender:
         self._refuge = {
             playbook.states[s]: int(nodes[promised[nodes].argmin()]) for s, nodes in by_state(playbook.state)
         }
-        self._after: dict[tuple[State, Memory, int], list[tuple[Memory, float]]] = {}
+        self._following = cache(self._moved)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
         """Begin as the playbook says for this start."""
@@ -60,12 +55,9 @@ class PlaybookDefender:
 
     def after(self, state: State, memory: Memory, d: int, i: int) -> Sequence[tuple[Memory, float]]:
         """Move on to the nodes the playbook names."""
-        key = (state, memory, i)
-        if key not in self._after:
-            self._after[key] = self._following(state, memory, i)
-        return self._after[key]
+        return self._following(state, memory, i)
 
-    def _following(self, state: State, memory: Memory, i: int) -> list[tuple[Memory, float]]:
+    def _moved(self, state: State, memory: Memory, i: int) -> list[tuple[Memory, float]]:
         if isinstance(memory, int):
             nodes, weights = self.playbook.moves.after(memory, i)
             if weights.sum() > 0:
@@ -74,20 +66,14 @@ class PlaybookDefender:
 
 
 class PlaybookAttacker:
-    """The attacker's playbook as a strategy.
-
-    Parameters
-    ----------
-    playbook : AttackerPlaybook
-        Of the game to be played.
-    """
+    """The attacker's playbook as a strategy."""
 
     def __init__(self, playbook: AttackerPlaybook) -> None:
         self.playbook = playbook
         self._refuge = {
             playbook.states[s]: nodes[playbook.beliefs[nodes].argmax(axis=0)] for s, nodes in by_state(playbook.state)
         }
-        self._after: dict[tuple[State, Memory, int], list[tuple[Memory, FloatArray]]] = {}
+        self._following = cache(self._moved)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
         """Begin as the playbook says for this start."""
@@ -108,12 +94,9 @@ class PlaybookAttacker:
 
     def after(self, state: State, memory: Memory, a: int, d: int, i: int) -> Sequence[tuple[Memory, FloatArray]]:
         """Move on to the nodes the playbook names."""
-        key = (state, memory, i)
-        if key not in self._after:
-            self._after[key] = self._following(state, memory, i)
-        return self._after[key]
+        return self._following(state, memory, i)
 
-    def _following(self, state: State, memory: Memory, i: int) -> list[tuple[Memory, FloatArray]]:
+    def _moved(self, state: State, memory: Memory, i: int) -> list[tuple[Memory, FloatArray]]:
         if isinstance(memory, int):
             nodes, shares = self.playbook.moves.after(memory, i)
             if shares.sum() > 0:

@@ -1,18 +1,17 @@
 """Stationary plans inside a cyclic component: what they guarantee, concede, and yield against each other.
 
-With a plan fixed, the other side faces an MDP, ``v = max_{rows of s} gains + moves v``, solved by policy iteration.
-Its answer enters as v + |Tv − v|⁺ / (1 − γ), so it bounds from above however it was found.
+With a plan fixed, the other side faces an `OpponentMDP` over the states, solved by policy iteration. Its answer enters
+as v + |Tv − v|⁺ / (1 − γ), so it bounds from above however it was found.
 """
 
 from __future__ import annotations
-
-from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
 from ncirl._typing import FloatArray, IntArray, State
+from ncirl.mdp import OpponentMDP
 from ncirl.model.game import Game
 
 __all__ = ["ROUNDING", "Cycle", "Loop"]
@@ -81,22 +80,23 @@ class Cycle:
     def guaranteed(self, plans: list[FloatArray], beyond: list[FloatArray]) -> FloatArray:
         """Bound from below what the attacker's stationary plans get against any defender."""
         costs = np.concatenate([x @ part for x, part in zip(plans, beyond, strict=True)])
-        weight = self.chance * np.concatenate(plans)[self.row_a]
-        moves = sp.csr_array((weight, (self.row_d, self.column)), shape=(len(costs), self.n))
-        return -best_response(-costs, moves, self.first_d, self.discount)
+        return -self._not_exceeded(-costs, np.concatenate(plans)[self.row_a], self.row_d, self.first_d)
 
     def conceded(self, plans: list[FloatArray], beyond: list[FloatArray]) -> FloatArray:
         """Bound from above what any attacker gets against the defender's stationary plans."""
         gains = np.concatenate([part @ y for y, part in zip(plans, beyond, strict=True)])
-        weight = self.chance * np.concatenate(plans)[self.row_d]
-        moves = sp.csr_array((weight, (self.row_a, self.column)), shape=(len(gains), self.n))
-        return best_response(gains, moves, self.first_a, self.discount)
+        return self._not_exceeded(gains, np.concatenate(plans)[self.row_d], self.row_a, self.first_a)
 
     def played(self, rows: list[FloatArray], columns: list[FloatArray], beyond: list[FloatArray]) -> FloatArray:
         """Evaluate a pair of stationary plans against each other."""
         gains = np.array([x @ part @ y for x, part, y in zip(rows, beyond, columns, strict=True)])
         weight = self.chance * np.concatenate(rows)[self.row_a] * np.concatenate(columns)[self.row_d]
         return evaluate(gains, sp.csr_array((weight, (self.row_s, self.column)), shape=(self.n, self.n)))
+
+    def _not_exceeded(self, gains: FloatArray, chosen: FloatArray, rows: IntArray, first: IntArray) -> FloatArray:
+        """Bound from above what an opponent gets whose row of each move is in `rows`, against plans that choose it."""
+        moves = sp.csr_array((self.chance * chosen, (rows, self.column)), shape=(len(gains), self.n))
+        return not_exceeded(OpponentMDP(gains, moves, first[:-1], maximise=True), self.discount)
 
 
 def evaluate(gains: FloatArray, moves: sp.csr_array) -> FloatArray:
@@ -105,25 +105,17 @@ def evaluate(gains: FloatArray, moves: sp.csr_array) -> FloatArray:
     return value
 
 
-def best_response(gains: FloatArray, moves: sp.csr_array, first: IntArray, discount: float) -> FloatArray:
-    """Bound from above the values of the MDP v = max_{rows of s} gains + moves v, by policy iteration.
-
-    Rows ``first[s]`` to ``first[s + 1]`` are the actions of s; `moves` includes the discount.
-    """
-    policy = _argmax_rows(gains, first)
-    best = -np.inf
+def not_exceeded(process: OpponentMDP, discount: float) -> FloatArray:
+    """Bound from above what a maximising opponent gets, by policy iteration; its moves include the discount."""
+    policy = process.answers(np.zeros(len(process.first)))
+    reached = -np.inf
     while True:
-        value = evaluate(gains[policy], moves[policy])
-        action_values = gains + moves @ value
-        scale = float(max(np.abs(value).max(), np.abs(gains[policy]).max()))  # of what is met
-        if not value.sum() > best + ROUNDING * scale:
+        value = evaluate(process.reward[policy], process.moves[policy])
+        after = process.backup(value)
+        scale = float(max(np.abs(value).max(), np.abs(process.reward[policy]).max()))  # of what is met
+        if not value.sum() > reached + ROUNDING * scale:
             break
-        best = value.sum()
-        better = np.maximum.reduceat(action_values, first[:-1]) > value + ROUNDING * scale
-        policy = np.where(better, _argmax_rows(action_values, first), policy)
-    excess = max(0.0, float((np.maximum.reduceat(action_values, first[:-1]) - value).max()))
+        reached = value.sum()
+        policy = np.where(after > value + ROUNDING * scale, process.answers(value), policy)
+    excess = max(0.0, float((after - value).max()))
     return value + excess / (1.0 - discount)
-
-
-def _argmax_rows(action_values: FloatArray, first: IntArray) -> IntArray:
-    return np.array([i + action_values[i:j].argmax() for i, j in pairwise(first)])

@@ -13,24 +13,58 @@ from __future__ import annotations
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.model.belief import plan_of
 from ncirl.model.game import Game, Observes
 from ncirl.model.stage import Outcome
+from ncirl.strategies.memory import Seed, draw, filtered, picked
 from ncirl.strategies.public_state import Spectator, number_of
-from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStrategy, Memory, attacking, defending
 
-__all__ = ["Attacker", "Defender", "Observer", "Seed", "draw"]
-
-Seed = int | np.random.SeedSequence | np.random.Generator
+__all__ = ["Attacker", "Defender", "Observer"]
 
 
-def draw(rng: np.random.Generator, weights: FloatArray) -> int:
-    """Draw an index with probability proportional to its weight; never one of weight zero."""
-    sums = np.cumsum(weights)
-    return int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
+class _Player(Spectator):
+    """Draws what a controller does and remembers."""
+
+    def __init__(self, game: Game, controller: Controller, rng: Seed, state: State | None, *, attacks: bool) -> None:
+        super().__init__(game, sees_attempts=attacks or game.observes is Observes.ACTIONS)
+        self._controller, self._attacks = controller, attacks
+        self._memory: Memory = None
+        self.reset(rng, state)
+
+    def reset(self, rng: Seed | None = None, state: State | None = None) -> None:
+        """Start a new play, with a new seed if one is given; without one what is drawn goes on."""
+        self._start(state)
+        if rng is not None:
+            self._rng = np.random.default_rng(rng)
+        self._memory = picked(self._rng, self._controller.begin(self._place))
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """What can be done now."""
+        return self._stage.attacker if self._attacks else self._stage.defender
+
+    @property
+    def mix(self) -> FloatArray:
+        """The probability of each of `actions`."""
+        self._playable()
+        return self._controller.mix(self._place, self._memory)
+
+    def act(self) -> str:
+        """Draw an action."""
+        return self.actions[draw(self._rng, self.mix)]
+
+    def observe(self, attacker_action: str | None, defender_action: str, outcome: Outcome | State) -> None:
+        """Go on after a stage.
+
+        `outcome` is an `Outcome`, or just its state where that leaves no doubt. Where outcomes are observed a defender
+        does not look at `attacker_action`, and it may be None.
+        """
+        a, d, i = self._seen(attacker_action, defender_action, outcome)
+        self._memory = picked(self._rng, self._controller.after(self._place, self._memory, a, d, i))
+        self._advance(i)
 
 
-class Attacker(Spectator):
+class Attacker(_Player):
     """Plays a strategy for one intent.
 
     Parameters
@@ -65,56 +99,18 @@ class Attacker(Spectator):
     def __init__(
         self, game: Game, strategy: AttackerStrategy, intent: str, rng: Seed = 0, *, state: State | None = None
     ) -> None:
-        super().__init__(game, sees_attempts=True)
         self.intent = intent
-        self._theta = number_of("intent", intent, game.intents)
-        self._strategy = strategy
-        self.reset(rng, state)
-
-    def reset(self, rng: Seed | None = None, state: State | None = None) -> None:
-        """Start a new play, with a new seed if one is given; without one what is drawn goes on."""
-        self._start(state)
-        if rng is not None:
-            self._rng = np.random.default_rng(rng)
-        options = self._strategy.begin(self._place)
-        self._memory = options[draw(self._rng, np.array([p[self._theta] for _, p in options]))][0]
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """What can be done now."""
-        return self._stage.attacker
-
-    @property
-    def mix(self) -> FloatArray:
-        """The probability of each of `actions`."""
-        self._playable()
-        return self._strategy.policy(self._place, self._memory)[:, self._theta]
-
-    def act(self) -> str:
-        """Draw an action."""
-        return self.actions[draw(self._rng, self.mix)]
-
-    def observe(self, attacker_action: str | None, defender_action: str, outcome: Outcome | State) -> None:
-        """Go on after a stage; `outcome` is an `Outcome`, or just its state where that leaves no doubt."""
-        a, d, i = self._seen(attacker_action, defender_action, outcome)
-        options = self._strategy.after(self._place, self._memory, a, d, i)
-        self._memory = options[draw(self._rng, np.array([p[self._theta] for _, p in options]))][0]
-        self._advance(i)
+        theta = number_of("intent", intent, game.intents)
+        super().__init__(game, attacking(strategy, theta), rng, state, attacks=True)
 
 
-class Defender(Spectator):
+class Defender(_Player):
     """Plays a defender's strategy; it is never told the intent, nor the attacker's action where that is not seen.
 
     Parameters
     ----------
-    game : Game
-        What is played.
-    strategy : DefenderStrategy
-        How.
-    rng : int or Generator
-        Seed of what is drawn.
-    state : State, optional
-        Where play starts, by label or description; needed when there are several start states.
+    game, strategy, rng, state
+        As for `Attacker`; the strategy is a defender's.
 
     Raises
     ------
@@ -133,39 +129,7 @@ class Defender(Spectator):
     """
 
     def __init__(self, game: Game, strategy: DefenderStrategy, rng: Seed = 0, *, state: State | None = None) -> None:
-        super().__init__(game, sees_attempts=game.observes is Observes.ACTIONS)
-        self._strategy = strategy
-        self.reset(rng, state)
-
-    def reset(self, rng: Seed | None = None, state: State | None = None) -> None:
-        """Start a new play, with a new seed if one is given; without one what is drawn goes on."""
-        self._start(state)
-        if rng is not None:
-            self._rng = np.random.default_rng(rng)
-        options = self._strategy.begin(self._place)
-        self._memory = options[draw(self._rng, np.array([p for _, p in options]))][0]
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """What can be done now."""
-        return self._stage.defender
-
-    @property
-    def mix(self) -> FloatArray:
-        """The probability of each of `actions`."""
-        self._playable()
-        return self._strategy.mix(self._place, self._memory)
-
-    def act(self) -> str:
-        """Draw an action."""
-        return self.actions[draw(self._rng, self.mix)]
-
-    def observe(self, attacker_action: str | None, defender_action: str, outcome: Outcome | State) -> None:
-        """Go on after a stage; where outcomes are observed `attacker_action` is not looked at and may be None."""
-        _, d, i = self._seen(attacker_action, defender_action, outcome)
-        options = self._strategy.after(self._place, self._memory, d, i)
-        self._memory = options[draw(self._rng, np.array([p for _, p in options]))][0]
-        self._advance(i)
+        super().__init__(game, defending(strategy), rng, state, attacks=False)
 
 
 class Observer(Spectator):
@@ -176,12 +140,8 @@ class Observer(Spectator):
 
     Parameters
     ----------
-    game : Game
-        What is played.
-    strategy : AttackerStrategy
-        What the attacker is known to play.
-    state : State, optional
-        Where play starts, by label or description; needed when there are several start states.
+    game, strategy, state
+        As for `Attacker`; the strategy is what the attacker is known to play.
 
     Raises
     ------
@@ -218,20 +178,10 @@ class Observer(Spectator):
     def observe(self, attacker_action: str | None, defender_action: str, outcome: Outcome | State) -> None:
         """Go on after a stage; where outcomes are observed `attacker_action` is not looked at and may be None."""
         _, d, i = self._seen(attacker_action, defender_action, outcome)
-        caused: FloatArray = self._timed.observations(self._place).mass[[i]].toarray()[0]  # indexed [a]
-        plans = {memory: plan_of(self._strategy.policy(self._place, memory), b) for memory, b in self._law.items()}
-        law = self._moved({memory: caused[:, None] * plan for memory, plan in plans.items()}, d, i)
-        if not sum(mass.sum() for mass in law.values()) > 0:
-            law = self._moved({memory: np.outer(caused / caused.sum(), b) for memory, b in self._law.items()}, d, i)
-        total = sum(mass.sum() for mass in law.values())
-        self._law = {memory: mass / total for memory, mass in law.items() if mass.any()}
+        self._law = filtered(
+            self._law,
+            self._timed.observations(self._place).mass[[i]].toarray()[0],
+            lambda memory: self._strategy.policy(self._place, memory),
+            lambda memory, a: self._strategy.after(self._place, memory, a, d, i),
+        )
         self._advance(i)
-
-    def _moved(self, masses: dict[Memory, FloatArray], d: int, i: int) -> dict[Memory, FloatArray]:
-        """Carry masses [a, θ] by memory on to the next memories."""
-        law: dict[Memory, FloatArray] = {}
-        for memory, mass in masses.items():
-            for a in np.flatnonzero(mass.any(axis=1)):
-                for following, p in self._strategy.after(self._place, memory, int(a), d, i):
-                    law[following] = law.get(following, 0.0) + mass[a] * p
-        return law

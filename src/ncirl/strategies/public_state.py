@@ -17,15 +17,7 @@ __all__ = ["Spectator", "number_of"]
 
 
 class Spectator:
-    """Follows the public side of a play.
-
-    Parameters
-    ----------
-    game : Game
-        What is played.
-    sees_attempts : bool
-        Whether the attacker's action is among what is told.
-    """
+    """Follows the public side of a play; `sees_attempts` if the attacker's action is among what is told."""
 
     def __init__(self, game: Game, sees_attempts: bool) -> None:
         self._game = game
@@ -37,7 +29,7 @@ class Spectator:
     @property
     def state(self) -> State:
         """The public state, as the game names it."""
-        return self._own(self._place)
+        return self._game.parted(self._place)[1]
 
     @property
     def stage_number(self) -> int:
@@ -53,9 +45,6 @@ class Spectator:
     def _stage(self) -> Stage:
         return self._timed.stage(self._place)
 
-    def _own(self, place: State) -> State:
-        return place[1] if self._game.horizon is not None and isinstance(place, tuple) else place
-
     def _start(self, state: State | None) -> None:
         """Go to the start state given, or to the only one."""
         places = list(dict.fromkeys(start.state for start in self._timed.starts))
@@ -67,10 +56,10 @@ class Spectator:
 
     def _is(self, place: State, given: State) -> bool:
         """Tell whether a state is meant: by its label, with or without its stage, or by its description."""
-        return given in (place, self._own(place), self._text(place), self._timed.describe(place))
+        return given in (place, self._game.parted(place)[1], self._text(place), self._timed.describe(place))
 
     def _text(self, place: State) -> str:
-        return self._game.describe(self._own(place))
+        return self._game.describe(self._game.parted(place)[1])
 
     def _seen(
         self, attacker_action: str | None, defender_action: str, outcome: Outcome | State

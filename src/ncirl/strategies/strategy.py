@@ -8,7 +8,7 @@ actions are not seen; neither side is told rewards.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,10 +19,13 @@ from ncirl.model.game import Game
 
 __all__ = [
     "AttackerStrategy",
+    "Controller",
     "DefenderStrategy",
     "Memory",
     "StationaryAttacker",
     "StationaryDefender",
+    "attacking",
+    "defending",
     "uniform_attacker",
     "uniform_defender",
 ]
@@ -60,6 +63,36 @@ class DefenderStrategy(Protocol):
     def after(self, state: State, memory: Memory, d: int, i: int) -> Sequence[tuple[Memory, float]]:
         """Return the next memories and their probabilities after its action `d` and observation `i`."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class Controller:
+    """One side with all that is its own: the attacker of one intent, or the defender, in the same words.
+
+    ``begin(s)`` and ``after(s, m, a, d, i)`` give memories with their probabilities, ``mix(s, m)`` the mixed action.
+    """
+
+    begin: Callable[[State], Sequence[tuple[Memory, float]]]
+    mix: Callable[[State, Memory], FloatArray]
+    after: Callable[[State, Memory, int, int, int], Sequence[tuple[Memory, float]]]
+
+
+def attacking(attacker: AttackerStrategy, intent: int) -> Controller:
+    """Return the attacker of one intent, by number."""
+
+    def own(options: Sequence[tuple[Memory, FloatArray]]) -> list[tuple[Memory, float]]:
+        return [(memory, float(p[intent])) for memory, p in options]
+
+    return Controller(
+        begin=lambda state: own(attacker.begin(state)),
+        mix=lambda state, memory: attacker.policy(state, memory)[:, intent],
+        after=lambda state, memory, a, d, i: own(attacker.after(state, memory, a, d, i)),
+    )
+
+
+def defending(defender: DefenderStrategy) -> Controller:
+    """Return the defender."""
+    return Controller(defender.begin, defender.mix, lambda state, memory, a, d, i: defender.after(state, memory, d, i))
 
 
 def _untimed(table: Mapping[State, FloatArray], state: State) -> FloatArray:

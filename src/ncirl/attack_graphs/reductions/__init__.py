@@ -4,17 +4,11 @@ Every reduction is a pure function from a graph to the smaller graph and a `Redu
 of the game it preserves. None runs unless it is asked for.
 """
 
-from __future__ import annotations
-
 from ncirl.attack_graphs.reductions.advice import Advice, Suggestion, size_advice
-from ncirl.attack_graphs.reductions.budgets import set_budgets
-from ncirl.attack_graphs.reductions.chains import collapse_chains
-from ncirl.attack_graphs.reductions.crop import crop_hops, keep_ways
-from ncirl.attack_graphs.reductions.goals import merge_equal_intents, only_goals
-from ncirl.attack_graphs.reductions.merge import collapse_certain_steps, merge_parallel
-from ncirl.attack_graphs.reductions.prune import prune
+from ncirl.attack_graphs.reductions.merge import collapse_certain_steps, collapse_chains, merge_parallel
+from ncirl.attack_graphs.reductions.prune import crop_hops, keep_ways, prune
+from ncirl.attack_graphs.reductions.reduction import Preserves, Reduction, merge_equal_intents, only_goals, set_budgets
 from ncirl.attack_graphs.reductions.size import Size, estimate_size
-from ncirl.attack_graphs.reductions.step import Preserves, Reduction
 
 __all__ = [
     "Advice",

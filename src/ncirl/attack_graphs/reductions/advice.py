@@ -1,13 +1,11 @@
 """What would make a game that is too large small enough: reductions that were tried, the gentlest first."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.reductions.crop import crop_hops, goals_of, keep_ways
-from ncirl.attack_graphs.reductions.prune import prune
+from ncirl.attack_graphs.reductions.prune import crop_hops, goals_of, keep_ways, prune
+from ncirl.attack_graphs.reductions.reduction import Reduction
 from ncirl.attack_graphs.reductions.size import MANY_STATES, Size, estimate_size
 
 __all__ = ["Advice", "Suggestion", "size_advice"]
@@ -69,7 +67,10 @@ def size_advice(graph: AttackGraph, size: Size | None = None) -> Advice | None:
         return None
     pruned, reduction = prune(graph)
     first = ("--prune",) if reduction.done else ()
-    for families in ([_whole(pruned)], [_crops(pruned), _ways(pruned)]):
+    whole: Family = iter([([], pruned)])
+    most_ways = MOST_WAYS if len(goals_of(pruned)) <= FEW_GOALS else 1
+    crops, ways = _cut(pruned, "--crop", crop_hops, FARTHEST), _cut(pruned, "--paths", keep_ways, most_ways)
+    for families in ([whole], [crops, ways]):
         found = [suggestion for family in families if (suggestion := _first_that_fits(family, first)) is not None]
         if found:
             return Advice(size, tuple(found))
@@ -87,32 +88,21 @@ def _first_that_fits(family: Family, first: tuple[str, ...]) -> Suggestion | Non
     return None
 
 
-def _whole(graph: AttackGraph) -> Family:
-    yield [], graph
-
-
-def _crops(graph: AttackGraph) -> Family:
-    for hops in range(FARTHEST, 0, -1):
-        cropped, reduction = crop_hops(graph, hops)
+def _cut(
+    graph: AttackGraph, option: str, cut: Callable[[AttackGraph, int], tuple[AttackGraph, Reduction]], most: int
+) -> Family:
+    for extent in range(most, 0, -1):
+        cropped, reduction = cut(graph, extent)
         if reduction.done:
-            yield ["--crop", str(hops)], prune(cropped)[0]
-
-
-def _ways(graph: AttackGraph) -> Family:
-    for ways in range(MOST_WAYS if len(goals_of(graph)) <= FEW_GOALS else 1, 0, -1):
-        cropped, reduction = keep_ways(graph, ways)
-        if reduction.done:
-            yield ["--paths", str(ways)], prune(cropped)[0]
+            yield [option, str(extent)], prune(cropped)[0]
 
 
 def _limited(graph: AttackGraph) -> Family:
-    for attacker, defender in BUDGETS:
-        attacker, defender = _least(graph.attacker_budget, attacker), _least(graph.defender_budget, defender)
-        options = [] if attacker == graph.attacker_budget else ["--attacker-budget", str(attacker)]
-        options += [] if defender == graph.defender_budget else ["--defender-budget", str(defender)]
+    for budgets in BUDGETS:
+        had = graph.attacker_budget, graph.defender_budget
+        attacker, defender = (
+            min((b for b in pair if b is not None), default=None) for pair in zip(had, budgets, strict=True)
+        )
+        options = [] if attacker == had[0] else ["--attacker-budget", str(attacker)]
+        options += [] if defender == had[1] else ["--defender-budget", str(defender)]
         yield options, replace(graph, attacker_budget=attacker, defender_budget=defender)
-
-
-def _least(own: int | None, asked: int | None) -> int | None:
-    given = [budget for budget in (own, asked) if budget is not None]
-    return min(given) if given else None

@@ -1,4 +1,4 @@
-r"""Two ways to fewer exploits: steps that are taken for granted, and parallel exploits treated as one.
+r"""Three ways to fewer exploits: steps that are taken for granted, parallel exploits treated as one, and chains.
 
 **Certain steps.** An exploit that succeeds for sure, costs nothing and is never worth blocking only takes a stage.
 Take its result c to hold as soon as its premises do: wherever c is needed, they are. An attacker of the full game can
@@ -12,24 +12,31 @@ unhindered gets at most the right-hand side, and one who gives up at least nothi
     success = 1 − Π_e (1 − success(e)),  attack_cost = Σ_e attack_cost(e),  block_cost = Σ_e block_cost(e),
 
 and an alert rings when any of theirs does.
+
+**Chains** are e1 to c, then e2 from c alone, through a c that pays nothing and serves nothing else. Tried in every
+stage until it succeeds, an unhindered exploit of success p takes a geometric time T, and
+
+    E[γ^T] = f(p) = γ p / (1 − γ (1 − p)),    E[number of attempts, discounted] = A(p) = 1 / (1 − γ (1 − p)).
+
+The one exploit in place of two takes the same discounted time and the same discounted attack costs,
+
+    f(p) = f(p1) f(p2),    attack_cost A(p) = cost1 A(p1) + f(p1) cost2 A(p2),
+
+that is 1/p = 1/p1 + 1/p2 + ((1 − γ)/γ) / (p1 p2), and costs as much to block as the cheaper of the two. Everything else
+about timing is lost: the defender no longer sees the chain half done.
 """
 
-from __future__ import annotations
-
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from math import prod
 
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Exploit
 from ncirl.attack_graphs.names import listed
-from ncirl.attack_graphs.reductions.step import Preserves, Reduction, restricted
+from ncirl.attack_graphs.reductions.reduction import Preserves, Reduction, restricted
+from ncirl.model.game import Observes
 
-__all__ = ["collapse_certain_steps", "largest_gain", "merge_parallel"]
-
-
-def largest_gain(graph: AttackGraph) -> float:
-    """Return the most that any intent can be rewarded in all."""
-    return max((sum(max(0.0, r) for r in intent.rewards.values()) for intent in graph.intents), default=0.0)
+__all__ = ["collapse_certain_steps", "collapse_chains", "merge_parallel"]
 
 
 def collapse_certain_steps(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
@@ -41,25 +48,29 @@ def collapse_certain_steps(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     done: list[str] = []
     while (step := _certain(graph)) is not None:
         graph = _granted(graph, step)
-        done.append(f"exploit '{step.id}': '{step.result}' holds as soon as {_named(step.premises)} does")
+        premises = " and ".join(f"'{premise}'" for premise in step.premises) or "anything"
+        done.append(f"exploit '{step.id}': '{step.result}' holds as soon as {premises} does")
     why = "steps that succeed for sure, cost nothing and are never worth blocking take no time now"
     return graph, Reduction("collapse certain steps", Preserves.FROM_ABOVE if done else Preserves.VALUE, why, (*done,))
 
 
 def _certain(graph: AttackGraph) -> Exploit | None:
     """Find a step to be taken for granted."""
-    fixed = {c.id for c in graph.conditions if c.initial}
-    fixed |= {c for intent in graph.intents for c, reward in intent.rewards.items() if reward}
-    makers: dict[str, int] = {}
-    for exploit in graph.exploits:
-        makers[exploit.result] = makers.get(exploit.result, 0) + 1
-    dear = largest_gain(graph)
+    worthless = set(_without_worth(graph))
+    makers = Counter(e.result for e in graph.exploits)
+    dear = max((sum(max(0.0, r) for r in intent.rewards.values()) for intent in graph.intents), default=0.0)
     for e in graph.exploits:
         free = e.success == 1 and e.attack_cost == 0 and e.alert is None
         unblocked = e.block_cost > dear or graph.defender_budget == 0
-        if free and unblocked and makers[e.result] == 1 and e.result not in fixed and e.result not in e.premises:
+        if free and unblocked and makers[e.result] == 1 and e.result in worthless and e.result not in e.premises:
             return e
     return None
+
+
+def _without_worth(graph: AttackGraph) -> list[str]:
+    """List the conditions that do not hold from the start and that no intent is rewarded or punished for."""
+    paid = {c for intent in graph.intents for c, reward in intent.rewards.items() if reward}
+    return [c.id for c in graph.conditions if not c.initial and c.id not in paid]
 
 
 def _granted(graph: AttackGraph, step: Exploit) -> AttackGraph:
@@ -74,16 +85,12 @@ def _replaced(premises: Iterable[str], step: Exploit) -> Iterable[str]:
         yield from step.premises if premise == step.result else (premise,)
 
 
-def _named(premises: tuple[str, ...]) -> str:
-    return " and ".join(f"'{premise}'" for premise in premises) or "anything"
-
-
 def merge_parallel(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     """Make exploits with the same premises and the same result one, attempted and blocked together."""
-    groups: dict[tuple[frozenset[str], str], list[Exploit]] = {}
+    groups: dict[tuple[frozenset[str], str], list[Exploit]] = defaultdict(list)
     for exploit in graph.exploits:
-        groups.setdefault((frozenset(exploit.premises), exploit.result), []).append(exploit)
-    taken = {e.id for same in groups.values() if len(same) == 1 for e in same}
+        groups[frozenset(exploit.premises), exploit.result].append(exploit)
+    taken = {same[0].id for same in groups.values() if len(same) == 1}
     exploits, done = [], []
     for same in groups.values():
         exploits.append(same[0] if len(same) == 1 else _as_one(same, taken))
@@ -97,23 +104,77 @@ def merge_parallel(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
 
 def _as_one(same: list[Exploit], taken: set[str]) -> Exploit:
     alerts = [e.alert for e in same if e.alert is not None]
-    attempted, idle = (1 - prod(1 - chance for chance in each) for each in _chances(alerts))
+    any_alert = Alert(1 - prod(1 - a.attempted for a in alerts), 1 - prod(1 - a.idle for a in alerts))
     return Exploit(
-        id=free_id(listed((e.id for e in same), " or "), taken),
+        id=_free_id(listed((e.id for e in same), " or "), taken),
         premises=same[0].premises,
         result=same[0].result,
         success=1 - prod(1 - e.success for e in same),
         attack_cost=sum(e.attack_cost for e in same),
         block_cost=sum(e.block_cost for e in same),
-        alert=Alert(attempted, idle) if alerts else None,
+        alert=any_alert if alerts else None,
     )
 
 
-def _chances(alerts: list[Alert]) -> tuple[list[float], list[float]]:
-    return [alert.attempted for alert in alerts], [alert.idle for alert in alerts]
-
-
-def free_id(wished: str, taken: set[str]) -> str:
+def _free_id(wished: str, taken: set[str]) -> str:
     """Return the id wished for, with a number behind it where it is taken."""
     names = (wished if n == 1 else f"{wished} ({n})" for n in range(1, len(taken) + 2))
     return next(name for name in names if name not in taken)
+
+
+def collapse_chains(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
+    """Make chains of exploits one exploit each, of the same discounted duration and attack cost when unhindered.
+
+    Exploits with an alert that is seen are left as they are, and so is everything at discount 0.
+    """
+    why = "same discounted duration and attack cost when unhindered; blocking costs as much as at the cheaper place"
+    slots = dict(enumerate(graph.exploits))  # the one exploit takes the slot of the second
+    makers: dict[str, list[int]] = defaultdict(list)
+    users: dict[str, list[int]] = defaultdict(list)
+    for k, e in slots.items():
+        makers[e.result].append(k)
+        for premise in e.premises:
+            users[premise].append(k)
+    taken, passed, done = {e.id for e in graph.exploits}, set[str](), []
+    for c in _without_worth(graph) if graph.discount > 0 else ():
+        if len(makers[c]) != 1 or len(users[c]) != 1:
+            continue
+        (i,), (j,) = makers[c], users[c]
+        first, second = slots[i], slots[j]
+        if not _is_link(first, second, sees_alerts=Observes(graph.observes) is Observes.OUTCOMES):
+            continue
+        slots[j] = _in_turn(first, second, graph.discount, taken)
+        del slots[i]
+        for premise in first.premises:
+            users[premise] = [j if k == i else k for k in users[premise]]
+        taken.add(slots[j].id)
+        passed.add(c)
+        done.append(f"'{first.id}' then '{second.id}' through '{c}': now one, success {slots[j].success:.3g}")
+    collapsed = replace(graph, exploits=tuple(slots[k] for k in sorted(slots)))
+    smaller = restricted(collapsed, {c.id for c in graph.conditions} - passed, {e.id for e in collapsed.exploits})
+    preserves = Preserves.NOTHING if done else Preserves.VALUE
+    return smaller, Reduction("collapse chains", preserves, why, tuple(done))
+
+
+def _is_link(first: Exploit, second: Exploit, *, sees_alerts: bool) -> bool:
+    """Tell whether two exploits, the only ones into and out of a condition, can be one."""
+    heard = sees_alerts and (first.alert is not None or second.alert is not None)
+    alive = first.success > 0 and second.success > 0
+    loops = first.result in first.premises or second.result in (*first.premises, first.result)
+    return len(second.premises) == 1 and alive and not loops and not heard
+
+
+def _in_turn(first: Exploit, second: Exploit, discount: float, taken: set[str]) -> Exploit:
+    attempts = [1 / (1 - discount * (1 - e.success)) for e in (first, second)]  # A(p), with f(p) = γ p A(p)
+    odds = (1 - discount) / discount  # 1 / f(p) = 1 + odds / p
+    success = 1 / (1 / first.success + 1 / second.success + odds / (first.success * second.success))
+    through = discount * first.success * attempts[0]
+    cost = first.attack_cost * attempts[0] + through * second.attack_cost * attempts[1]
+    return Exploit(
+        id=_free_id(listed((first.id, second.id), " then "), taken),
+        premises=first.premises,
+        result=second.result,
+        success=success,
+        attack_cost=cost * (1 - discount * (1 - success)),
+        block_cost=min(first.block_cost, second.block_cost),
+    )

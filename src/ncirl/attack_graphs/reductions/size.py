@@ -10,11 +10,9 @@ worth Σ over the ways to it of Π 1/in = 1, so a walk that chooses uniformly am
 averaged over some walks with a fixed seed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
-from math import inf, log10
+from math import inf, log10, prod
 
 import numpy as np
 
@@ -98,12 +96,15 @@ def estimate_size(graph: AttackGraph, limit: int = COUNTED, *, walks: int = WALK
     >>> print(estimate_size(office_graph()))
     26 public states, up to 16 x 16 actions in one of them
     """
+
+    def actions(n: int) -> tuple[int, int]:
+        return count_sets(n, graph.attacker_budget), count_sets(n, graph.defender_budget)
+
+    counts = len(graph.conditions), len(graph.exploits), len(graph.intents)
     lattice = _Lattice(graph)
     n_first, first = lattice.usable(lattice.start)
     if not walks and 2 ** len(first) > limit:  # any of them may come first, in any combination
-        most = count_sets(n_first, graph.attacker_budget), count_sets(n_first, graph.defender_budget)
-        counts = len(graph.conditions), len(graph.exploits), len(graph.intents)
-        return Size(float(min(2 ** len(first), HUGE)), "more-than", *most, inf, *counts)
+        return Size(float(min(2 ** len(first), HUGE)), "more-than", *actions(n_first), inf, *counts)
     quick = max(MANY_STATES + 1, LOOKS // max(1, len(graph.exploits)))
     usable, complete = lattice.counted(max(1, min(limit, quick)))
     met = usable.total()
@@ -111,15 +112,9 @@ def estimate_size(graph: AttackGraph, limit: int = COUNTED, *, walks: int = WALK
     if not complete:
         walked = lattice.walked(walks) if walks and lattice.free <= WALKED else 0.0
         states, kind = (walked, "estimated") if walked > met else (float(met), "more-than")
-
-    def actions(n: int) -> tuple[int, int]:
-        return count_sets(n, graph.attacker_budget), count_sets(n, graph.defender_budget)
-
-    sizes = [(times, *actions(n)) for n, times in usable.items() if n]
-    pairs = sum(times * a * d for times, a, d in sizes)
-    most = actions(max(usable))
-    counts = len(graph.conditions), len(graph.exploits), len(graph.intents)
-    return Size(states, kind, *most, (float(pairs) if pairs < HUGE else inf) * states / met, *counts)
+    pairs = sum(times * prod(actions(n)) for n, times in usable.items() if n)
+    scaled = (float(pairs) if pairs < HUGE else inf) * states / met
+    return Size(states, kind, *actions(max(usable)), scaled, *counts)
 
 
 class _Lattice:

@@ -45,13 +45,7 @@ class _Places:
 
 
 class HistoryAttacker:
-    """The attacker's optimal strategy.
-
-    Parameters
-    ----------
-    solution : HistorySolution
-        Of the game to be played.
-    """
+    """The attacker's optimal strategy."""
 
     def __init__(self, solution: HistorySolution) -> None:
         self._places = _Places(solution)
@@ -73,13 +67,7 @@ class HistoryAttacker:
 
 
 class HistoryDefender:
-    """The defender's optimal strategy.
-
-    Parameters
-    ----------
-    solution : HistorySolution
-        Of the game to be played.
-    """
+    """The defender's optimal strategy."""
 
     def __init__(self, solution: HistorySolution) -> None:
         self._places = _Places(solution)

@@ -24,13 +24,12 @@ more per stage. Programs with several best answers give the one next to the last
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.lp.defender import DefenderProgram
-from ncirl.lp.point_program import PointProgram
 from ncirl.model.belief import policy_of, posterior
 from ncirl.strategies.quotient_map import QuotientMap
 from ncirl.strategies.strategy import Memory
@@ -54,20 +53,14 @@ def vector_of(memory: Memory) -> FloatArray:
 
 
 class ProgramAttacker:
-    """The attacker of NC-PBVI.
-
-    Parameters
-    ----------
-    solution : CorrectedSolution
-        Of the game to be played.
-    """
+    """The attacker of NC-PBVI."""
 
     def __init__(self, solution: CorrectedSolution) -> None:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.attacker_side
         self._certain = np.ones(len(solution.game.intents))
-        self._programs: dict[int, PointProgram] = {}
-        self._answers: dict[tuple[int, Memory], FloatArray] = {}  # π[k, θ]
+        self._program = cache(self._side.program)
+        self._answer = cache(self._answered)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
         """Begin with the belief of the start."""
@@ -84,29 +77,19 @@ class ProgramAttacker:
         plan = self._answer(place, memory) * vector_of(memory)
         return [(remembered(posterior(seen, plan, self._words.observation(state, i))), self._certain)]
 
-    def _answer(self, place: int, memory: Memory) -> FloatArray:
-        key = place, memory
-        if key not in self._answers:
-            if place not in self._programs:
-                self._programs[place] = self._side.program(place)
-            self._answers[key] = policy_of(self._programs[place].solve(vector_of(memory)).plan)
-        return self._answers[key]
+    def _answered(self, place: int, memory: Memory) -> FloatArray:
+        """Return π[k, θ] over the actions of the merged game."""
+        return policy_of(self._program(place).solve(vector_of(memory)).plan)
 
 
 class ProgramDefender:
-    """The defender of NC-PBVI.
-
-    Parameters
-    ----------
-    solution : CorrectedSolution
-        Of the game to be played.
-    """
+    """The defender of NC-PBVI."""
 
     def __init__(self, solution: CorrectedSolution) -> None:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.defender_side
-        self._programs: dict[int, DefenderProgram] = {}
-        self._answers: dict[tuple[int, Memory], tuple[FloatArray, FloatArray]] = {}  # D[k], ᾱ[i, θ]
+        self._program = cache(self._side.program)
+        self._answer = cache(self._answered)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
         """Begin with the vector that is best at the belief of the start."""
@@ -126,11 +109,7 @@ class ProgramDefender:
         _, promised = self._answer(place, memory)
         return [(remembered(promised[here[0]]), 1.0)]
 
-    def _answer(self, place: int, memory: Memory) -> tuple[FloatArray, FloatArray]:
-        key = place, memory
-        if key not in self._answers:
-            if place not in self._programs:
-                self._programs[place] = self._side.program(place)
-            step = self._programs[place].at_promise(-vector_of(memory))
-            self._answers[key] = step.mix, step.promised
-        return self._answers[key]
+    def _answered(self, place: int, memory: Memory) -> tuple[FloatArray, FloatArray]:
+        """Return D[k] over the actions of the merged game, and ᾱ[i, θ]."""
+        step = self._program(place).at_promise(-vector_of(memory))
+        return step.mix, step.promised
