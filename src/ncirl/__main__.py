@@ -1,7 +1,5 @@
 """``python -m ncirl``."""
 
-from __future__ import annotations
-
 import sys
 
 from ncirl.cli import main

@@ -3,8 +3,6 @@
 Everything else keeps to the layers: a lower one never imports a higher one.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,21 +13,21 @@ if TYPE_CHECKING:
 __all__ = ["load_attack_graph", "save_attack_graph", "save_solution"]
 
 
-def load_attack_graph(path: str | Path) -> AttackGraph:
+def load_attack_graph(path: str | Path) -> "AttackGraph":
     """Read an attack-graph file."""
     from ncirl.formats.attack_graph_file import load_attack_graph
 
     return load_attack_graph(path)
 
 
-def save_attack_graph(graph: AttackGraph, path: str | Path) -> None:
+def save_attack_graph(graph: "AttackGraph", path: str | Path) -> None:
     """Write an attack-graph file."""
     from ncirl.formats.attack_graph_file import save_attack_graph
 
     save_attack_graph(graph, path)
 
 
-def save_solution(solution: CertifiedSolution, path: str | Path) -> None:
+def save_solution(solution: "CertifiedSolution", path: str | Path) -> None:
     """Write a policy file."""
     from ncirl.formats.policy_file import save_policy
 

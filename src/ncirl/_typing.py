@@ -1,7 +1,5 @@
 """Names of types that the whole package shares."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What can go wrong, as exceptions that say what, where and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 __all__ = ["InputError", "LPError", "NcirlError", "SizeError"]

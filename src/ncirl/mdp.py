@@ -11,8 +11,6 @@ bound that is proved, rounding included, in `ncirl.playbook.enclosure`. Where no
 `explored` lists them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -136,7 +134,7 @@ class OpponentMDP:
         """List the rows of some nodes."""
         return spans(self.first[nodes], self._ends[nodes])
 
-    def among(self, nodes: IntArray, reward: FloatArray) -> OpponentMDP:
+    def among(self, nodes: IntArray, reward: FloatArray) -> "OpponentMDP":
         """Return the process among some nodes, all else being in the `reward` of their rows."""
         rows = self.rows_of(nodes)
         widths = self._ends[nodes] - self.first[nodes]

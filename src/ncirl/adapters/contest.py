@@ -21,8 +21,6 @@ defender must besides not learn about the intent from what it sees, or the publi
 the attacker then plays alike for every intent that may occur, and every start has the same belief.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product

@@ -5,8 +5,6 @@ a denominator of at most a million, 1/3 for 0.333…, then divided by the sum of
 accuracy of the game's own numbers, or the fractions are exact anyway.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction

@@ -9,8 +9,6 @@ with P(i | a, d), and a stage pays its expected reward γ^t r(s, a, d, θ), for 
 just as `ncirl.strategies.strategy` tells strategies.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from enum import Enum
 

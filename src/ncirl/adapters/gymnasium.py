@@ -7,8 +7,6 @@ for discounting. ``info["action_mask"]`` marks the actions there are; ``info["si
 ``P[s][a]``, which exists where the opponent's play depends on nothing but the public state.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from functools import cached_property
 from typing import Any, ClassVar, TypedDict, Unpack

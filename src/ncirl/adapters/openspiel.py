@@ -8,8 +8,6 @@ The attacker is player 0, the defender player 1; the tree is that of `ncirl.adap
 discount: the discount is part of the payoffs. `open_spiel_game` takes any `Game`.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -71,11 +69,11 @@ class SpielGame(pyspiel.Game):
         info = pyspiel.GameInfo(n_actions, n_chance, 2, -reach, reach, 0.0, 2 * self.form.horizon)
         super().__init__(_TYPE, info, params or {})
 
-    def new_initial_state(self) -> SpielState:
+    def new_initial_state(self) -> "SpielState":
         """Return the root."""
         return SpielState(self)
 
-    def make_py_observer(self, iig_obs_type: object = None, params: object = None) -> _Observer:
+    def make_py_observer(self, iig_obs_type: object = None, params: object = None) -> "_Observer":
         """Return what writes information states."""
         return _Observer()
 

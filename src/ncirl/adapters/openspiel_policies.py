@@ -10,8 +10,6 @@ it leads to the same law of all that matters, (θ, h, a), against every defender
 `best_response_to_attacker` is exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any

@@ -6,8 +6,6 @@ and ending it by chance mean for discounting. The attacker's vector begins with 
 and rewards are in neither.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

@@ -9,8 +9,6 @@ this stage, the other attempted ones succeed independently. With s the enabled c
 This module is the description with its faults; `attack_rules` turns it into stages.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -147,7 +145,7 @@ class AttackGraph:
         )
 
     @classmethod
-    def load(cls, path: str | Path) -> AttackGraph:
+    def load(cls, path: str | Path) -> "AttackGraph":
         """Read an attack-graph file, JSON or YAML; `InputError` tells every fault with its place."""
         from ncirl._files import load_attack_graph
 
@@ -159,7 +157,7 @@ class AttackGraph:
 
         save_attack_graph(self, path)
 
-    def to_networkx(self) -> nx.DiGraph[tuple[str, str]]:
+    def to_networkx(self) -> "nx.DiGraph[tuple[str, str]]":
         """Return the graph of premises → exploit → result.
 
         Nodes are ``("condition", id)`` and ``("exploit", id)``; each has its `data`, the object of this module.

@@ -10,8 +10,6 @@ The law of all coins is worked out once per kind of pair (a, d), that is per liv
 copied to the pairs. A state is the bit mask of its enabled conditions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
@@ -42,7 +40,7 @@ LEAST_WIDTH = 8  # numbers per pair of actions that sorting the pairs by kind ta
 class AttackRules:
     """What the stages of one attack graph are made from."""
 
-    def __init__(self, graph: AttackGraph) -> None:
+    def __init__(self, graph: "AttackGraph") -> None:
         self._graph = graph
         self._ids = [condition.id for condition in graph.conditions]
         number = {name: k for k, name in enumerate(self._ids)}
@@ -150,7 +148,7 @@ def _most(n: int, budget: int | None) -> int:
     return n if budget is None else min(n, budget)
 
 
-def _names(exploits: Sequence[Exploit], sets: BoolArray) -> tuple[SetName, ...]:
+def _names(exploits: "Sequence[Exploit]", sets: BoolArray) -> tuple[SetName, ...]:
     return tuple(
         set_name((e.id for e, chosen in zip(exploits, row, strict=True) if chosen), "nothing") for row in sets.tolist()
     )
@@ -163,13 +161,13 @@ def _signals(ids: Sequence[str], rung: BoolArray) -> list[str | None]:
     return [set_name(names, "quiet", ALERT, ", ") for names in heard]
 
 
-def _enabled(exploits: Sequence[Exploit], results: IntArray, live: BoolArray) -> FloatArray:
+def _enabled(exploits: "Sequence[Exploit]", results: IntArray, live: BoolArray) -> FloatArray:
     """Probability that each result is enabled, indexed [kind, result], from ``live[kind, e]``."""
     failed = np.where(live, 1 - np.array([e.success for e in exploits]), 1.0)
     return np.column_stack([1 - failed[:, results == c].prod(axis=1) for c in range(results.max() + 1)])
 
 
-def _rings(exploits: Sequence[Exploit], attempted: BoolArray) -> FloatArray:
+def _rings(exploits: "Sequence[Exploit]", attempted: BoolArray) -> FloatArray:
     """Probability that each alert rings, indexed [kind, alert], from ``attempted[kind, alert]``."""
     alerts = [e.alert for e in exploits if e.alert is not None]
     return np.where(attempted, [alert.attempted for alert in alerts], [alert.idle for alert in alerts])

@@ -1,7 +1,5 @@
 """What N-CIRL is measured against: a defender who learned an intent before play began."""
 
-from __future__ import annotations
-
 from ncirl.baselines.demonstrations import Demonstration, demonstrations, demonstrator_strategy, infer
 from ncirl.baselines.ma_irl import MAIRL
 from ncirl.evaluation.answering import best_responder

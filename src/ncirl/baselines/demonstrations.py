@@ -12,8 +12,6 @@ but the start state, where the prior ties the two; how the state moves cancels w
     P(θ | log) ∝ P0(θ) Π_(plays) P0(s_1 | θ) Π_(stages) π(a_t | s_t, θ).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

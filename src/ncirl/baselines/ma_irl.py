@@ -11,8 +11,6 @@ neither side knows what it faces. An adversary would answer the defender best (`
 log that θ̂ was learned from may be its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

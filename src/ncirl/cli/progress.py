@@ -1,7 +1,5 @@
 """How far a solver or a campaign is, on stderr: live on a terminal, now and then a plain line elsewhere; and Ctrl-C."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import time
@@ -100,7 +98,7 @@ def interruptible(progress: ProgressCallback) -> Iterator[ProgressCallback]:
 
 
 @contextmanager
-def announced(quiet: bool) -> Iterator[Announce]:
+def announced(quiet: bool) -> "Iterator[Announce]":
     """Give what shows the progress of a campaign while the block runs."""
     from rich import progress as rich
 
@@ -115,7 +113,7 @@ def announced(quiet: bool) -> Iterator[Announce]:
         left = (text("left"), rich.TimeRemainingColumn(), text("{task.fields[note]}"))
         with rich.Progress(*done, *left, console=console, speed_estimate_period=WINDOW) as bars:
 
-            def bar(name: str) -> Callable[[CampaignProgress], None]:
+            def bar(name: str) -> "Callable[[CampaignProgress], None]":
                 task = bars.add_task(name, total=None, note="")
                 return lambda step: bars.update(
                     task, total=step.total - step.kept, completed=step.done, note=_note(step)
@@ -126,10 +124,10 @@ def announced(quiet: bool) -> Iterator[Announce]:
         yield _plain_steps
 
 
-def _plain_steps(name: str) -> Callable[[CampaignProgress], None]:
+def _plain_steps(name: str) -> "Callable[[CampaignProgress], None]":
     began, due = time.monotonic(), 0.0
 
-    def show(step: CampaignProgress) -> None:
+    def show(step: "CampaignProgress") -> None:
         nonlocal due
         now, left = time.monotonic(), step.total - step.kept - step.done
         if now < due and left:
@@ -141,7 +139,7 @@ def _plain_steps(name: str) -> Callable[[CampaignProgress], None]:
     return show
 
 
-def _note(step: CampaignProgress) -> str:
+def _note(step: "CampaignProgress") -> str:
     kept = [f"{step.kept} kept from before"] if step.kept else []
     failed = [f"{step.failed} failed"] if step.failed else []
     return ", ".join(kept + failed)

@@ -1,7 +1,5 @@
 """``ncirl reproduce``: the paper's experiment, and where its claim holds."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -176,7 +174,7 @@ def _share(text: str) -> float:
     return float(found[1]) / 100
 
 
-def _pool(jobs: int | None, address: str | None) -> Pool:
+def _pool(jobs: int | None, address: str | None) -> "Pool":
     from ncirl.experiments.pool import cluster, spawned
 
     if address is None:
@@ -186,7 +184,7 @@ def _pool(jobs: int | None, address: str | None) -> Pool:
     return cluster(address)
 
 
-def _print(found: CampaignResult, as_json: bool) -> None:
+def _print(found: "CampaignResult", as_json: bool) -> None:
     if as_json:
         print_json(
             {

@@ -1,7 +1,5 @@
 """``ncirl serve``: the page, on this machine."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from contextlib import suppress
@@ -72,7 +70,7 @@ def serve(
             server.run(sockets=[listening])
 
 
-def _source(name: str) -> Source:
+def _source(name: str) -> "Source":
     from ncirl.web.source import Source
 
     if name.startswith(PREFIX):
@@ -87,7 +85,7 @@ def _address(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
-def _check(server: uvicorn.Server, listening: socket.socket, address: str, json: bool) -> None:
+def _check(server: "uvicorn.Server", listening: "socket.socket", address: str, json: bool) -> None:
     """Run the server for as long as it takes to ask it something."""
     running = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     running.start()

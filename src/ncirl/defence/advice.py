@@ -4,8 +4,6 @@ It knows it from the two who follow a defence: the defender at play with its pro
 intents with its evidence (`Watch`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -174,7 +172,7 @@ class Watch(Observer):
         return evidence, bool(np.any(made > 0))
 
 
-def advise(session: DefenceSession, guard: Guard, watch: Watch) -> Advice:
+def advise(session: "DefenceSession", guard: Guard, watch: Watch) -> Advice:
     """Put together what a session knows."""
     intents = session.game.intents
     mix = {} if session.finished else _likeliest(dict(zip(guard.actions, guard.mix.tolist(), strict=True)))
@@ -208,7 +206,7 @@ def advise(session: DefenceSession, guard: Guard, watch: Watch) -> Advice:
     )
 
 
-def reasons_for(session: DefenceSession, guard: Guard) -> Reasons:
+def reasons_for(session: "DefenceSession", guard: Guard) -> Reasons:
     """Look one stage ahead: what each attack brings against the draw, and against each action that may be drawn."""
     last = session.steps[-1] if session.steps else None
     evidence = None if last is None else _by(session.game.intents, last.evidence)

@@ -3,8 +3,6 @@
 Nothing here solves a game or loads a linear-programming library; strategies may come from anywhere.
 """
 
-from __future__ import annotations
-
 from ncirl.evaluation.answering import AnsweringAttacker
 from ncirl.evaluation.best_response import (
     DefenderResponse,

@@ -11,8 +11,6 @@ the memory came to light after this stage, so it gets at most what `best_respons
 Against a defender without memory the answer depends on the public state alone (`best_responder`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 

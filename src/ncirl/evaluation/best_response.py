@@ -23,8 +23,6 @@ How far a pair is from equilibrium is what each side would gain by answering the
 and nash_conv, their sum, which is zero for optimal strategies and bounds the distance of both from the value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TypeVar

@@ -10,8 +10,6 @@ Intents do not mix, so each carries its own unit of mass. A play without end is 
 remaining mass · γ^n R / (1 − γ), is small; that number is the stated error. Rounding is not counted.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

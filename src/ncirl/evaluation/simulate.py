@@ -5,8 +5,6 @@ Each episode draws a start and an intent from P0, then plays. A game without a h
 one generator in one order, so the same seed gives the same episodes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache

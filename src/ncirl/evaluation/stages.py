@@ -4,8 +4,6 @@ Observation i follows (a, d) with probability mass[i, a] · weight[i, d] (`ncirl
 a play that never ends there may still be won at most γ^n R / (1 − γ), R the largest |r|.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cached_property

@@ -10,8 +10,6 @@ that elimination makes is paid for beforehand, by its digits. A step is about a 
 nothing but the file: one that is refused is refused everywhere.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

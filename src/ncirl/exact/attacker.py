@@ -24,8 +24,6 @@ where β and σ differ by more than `TOLERANCE` in sum, and where an intent that
 does there: then it would meet observations that the node knows nothing of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -18,8 +18,6 @@ The two bounds are what is judged. What single nodes claim is judged by `ncirl.v
 much rounding may hide; here it only says where to look for values.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ with P0(s) for P0(s | θ) where P0(θ) = 0. A row of moves is needed for each ob
 and the mix make possible and after which play goes on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -6,8 +6,6 @@ creates fewest goes first. Rounding makes the answer an approximation, which nob
 makes of it.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 

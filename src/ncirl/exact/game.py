@@ -6,8 +6,6 @@ is over. No play weighs more than
     N = Σ_{t < horizon} γ^t,        1 / (1 − γ) where there is no horizon.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

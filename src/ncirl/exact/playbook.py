@@ -9,8 +9,6 @@ nodes to begin at by start. What points nowhere is bad input; what no playbook m
 - a positive weight leads to a node at another place than the one reached, or a start begins at one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

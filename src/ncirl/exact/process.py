@@ -21,8 +21,6 @@ group that recurs some 2^-157 R / (1−c) at most: far less where no two rows ar
 `ROUNDS` do not suffice. How wide an enclosure has become is always known: that, not this estimate, is reported.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +48,7 @@ class Row:
     steps: int  # that it takes to evaluate it
 
     @classmethod
-    def of(cls, rewards: Sequence[Fraction], moves: Mapping[int, Fraction]) -> Row:
+    def of(cls, rewards: Sequence[Fraction], moves: Mapping[int, Fraction]) -> "Row":
         """Put moves over their common denominator."""
         below = common_multiple(chance.denominator for chance in moves.values())
         steps = STEPS * (1 + len(moves)) * (VALUE + digits(below))
@@ -115,7 +113,7 @@ class _Choice:
     up: bool
 
     @classmethod
-    def of(cls, row: Row, column: int, unit: Fraction, up: bool) -> _Choice:
+    def of(cls, row: Row, column: int, unit: Fraction, up: bool) -> "_Choice":
         reward = row.rewards[column]
         above, below = reward.numerator * unit.denominator, reward.denominator * unit.numerator
         spend(STEPS * (VALUE + digits(below)))

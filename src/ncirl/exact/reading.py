@@ -9,8 +9,6 @@ and every other one an array of doubles or of 64-bit integers. Nothing in it is 
 header must be, letter by letter, as it is written for such an array, and shapes must fit the bytes that follow.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -60,7 +58,7 @@ T = TypeVar("T")
 class Tape(Generic[T]):
     """A list of which consecutive parts are taken until nothing is left."""
 
-    def __init__(self, contents: Contents, name: str, values: Sequence[T]) -> None:
+    def __init__(self, contents: "Contents", name: str, values: Sequence[T]) -> None:
         self._contents, self._name, self._values, self._at = contents, name, values, 0
 
     def take(self, n: int) -> Sequence[T]:

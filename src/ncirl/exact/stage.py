@@ -14,8 +14,6 @@ What is seen of a stage are its observations i, numbered by
 Only pairs with an entry in the law have a number, even if the entry is 0.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

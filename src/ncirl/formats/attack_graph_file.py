@@ -4,8 +4,6 @@ The shape is checked first (`attack_graph_schema`); if it holds, `AttackGraph` t
 the meaning, so that a file's faults come in one message.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +53,7 @@ def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGrap
         raise InputError(error.faults, where) from None
 
 
-def _graph(model: AttackGraphModel) -> AttackGraph:
+def _graph(model: "AttackGraphModel") -> AttackGraph:
     return AttackGraph(
         conditions=tuple(Condition(c.id, c.initial, c.label) for c in model.conditions),
         exploits=tuple(
@@ -72,7 +70,7 @@ def _graph(model: AttackGraphModel) -> AttackGraph:
     )
 
 
-def _alert(given: float | AlertModel | None) -> Alert | None:
+def _alert(given: "float | AlertModel | None") -> Alert | None:
     if given is None:
         return None
     return Alert(given) if isinstance(given, float) else Alert(given.attempted, given.idle)

@@ -4,8 +4,6 @@ A file is read in two passes. The shape comes first (`game_schema`); if it holds
 numbers mean is checked together, so that a file's faults come in one message.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice, product
@@ -98,7 +96,7 @@ def game_from_data(data: Any, where: str = "game") -> Game:
 class _Reader:
     """Gives meaning to a well-shaped file, gathering what is wrong as it goes."""
 
-    def __init__(self, model: GameModel) -> None:
+    def __init__(self, model: "GameModel") -> None:
         self.model = model
         self.faults: list[str] = []
 
@@ -134,7 +132,7 @@ class _Reader:
                 masses[start.intent] = start.probability
         return initial
 
-    def _stage(self, name: str, state: StateModel) -> Stage:
+    def _stage(self, name: str, state: "StateModel") -> Stage:
         if not (state.attacker or state.defender or state.moves):
             return TERMINAL
         if not state.moves:
@@ -168,7 +166,7 @@ class _Reader:
             self.faults += [f"state '{name}', {fault}" for fault in stage.faults(n_intents)]
         return stage
 
-    def _branch(self, way: BranchModel, at: str) -> Branch:
+    def _branch(self, way: "BranchModel", at: str) -> Branch:
         self._know_state(way.state, f"{at}.state")
         if isinstance(way.reward, float):
             return Branch(way.state, way.probability, way.reward, way.signal)

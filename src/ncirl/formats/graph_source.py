@@ -4,8 +4,6 @@ A policy file holds the game as tables. The graph it was made from travels under
 pictures and labels only, never for numbers, and only where it is the game's own, stage by stage.
 """
 
-from __future__ import annotations
-
 import functools
 import operator
 from dataclasses import replace
@@ -33,7 +31,7 @@ def extra_of(graph: AttackGraph) -> dict[str, Any]:
     return {EXTRA_KEY: attack_graph_to_data(graph)}
 
 
-def graph_of(policy: CertifiedSolution) -> AttackGraph | None:
+def graph_of(policy: "CertifiedSolution") -> AttackGraph | None:
     """Return the attack graph that a policy was made from; None where it carries none that fits its game.
 
     Rewards that no play can bring, which the game does not know, are left out of it.

@@ -7,8 +7,6 @@ it are cleaned first, and what they are worth follows from what is known of the 
     defender:  α(θ) = max_a  Σ_d D(d) r(a,d,θ) + γ Σ_i mass[i,a] (weight[i]·D) Σ_j p_ij α_j(θ)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,7 +60,7 @@ class VectorBackup:
         vector: FloatArray = self.conceded.max(axis=0)
         return vector
 
-    def variants(self, here: StateArrays) -> list[VectorBackup]:
+    def variants(self, here: StateArrays) -> "list[VectorBackup]":
         """Return this and, where one can stay, what comes of keeping at it until the state is left."""
         if not here.loops:
             return [self]

@@ -11,8 +11,6 @@ origin, the mixture μ has the mass κ_i = weight[i]·D of its observation: w is
 After observation i the defender's promise is ``ᾱ_i = Σ_j μ_ij α_j / Σ_j μ_ij``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

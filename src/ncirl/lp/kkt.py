@@ -5,8 +5,6 @@ non-negative where only a lower bound exists, non-positive where only an upper o
 non-zero price may stand only at a bound.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,8 +7,6 @@ rewards, gain = r + γ Σ_i mass[i,a] weight[i,d] c_i. The multipliers of the ro
 observation; a share φ_ij enters when its point lies above that plane.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray

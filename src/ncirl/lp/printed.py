@@ -8,8 +8,6 @@ What is printed, and why it fails:
   and it restricts λ to be non-negative.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -13,8 +13,6 @@ d would pay less. A new belief changes right-hand sides only, and every change i
 beside the belief is 0 unless it is for sale.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Every non-optimal answer climbs a ladder of retries before it becomes an `LPErro
 1e-7, so no bound is ever read off an objective; `Session.kkt` measures how good an answer really is.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ i = (a, s'), an observation belongs to one attacker action and ``weight[i, d] = 
 outcomes are, i = (d, o), it belongs to one defence and ``mass[i, a] = q(o | a, d)`` is. The methods hide which.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -94,7 +92,7 @@ class StateArrays:
         self._eye_d = np.eye(self.n_d) if not self.by_action else np.zeros((0, 0))
 
     @classmethod
-    def of(cls, game: Game, state: State, number: Mapping[State, int], options: Options | None = None) -> StateArrays:
+    def of(cls, game: Game, state: State, number: Mapping[State, int], options: Options | None = None) -> "StateArrays":
         """Return the arrays of a state of `game`; `number` has every state that is played."""
         observations = game.observations(state)
         return cls(

@@ -7,8 +7,6 @@ evaluates it by the best single point, cheaply and never above it. The paper's s
 first. A vector or a point is known elsewhere by its `node`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -173,7 +171,7 @@ class FixedVectors:
     vectors: FloatArray
 
     @classmethod
-    def of(cls, alphas: Mapping[int, FloatArray], n_intents: int) -> FixedVectors:
+    def of(cls, alphas: Mapping[int, FloatArray], n_intents: int) -> "FixedVectors":
         """Take α[j, θ] by number of the state."""
         stores, first = {}, 0
         for state, here in alphas.items():
@@ -191,7 +189,9 @@ class FixedPoints:
     values: FloatArray
 
     @classmethod
-    def of(cls, hulls: Mapping[int, tuple[FloatArray, FloatArray, FloatArray]], most: int | None = None) -> FixedPoints:
+    def of(
+        cls, hulls: Mapping[int, tuple[FloatArray, FloatArray, FloatArray]], most: int | None = None
+    ) -> "FixedPoints":
         """Take corners c[θ], beliefs b[j, θ] and values v[j] by number of the state.
 
         Points that add nothing to the corners are left out; of the others the first `most` are kept (1: the sawtooth).

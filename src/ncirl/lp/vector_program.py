@@ -7,8 +7,6 @@ chances p_ij with which vector j follows observation i, those of the belief rows
 posterior lies below them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray

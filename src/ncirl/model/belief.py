@@ -12,8 +12,6 @@ was. An intent that the belief rules out has no plan of its own: its policy is t
 reveals nothing about it. Neither ever yields a NaN.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ncirl._typing import FloatArray, State

@@ -6,8 +6,6 @@ smallest table that results is the canonical one. The search is cut after a numb
 always are permutations of each other, but some permuted tables may then not be recognised.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray

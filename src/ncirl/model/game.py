@@ -11,8 +11,6 @@ Axis order everywhere: ``[a, d, o, θ]``. A game with a finite horizon is played
 state is (t, s), so every solver knows one kind of game only.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -182,7 +180,7 @@ class Game:
         self._explored = tuple(order)
         return list(order)
 
-    def timed(self) -> Game:
+    def timed(self) -> "Game":
         """Return the same contest without a horizon: public states are (t, s) and stage `horizon` is terminal.
 
         A game that has no horizon is returned as it is; the answer is remembered, and what it has met with it.
@@ -193,7 +191,7 @@ class Game:
             self._timed = self._with_time(self.horizon)
         return self._timed
 
-    def _with_time(self, last: int) -> Game:
+    def _with_time(self, last: int) -> "Game":
         def stage(timed_state: tuple[int, State]) -> Stage:
             t, state = timed_state
             return TERMINAL if t >= last else self.stage(state).with_states(lambda successor: (t + 1, successor))
@@ -213,7 +211,7 @@ class Game:
             return t, own
         return -1, state
 
-    def with_horizon(self, horizon: int | None, discount: float | None = None) -> Game:
+    def with_horizon(self, horizon: int | None, discount: float | None = None) -> "Game":
         """Return the same contest cut after `horizon` stages, with another discount if one is given."""
         discount = self.discount if discount is None else discount
         faults = _parameter_faults(self.intents, discount, horizon, self.observes)
@@ -221,7 +219,7 @@ class Game:
             raise InputError(faults, where=f"game '{self.name}'")
         return self.like(horizon=horizon, discount=discount)
 
-    def scaled(self, factor: float, shift: float = 0.0) -> Game:
+    def scaled(self, factor: float, shift: float = 0.0) -> "Game":
         """Return the contest in which every reward R is replaced by ``factor * R + shift``."""
         return self.like(stage=lambda state: self.stage(state).rescaled(factor, shift))
 
@@ -232,7 +230,7 @@ class Game:
         starts: Sequence[Start] | None = None,
         describe: Callable[[Any], str] | None = None,
         **changes: Any,
-    ) -> Game:
+    ) -> "Game":
         """Return a copy with some of its parts replaced; for transformations that keep a game well-formed.
 
         Unlike the constructor this takes several starts at one state, and a discount of 1 wherever every path ends.

@@ -1,7 +1,5 @@
 """Intents that want the same are one intent: equal rewards everywhere, and equal odds wherever play may start."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -8,8 +8,6 @@ else, so everything downstream is written once:
 - outcomes seen, i = (d, o):   mass[i, a] = q(o | a, d),             weight[i] is the unit vector of d.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ State s points at s' when an outcome of s names s'. Components come successors f
 known when its turn comes. One without a cycle is a single state that never returns to itself: a one-shot game there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import networkx as nx

@@ -10,8 +10,6 @@ successors remain different outcomes. All comparisons are exact: a merge that is
 The four states of the patrol game are one; n stages of it then have 2^n public histories instead of 4^n.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count

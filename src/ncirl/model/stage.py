@@ -8,8 +8,6 @@ so that the realised reward and the expected one, ``r[a, d, θ] = Σ_o q(o | a, 
 hand without an array over A × D × O × Θ.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -101,7 +99,7 @@ class Stage:
         defender: Sequence[str],
         moves: Mapping[tuple[str, str], Iterable[Branch]],
         n_intents: int,
-    ) -> Stage:
+    ) -> "Stage":
         """Build a stage from a table of branches, one entry per pair of action names.
 
         Branches of one move that lead to the same outcome are pooled: probabilities add, rewards average.
@@ -189,11 +187,11 @@ class Stage:
         """What is seen where outcomes are: (d, o)."""
         return outcomes_seen(self.law, *self.shape, [outcome.state for outcome in self.outcomes])
 
-    def with_states(self, rename: Callable[[State], State]) -> Stage:
+    def with_states(self, rename: Callable[[State], State]) -> "Stage":
         """Return the same stage with its successors renamed."""
         return replace(self, outcomes=tuple(Outcome(rename(o.state), o.signal) for o in self.outcomes))
 
-    def pooled(self) -> Stage:
+    def pooled(self) -> "Stage":
         """Return the same stage, which has no faults, with outcomes that are the same, state and signal, made one.
 
         Nobody could tell them apart. Their probabilities add up; rewards become those of branches, averaged where
@@ -215,18 +213,18 @@ class Stage:
             np.add.at(branch, at, (entries.data / np.where(chance > 0, chance, 1.0)[at])[:, None] * sum(summands))
         return replace(self, outcomes=tuple(number), law=law, outcome=None, branch=branch)
 
-    def rescaled(self, factor: float, shift: float) -> Stage:
+    def rescaled(self, factor: float, shift: float) -> "Stage":
         """Return the same stage with every reward R replaced by ``factor * R + shift``."""
         if self.is_terminal:
             return self
         scaled = self._with_summands(lambda part: factor * part)
         return replace(scaled, pair=np.full((1, 1, 1), shift) if scaled.pair is None else scaled.pair + shift)
 
-    def paying(self, change: Callable[[FloatArray], FloatArray]) -> Stage:
+    def paying(self, change: Callable[[FloatArray], FloatArray]) -> "Stage":
         """Return the same stage with its expected rewards r[a, d, θ] changed, in one summand."""
         return self if self.is_terminal else replace(self, pair=change(self.reward), outcome=None, branch=None)
 
-    def _with_summands(self, change: Callable[[FloatArray], FloatArray]) -> Stage:
+    def _with_summands(self, change: Callable[[FloatArray], FloatArray]) -> "Stage":
         pair, outcome, branch = (
             None if part is None else change(part) for part in (self.pair, self.outcome, self.branch)
         )

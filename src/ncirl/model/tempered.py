@@ -20,8 +20,6 @@ be cut to ±K V: what was raised, the attacker never meets, so no lower bound pr
 never meets. Whatever is proved with the cut rewards holds for the true ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain

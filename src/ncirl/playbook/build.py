@@ -12,8 +12,6 @@ no corner to go to, are left: `verify` counts them. Claims are not kept either: 
 nodes are worth (`ncirl.playbook.guarantees`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

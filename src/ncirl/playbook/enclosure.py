@@ -17,8 +17,6 @@ which leaves each comparison room of e(row). An error belongs to its row: a huge
 choose changes no bound. From the other side, the value is at least that of any one policy, enclosed the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

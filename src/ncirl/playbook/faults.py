@@ -9,8 +9,6 @@ them can be told from 0. A playbook without faults is then taken as the players 
 normalised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar

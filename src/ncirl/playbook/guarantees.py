@@ -18,8 +18,6 @@ per unit of mass: no stage pays less than that minimum to anybody who follows th
 has shares λ_ij φ_ij and, in each row, γ Σ_i weight[i, d] stray_i W beside the reward; the starts are treated alike.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

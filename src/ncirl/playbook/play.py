@@ -10,8 +10,6 @@ claims least on average over the prior, for the attacker the one with the most b
 there is one). Where the playbook has no node at the successor, every action is as likely as any other until it has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

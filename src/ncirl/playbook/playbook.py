@@ -12,8 +12,6 @@ Nodes stand at the public states of ``game.timed()``, never at terminal ones. Al
 handful of them.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

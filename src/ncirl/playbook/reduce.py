@@ -5,8 +5,6 @@ digits. The coarsest such merging is found by supposing all nodes that do the sa
 nothing changes. A merge that rounding hides costs size, never truth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar

@@ -4,8 +4,6 @@ What the certified solver returns and what a policy file holds are this one thin
 verified and saved like a solution that was just found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -92,7 +90,7 @@ class CertifiedSolution(PlayableSolution):
         """Return how the defender plays."""
         return PlaybookDefender(self.defender_playbook)
 
-    def recomputed(self, found: Certificate) -> CertifiedSolution:
+    def recomputed(self, found: Certificate) -> "CertifiedSolution":
         """Return the same with every number the one that its certificate found."""
         return replace(
             self,

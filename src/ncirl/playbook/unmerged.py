@@ -4,8 +4,6 @@ A node of the merged game (`ncirl.model.quotient`) serves every state of its cla
 node) that can be reached; what is done and what is seen goes through `QuotientMap`. Values do not change.
 """
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import numpy as np

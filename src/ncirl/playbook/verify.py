@@ -12,8 +12,6 @@ allowed beyond what rounding can explain at that very node, so no reward that pl
 `docs/trust.md` says exactly what is proved, assuming what, and why.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
 from typing import Protocol

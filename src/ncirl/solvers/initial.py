@@ -9,8 +9,6 @@ The defences are the equilibria of the complete-information games, one per inten
 reward. Starting from R_max / (1 − γ) instead is hopeless: the first sweeps only rediscover these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

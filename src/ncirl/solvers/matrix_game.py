@@ -22,8 +22,6 @@ References
 A. W. Tucker, Solving a matrix game by linear programming, IBM Journal of Research and Development 4 (1960).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

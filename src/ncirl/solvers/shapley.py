@@ -21,8 +21,6 @@ L. S. Shapley, Stochastic games, PNAS 39 (1953).
 A. J. Hoffman, R. M. Karp, On nonterminating stochastic games, Management Science 12 (1966).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -121,7 +119,7 @@ class Shapley:
         return column
 
 
-def backward(game: Game, mixture: FloatArray, tolerance: float, options: Options | None = None) -> Backward:
+def backward(game: Game, mixture: FloatArray, tolerance: float, options: Options | None = None) -> "Backward":
     """Solve the games whose rewards are ``r @ mixture``, [θ, k], side by side, within what each side may play."""
     work = Backward(game, mixture, tolerance, options)
     for component in components(game):

@@ -4,8 +4,6 @@ With a plan fixed, the other side faces an `OpponentMDP` over the states, solved
 as v + |Tv − v|⁺ / (1 − γ), so it bounds from above however it was found.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve

@@ -11,8 +11,6 @@ seen, the factor π(a | m) is left out: nothing is learned about θ, and memory 
 as any other.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar

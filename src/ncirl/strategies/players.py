@@ -8,8 +8,6 @@ What a strategy never meant to happen but the game allows is no error: memory go
 the game does not allow is an `InputError` that lists what it does.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ncirl._typing import FloatArray, State

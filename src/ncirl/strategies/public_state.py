@@ -4,8 +4,6 @@ States are told by label, with or without their stage, or by description; outcom
 alone where that leaves no doubt. What the game does not allow is an `InputError` that lists what it does.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ncirl._typing import State

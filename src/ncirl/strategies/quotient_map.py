@@ -5,8 +5,6 @@ outcomes by their class. Here is the way between the two: what to do goes back t
 was seen goes forward to the merged game's observations.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray, State

@@ -6,8 +6,6 @@ on, possibly at random. Public states are those of ``game.timed()``. The defende
 actions are not seen; neither side is told rewards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol

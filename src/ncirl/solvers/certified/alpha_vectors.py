@@ -7,8 +7,6 @@ the whole controller without any program, and prunes. Per node only the actions 
 are remembered by what they got when the node was made, which stays an upper bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

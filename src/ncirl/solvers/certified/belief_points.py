@@ -7,8 +7,6 @@ Points rise above the corners' plane c·b by their gains; what a posterior holds
 which are exact. `evaluate` carries rises through the whole controller without any program, and prunes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

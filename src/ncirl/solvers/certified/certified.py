@@ -26,8 +26,6 @@ equal rewards are merged, rewards that nobody meets are left aside (`tempered`) 
 of the largest.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ A node keeps as rows only the opponent's choices that matter, ``gains[row] + Σ 
 choices were worth when the node was made stays a bound and is its `floor`. Values only ever improve.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 

@@ -8,8 +8,6 @@ belief where the successor's own program rises above the plane most is again a l
 choice; its optimum is the point to add, and its multipliers lead on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

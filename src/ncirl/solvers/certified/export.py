@@ -4,8 +4,6 @@ Corners, which the search knows only as numbers, become nodes too: at e_θ the a
 strategy of θ and stays at corners of θ for ever.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ncirl._typing import FloatArray

@@ -6,8 +6,6 @@ known from below there:
     v = min_d  [ Σ_a x(a) ( r(a,d,·)·b + γ Σ_{t≠s} T(t | a,d) L(t,b) ) ] / [ 1 − γ Σ_a x(a) T(s | a,d) ].
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray

@@ -8,8 +8,6 @@ refers to it, so this carries new vectors and points from where they were found 
 along their own path only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -7,8 +7,6 @@ as that is at its share. Work is counted in rows touched by the linear programs,
 repeated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ also be improved in place, at no intent's expense, and a point is always improve
 profit without being touched. Where to do which is decided elsewhere (`trials`, `dual_trials`, `policy_improvement`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

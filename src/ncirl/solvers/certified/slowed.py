@@ -11,8 +11,6 @@ discount γ', 1 − γ' = (1 − γ) / (1 − γ (1 − ρ)), where play stays f
 Where outcomes are seen, or where every action may leave, nothing changes.
 """
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import replace
 

@@ -13,8 +13,6 @@ some posterior of an optimistic plan. One sweep from the last states to the firs
 reveals nothing, and every vector the defence against it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """The constants of the search that matter; `benchmarks/tuning.py` measures what each does."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 __all__ = ["Tuning"]

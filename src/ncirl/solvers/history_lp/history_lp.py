@@ -12,8 +12,6 @@ against every opponent (`HistoryTree.guaranteed`, `HistoryTree.conceded`), so ``
 the program's accuracy was.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 
@@ -199,7 +197,7 @@ class _Layout:
         return columns
 
     def entries(
-        self, layout: list[_Layout], discount: float, scale: float
+        self, layout: "list[_Layout]", discount: float, scale: float
     ) -> list[tuple[IntArray, IntArray, FloatArray]]:
         """List the coefficients as (rows, columns, data), vectorised over the histories."""
         size, n_plan = self.cluster.size, self.width - 1

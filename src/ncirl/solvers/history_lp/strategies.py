@@ -5,8 +5,6 @@ the words of the merged game on whose histories the program was solved (`quotien
 allows has its place in the tree, so memory always moves on, also after what neither side meant to happen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

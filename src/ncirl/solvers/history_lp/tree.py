@@ -11,8 +11,6 @@ and against the defender's mixed actions D_h the attacker of each intent does,
     u_h(θ) = max_a  Σ_d D_h(d) r(a,d,θ) + γ Σ_i mass[i,a] (weight[i]·D_h) u_{h·i}(θ).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

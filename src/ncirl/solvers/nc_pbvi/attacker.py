@@ -1,7 +1,5 @@
 """The attacker's side of NC-PBVI: points (b, v) per state under a hull over exact corners, a value from below."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ncirl._typing import FloatArray, State

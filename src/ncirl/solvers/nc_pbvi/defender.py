@@ -4,8 +4,6 @@ Some promises are fixed; others belong to a belief, ζ ∈ −∂v(s, b), and mo
 prior, and those of the beliefs the attacker may be in.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ncirl._typing import FloatArray, State

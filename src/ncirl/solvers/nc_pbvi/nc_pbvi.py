@@ -22,8 +22,6 @@ Deviations from the page, beside the programs themselves:
   not solved again.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Literal

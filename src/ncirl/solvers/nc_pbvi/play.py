@@ -21,8 +21,6 @@ with b by at most |b − b'|₁ times the value, P_D with the promise by at most
 more per stage. Programs with several best answers give the one next to the last solved, so every answer is remembered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -55,7 +53,7 @@ def vector_of(memory: Memory) -> FloatArray:
 class ProgramAttacker:
     """The attacker of NC-PBVI."""
 
-    def __init__(self, solution: CorrectedSolution) -> None:
+    def __init__(self, solution: "CorrectedSolution") -> None:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.attacker_side
         self._certain = np.ones(len(solution.game.intents))
@@ -85,7 +83,7 @@ class ProgramAttacker:
 class ProgramDefender:
     """The defender of NC-PBVI."""
 
-    def __init__(self, solution: CorrectedSolution) -> None:
+    def __init__(self, solution: "CorrectedSolution") -> None:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.defender_side
         self._program = cache(self._side.program)

@@ -4,8 +4,6 @@ A program at s is built on what is stored at its successors. Every state counts 
 a point solved again, only when the counts of the successors say that something moved. Otherwise programs stay live.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Generic, Literal, TypeVar
 

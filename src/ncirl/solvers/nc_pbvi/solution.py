@@ -1,7 +1,5 @@
 """What NC-PBVI returns, whichever variant."""
 
-from __future__ import annotations
-
 from abc import ABC
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ to play by: the defender then does everything equally often and keeps its promis
 `ncirl.solvers.nc_pbvi.play`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -20,8 +20,6 @@ The paper's game has no horizon, and as printed the program at (t, s) would look
 horizon is left out here, and counts in play only.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -65,7 +63,7 @@ class PrintedSolution(NCPBVISolution):
         return PrintedDefender(self.game.timed(), self.defender_side)
 
 
-def run_printed(settings: NCPBVI, game: Game, progress: ProgressCallback | None = None) -> PrintedSolution:
+def run_printed(settings: "NCPBVI", game: Game, progress: ProgressCallback | None = None) -> PrintedSolution:
     """Run Algorithm 1 as printed.
 
     Raises

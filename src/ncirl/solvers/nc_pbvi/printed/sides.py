@@ -1,7 +1,5 @@
 """The two sides of the printed NC-PBVI: Y_s and W_s per public state, UPDATE and EXPAND as written."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 
