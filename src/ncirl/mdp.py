@@ -43,24 +43,12 @@ def spans(begin: IntArray, end: IntArray) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class OpponentMDP:
-    """What the opponent of a controller faces.
+    """What the opponent of a controller faces."""
 
-    Attributes
-    ----------
-    reward : ndarray of shape (rows,) or (rows, Θ)
-        Expected reward of each choice.
-    moves : csr_array of shape (rows, nodes)
-        Discounted chances of the next node.
-    first : ndarray of shape (nodes,)
-        First row of each node; every node has at least one.
-    maximise : bool
-        Whether the opponent is the attacker.
-    """
-
-    reward: FloatArray
-    moves: sp.csr_array
-    first: IntArray
-    maximise: bool
+    reward: FloatArray  # expected reward of each choice, (rows,)
+    moves: sp.csr_array  # discounted chances of the next node, (rows, nodes)
+    first: IntArray  # first row of each node; every node has at least one, (nodes,)
+    maximise: bool  # whether the opponent is the attacker
 
     @property
     def discount(self) -> float:

@@ -34,30 +34,14 @@ class Mover(Enum):
 
 @dataclass(frozen=True)
 class Node:
-    """A place in the tree.
+    """A place in the tree."""
 
-    Attributes
-    ----------
-    begin : int
-        The number of the start state; -1 at the root, before chance has drawn it.
-    intent : int
-        θ.
-    told : tuple
-        (a, d, i) of the stages played.
-    pending : tuple of int
-        What has been chosen at the stage being played.
-    state : State
-        The public state.
-    total : float
-        What the attacker has gained, discounted.
-    """
-
-    begin: int = -1
-    intent: int = -1
-    told: Told = ()
-    pending: tuple[int, ...] = ()
-    state: State = None
-    total: float = 0.0
+    begin: int = -1  # the number of the start state; -1 at the root, before chance has drawn it
+    intent: int = -1  # θ
+    told: Told = ()  # (a, d, i) of the stages played
+    pending: tuple[int, ...] = ()  # what has been chosen at the stage being played
+    state: State = None  # the public state
+    total: float = 0.0  # what the attacker has gained, discounted
 
 
 ROOT = Node()

@@ -46,23 +46,13 @@ class Pairing:
 
 @dataclass(frozen=True)
 class Measured:
-    """The attacker's mean reward.
+    """The attacker's mean reward."""
 
-    Attributes
-    ----------
-    expected, error : float
-        Exact, but for this error: where play does not end, or where only bounds are known.
-    mean, standard_error : float
-        Of the episodes drawn.
-    low, high : float
-        An interval around `mean` that holds what is expected with probability `CONFIDENCE`.
-    """
-
-    expected: float
+    expected: float  # exact, but for this error: where play does not end, or where only bounds are known
     error: float
-    mean: float
+    mean: float  # of the episodes drawn
     standard_error: float
-    low: float
+    low: float  # an interval around `mean` that holds what is expected with probability `CONFIDENCE`
     high: float
 
     @property

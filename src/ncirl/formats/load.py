@@ -28,24 +28,12 @@ GRAPHS: dict[str, Callable[[], AttackGraph]] = {"office": office_graph}  # built
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """What was named.
+    """What was named."""
 
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    game : Game
-        The contest.
-    policy : CertifiedSolution or None
-        How it is played: verified, with recomputed numbers.
-    given : AttackGraph or None
-        Where an attack graph was named, that graph.
-    """
-
-    name: str
-    game: Game
-    policy: CertifiedSolution | None = None
-    given: AttackGraph | None = None
+    name: str  # what messages call it
+    game: Game  # the contest
+    policy: CertifiedSolution | None = None  # how it is played: verified, with recomputed numbers
+    given: AttackGraph | None = None  # where an attack graph was named, that graph
 
     @cached_property
     def graph(self) -> AttackGraph | None:

@@ -82,24 +82,12 @@ def _branch(thief: str, guard: str, intents: Sequence[float]) -> Branch:
 
 @dataclass(frozen=True)
 class PatrolStory:
-    """What the thief of intent ⅔ takes in two stages.
+    """What the thief of intent ⅔ takes in two stages."""
 
-    Attributes
-    ----------
-    learned : float
-        From the guard who learned the wrong intent, both playing their complete-information equilibria.
-    honest : float
-        From the guard who tosses a coin and then follows, when the thief just goes where it likes best.
-    deceived : float
-        From the same guard, when the thief deceives it as well as it can.
-    value : float
-        In equilibrium, averaged over both intents: the value of the game.
-    """
-
-    learned: float
-    honest: float
-    deceived: float
-    value: float
+    learned: float  # from the guard who learned the wrong intent, both playing their complete-information equilibria
+    honest: float  # from the guard who tosses a coin and then follows, when the thief just goes where it likes best
+    deceived: float  # from the same guard, when the thief deceives it as well as it can
+    value: float  # in equilibrium, averaged over both intents: the value of the game
 
 
 def patrol_story() -> PatrolStory:

@@ -21,38 +21,19 @@ ONESELF = -1  # as a node that follows: the one that is being made
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class VectorBackup:
-    """From P_A over vectors: the optimistic plan, and the defender's answer to it.
+    """From P_A over vectors: the optimistic plan, and the defender's answer to it."""
 
-    Attributes
-    ----------
-    actions, plan : ndarray
-        The attacker's actions in use and A[a, θ].
-    defences, mix : ndarray
-        The defender's actions in use and D[d].
-    observation, following, chance : ndarray
-        Entries (i, node j, p_ij) of the continuation.
-    default : ndarray
-        Per successor of the state, the node for observations without entries; here and there `ONESELF` is the node
-        that this becomes.
-    promised : ndarray of shape (I, Θ)
-        The vector that follows each observation.
-    conceded : ndarray of shape (A, Θ)
-        What each action of the attacker gets at most; the new vector is its maximum.
-    reach : ndarray of shape (I,)
-        weight[i]·D.
-    """
-
-    actions: IntArray
-    plan: FloatArray
-    defences: IntArray
-    mix: FloatArray
-    observation: IntArray
+    actions: IntArray  # the attacker's, in use
+    plan: FloatArray  # A[a, θ] over these
+    defences: IntArray  # the defender's actions in use
+    mix: FloatArray  # D[d] over these
+    observation: IntArray  # entries (i, node j, p_ij) of the continuation
     following: IntArray
     chance: FloatArray
-    default: IntArray
-    promised: FloatArray
-    conceded: FloatArray
-    reach: FloatArray
+    default: IntArray  # [successor], the node after observations without entries; `ONESELF` is the one this becomes
+    promised: FloatArray  # [i, θ], the vector that follows each observation
+    conceded: FloatArray  # [a, θ], what each action of the attacker gets at most; the new vector is its maximum
+    reach: FloatArray  # weight[i]·D
 
     @property
     def vector(self) -> FloatArray:
@@ -80,27 +61,15 @@ class VectorBackup:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Plan:
-    """A plan that is a plan, shares that fit its posteriors, and what they get against each defence.
+    """A plan that is a plan, shares that fit its posteriors, and what they get against each defence."""
 
-    Attributes
-    ----------
-    actions, plan : ndarray
-        The attacker's actions in use and A[a, θ].
-    observation, following, share : ndarray
-        Entries (i, node j, φ_ij) of the continuation.
-    worth : ndarray
-        What each of those nodes is counted to be worth.
-    payoff : ndarray of shape (D,)
-        What comes of it against each defence.
-    """
-
-    actions: IntArray
-    plan: FloatArray
-    observation: IntArray
+    actions: IntArray  # the attacker's, in use
+    plan: FloatArray  # A[a, θ] over these
+    observation: IntArray  # entries (i, node j, φ_ij) of the continuation
     following: IntArray
     share: FloatArray
-    worth: FloatArray
-    payoff: FloatArray
+    worth: FloatArray  # what each of those nodes is counted to be worth
+    payoff: FloatArray  # [d], what comes of it against each defence
 
     @property
     def value(self) -> float:
@@ -110,22 +79,10 @@ class Plan:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PointBackup(Plan):
-    """From P_A over points: a plan, and the defender's answer to it.
+    """From P_A over points: a plan, and the defender's answer to it."""
 
-    Attributes
-    ----------
-    belief : ndarray of shape (Θ,)
-        Where.
-    defences, mix : ndarray
-        The defender's actions in use and D[d].
-    prices : ndarray of shape (I, Θ)
-        What mass is worth after each observation; a point above that plane would help.
-    slope : ndarray of shape (Θ,)
-        What mass is worth here: ∂v(s, b), as the program has it.
-    """
-
-    belief: FloatArray
-    defences: IntArray
-    mix: FloatArray
-    prices: FloatArray
-    slope: FloatArray
+    belief: FloatArray  # where
+    defences: IntArray  # the defender's actions in use
+    mix: FloatArray  # D[d] over these
+    prices: FloatArray  # [i, θ], what mass is worth after each observation; a point above that plane would help
+    slope: FloatArray  # [θ], what mass is worth here, ∂v(s, b), as the program has it

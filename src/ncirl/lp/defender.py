@@ -29,27 +29,13 @@ TINY = 1e-12  # weights below this are left out
 
 @dataclass(frozen=True, eq=False)
 class DefenderStep:
-    """The answer of P_D, made exactly feasible.
+    """The answer of P_D, made exactly feasible."""
 
-    Attributes
-    ----------
-    value : float
-        The program's objective, W at a promise ζ or b·u at a belief: an estimate, not a bound.
-    mix : ndarray of shape (D,)
-        D(d).
-    promised : ndarray of shape (I, Θ)
-        ᾱ_i, the vector that follows each observation of the state's arrays.
-    vector : ndarray of shape (Θ,)
-        What these concede to every attacker, per intent: a bound.
-    mixed : ndarray of bool, of shape (I,)
-        Which observations have a mixture; the defender never lets the others happen, and any vector will do there.
-    """
-
-    value: float
-    mix: FloatArray
-    promised: FloatArray
-    vector: FloatArray
-    mixed: BoolArray
+    value: float  # the program's objective, W at a promise ζ or b·u at a belief: an estimate, not a bound
+    mix: FloatArray  # D[d]
+    promised: FloatArray  # ᾱ[i, θ], the vector that follows each observation of the state's arrays
+    vector: FloatArray  # [θ], what these concede to every attacker: a bound
+    mixed: BoolArray  # [i], which have a mixture; the others never happen, and any vector will do there
 
 
 class DefenderProgram:

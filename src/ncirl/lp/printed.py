@@ -44,21 +44,11 @@ def printed_attacker_program(
 
 @dataclass(frozen=True, eq=False)
 class PromisePoints:
-    """The printed Y^D_s and W^D_s: pairs (ζ_j, w_j) and the values at the unit promises.
+    """The printed Y^D_s and W^D_s: pairs (ζ_j, w_j) and the values at the unit promises."""
 
-    Attributes
-    ----------
-    corners : ndarray of shape (Θ,)
-        w at the unit vectors.
-    promises : ndarray of shape (n, Θ)
-        ζ_j.
-    values : ndarray of shape (n,)
-        w_j.
-    """
-
-    corners: FloatArray
-    promises: FloatArray
-    values: FloatArray
+    corners: FloatArray  # w at the unit vectors, (Θ,)
+    promises: FloatArray  # ζ_j, (n, Θ)
+    values: FloatArray  # w_j, (n,)
 
     def first_below(self) -> tuple[FloatArray, float] | None:
         """Return the first ζ_j, with w_j − c·ζ_j, that lies below the corners' plane; the printed `break`."""

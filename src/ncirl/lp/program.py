@@ -34,18 +34,10 @@ UNLIKELY = 1e-6  # intents less probable than this are taken for impossible
 
 @dataclass
 class Accuracy:
-    """How much may be missed: shared by all programs, and finer as the bounds come closer.
-
-    Attributes
-    ----------
-    missed : float
-        What may be left out.
-    late : callable
-        Tells that time is up: then programs leave out whatever they have not got.
-    """
+    """How much may be missed: shared by all programs, and finer as the bounds come closer."""
 
     missed: float = 1e-7
-    late: Callable[[], bool] = lambda: False
+    late: Callable[[], bool] = lambda: False  # time is up: then programs leave out whatever they have not got
 
 
 class StageProgram(ABC):

@@ -35,19 +35,11 @@ LADDER: tuple[dict[str, str | int], ...] = (
 
 @dataclass
 class Meter:
-    """Counts solves and the seconds inside HiGHS over any number of sessions.
-
-    Attributes
-    ----------
-    solves, seconds : int and float
-        How many programs were solved, and how long that took.
-    work : int
-        What that should take, whatever the machine is doing: rows touched, and what each solve takes beside.
-    """
+    """Counts solves and the seconds inside HiGHS over any number of sessions."""
 
     solves: int = 0
     seconds: float = 0.0
-    work: int = 0
+    work: int = 0  # what that should take whatever the machine is doing: rows touched, and what each solve takes beside
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,30 +53,16 @@ class LPSolution:
 
 @dataclass(eq=False)
 class Session:
-    """One linear program, ``max | min cost·x`` subject to row and column bounds.
+    """One linear program, ``max | min cost·x`` subject to row and column bounds."""
 
-    Parameters
-    ----------
-    maximise : bool
-        Direction.
-    cost, lower, upper : ndarray of shape (n,)
-        Objective and column bounds.
-    matrix : sparse array of shape (m, n)
-        Rows.
-    row_lower, row_upper : ndarray of shape (m,)
-        Row bounds.
-    meter : Meter
-        Where solves are counted.
-    """
-
-    maximise: bool
-    cost: FloatArray
+    maximise: bool  # direction
+    cost: FloatArray  # objective and column bounds, (n,)
     lower: FloatArray
     upper: FloatArray
-    matrix: sp.csr_array
-    row_lower: FloatArray
+    matrix: sp.csr_array  # rows, (m, n)
+    row_lower: FloatArray  # row bounds, (m,)
     row_upper: FloatArray
-    meter: Meter = field(default_factory=Meter)
+    meter: Meter = field(default_factory=Meter)  # where solves are counted
 
     def __post_init__(self) -> None:
         self._highs = highspy.Highs()

@@ -42,32 +42,16 @@ def new_id() -> str:
 
 @dataclass(eq=False)
 class Job:
-    """One solve or comparison.
+    """One solve or comparison."""
 
-    Attributes
-    ----------
-    id, kind : str
-        What it is known by, and whether it is a "solve" or a "compare".
-    own : bool
-        Whether it is the server's own: all may follow it, none may end it.
-    contest : str or None
-        The contest that came of it.
-    events : list of (str, dict)
-        What it told, in order.
-    error : str or None
-        Why it failed.
-    pid : int or None
-        Of the worker, while there is one.
-    """
-
-    id: str
+    id: str  # what it is known by, and whether it is a "solve" or a "compare"
     kind: str
-    own: bool = False
+    own: bool = False  # whether it is the server's own: all may follow it, none may end it
     state: JobState = "queued"
-    contest: str | None = None
-    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    error: str | None = None
-    pid: int | None = None
+    contest: str | None = None  # the contest that came of it
+    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  # what it told, in order
+    error: str | None = None  # why it failed
+    pid: int | None = None  # of the worker, while there is one
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     @property

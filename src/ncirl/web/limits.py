@@ -15,71 +15,32 @@ LONGEST_MESSAGE = 600  # characters
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of one server.
+    """Bounds of one server."""
 
-    Attributes
-    ----------
-    upload, body : int
-        Bytes of a file, and of any other request.
-    patience, rate : float
-        Seconds that a request may be late, and bytes per second that it must come at: so many bytes must be there
-        within ``patience + bytes / rate`` seconds. Answers must be taken as fast.
-    connections : int
-        At once.
-    contests, kept : int
-        Uploads and results kept, and their bytes; the one not looked at for longest goes first.
-    unpacked : int
-        Bytes of a policy file once it is unpacked.
-    conditions, exploits : int
-        Of an attack graph that is to be drawn.
-    texts : int
-        Names in one list of a file.
-    answer, policy : int
-        Bytes of what is told of a contest or a play, and of the policy that comes of a solve.
-    opening : float
-        Seconds it may take to open a file, or to play it.
-    room : int
-        Bytes of address space that the process which opens and plays what visitors bring may add to those it starts
-        with.
-    opened, plays : int
-        Contests kept open in such a process, and plays of each kept ready to be continued; any other is opened again,
-        and replayed from its seed.
-    workers, comparisons, queue : int
-        Solves and comparisons at once, and of either, and of uploads, waiting for their turn.
-    jobs : int
-        Finished solves and comparisons remembered.
-    comparing : float
-        Seconds of a comparison.
-    grace : float
-        Seconds a solve may take to wind up after it was told to stop.
-    memory : int
-        Bytes of address space of a solve or a comparison.
-    """
-
-    upload: int = 4 * 2**20
-    body: int = 64 * 2**10
-    patience: float = 5.0
-    rate: float = 64 * 2**10
-    connections: int = 256
-    contests: int = 1000
-    kept: int = 64 * 2**20
-    unpacked: int = 64 * 2**20
-    conditions: int = 300
+    upload: int = 4 * 2**20  # bytes of a file
+    body: int = 64 * 2**10  # and of any other request
+    patience: float = 5.0  # seconds that a request may be late, and bytes per second that it must come at: so many
+    rate: float = 64 * 2**10  # bytes must be there within patience + bytes / rate seconds; answers are taken as fast
+    connections: int = 256  # at once
+    contests: int = 1000  # uploads and results kept,
+    kept: int = 64 * 2**20  # and their bytes; the one not looked at for longest goes first
+    unpacked: int = 64 * 2**20  # bytes of a policy file once it is unpacked
+    conditions: int = 300  # of an attack graph that is to be drawn
     exploits: int = 600
-    texts: int = 5000
-    answer: int = 2**20
-    policy: int = 32 * 2**20
-    opening: float = 5.0
-    room: int = 160 * 2**20
-    opened: int = 8
-    plays: int = 200
-    workers: int = 2
-    comparisons: int = 2
-    queue: int = 8
-    jobs: int = 200
-    comparing: float = 60.0
-    grace: float = 20.0
-    memory: int = 6 * 2**30
+    texts: int = 5000  # names in one list of a file
+    answer: int = 2**20  # bytes of what is told of a contest or a play
+    policy: int = 32 * 2**20  # and of the policy that comes of a solve
+    opening: float = 5.0  # seconds it may take to open a file, or to play it
+    room: int = 160 * 2**20  # bytes of address space that the process which does so may add to those it starts with
+    opened: int = 8  # contests kept open in such a process; any other is opened again
+    plays: int = 200  # of each, kept ready to be continued; any other is replayed from its seed
+    workers: int = 2  # solves at once
+    comparisons: int = 2  # at once
+    queue: int = 8  # of either, and of uploads, waiting for their turn
+    jobs: int = 200  # finished ones remembered
+    comparing: float = 60.0  # seconds of a comparison
+    grace: float = 20.0  # seconds a solve may take to wind up after it was told to stop
+    memory: int = 6 * 2**30  # bytes of address space of a solve or a comparison
 
     def for_own_files(self) -> Self:
         """Return the bounds of what whoever starts the server gives it: large files are welcome."""

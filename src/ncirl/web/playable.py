@@ -25,21 +25,11 @@ HARDLY = 0.005  # of what the first stage counts
 
 @dataclass(frozen=True, eq=False)
 class ActionSet:
-    """What one player can do at a public state.
+    """What one player can do at a public state."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Actions.
-    sets : tuple of tuple of str
-        The exploits in each; empty where the contest is no attack graph.
-    choice : Choice
-        Finds an action by name, or by its exploits in any order.
-    """
-
-    names: tuple[str, ...]
-    sets: tuple[tuple[str, ...], ...]
-    choice: Choice
+    names: tuple[str, ...]  # actions
+    sets: tuple[tuple[str, ...], ...]  # the exploits in each; empty where the contest is no attack graph
+    choice: Choice  # finds an action by name, or by its exploits in any order
 
     @cached_property
     def exploits(self) -> tuple[str, ...]:

@@ -11,18 +11,10 @@ LONGEST_NAME = 80
 
 @dataclass(frozen=True)
 class Source:
-    """A file, or a built-in game.
+    """A file, or a built-in game."""
 
-    Attributes
-    ----------
-    name : str
-        What it was called where it came from; ``builtin:NAME`` for a built-in game.
-    raw : bytes or None
-        The file; None for a built-in game.
-    """
-
-    name: str
-    raw: bytes | None
+    name: str  # what it was called where it came from; ``builtin:NAME`` for a built-in game
+    raw: bytes | None  # the file; None for a built-in game
 
     @cached_property
     def key(self) -> str:

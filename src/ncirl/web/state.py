@@ -33,37 +33,17 @@ ID_LENGTH = 12  # of what is for all to see: a link to it holds again once the s
 
 @dataclass(frozen=True, eq=False)
 class StoredContest:
-    """Something one can look at.
+    """Something one can look at."""
 
-    Attributes
-    ----------
-    id : str
-        What it is known by.
-    source : Source
-        What it came from: what a solve starts with.
-    told : bytes
-        Everything that is told of it, as JSON.
-    title, kind : str
-        Of what was told, its name and what it came as.
-    too_large : str or None
-        Why it cannot be solved here.
-    policy : Source or None
-        What is played; None until it is solved.
-    example : bool
-        Whether it belongs to the server rather than to a visitor, and stays.
-    job : str or None
-        The solve that the server itself started for it.
-    """
-
-    id: str
-    source: Source
-    told: bytes
-    title: str
+    id: str  # what it is known by
+    source: Source  # what it came from: what a solve starts with
+    told: bytes  # everything that is told of it, as JSON
+    title: str  # of what was told, its name and what it came as
     kind: str
-    too_large: str | None
-    policy: Source | None
-    example: bool = False
-    job: str | None = None
+    too_large: str | None  # why it cannot be solved here
+    policy: Source | None  # what is played; None until it is solved
+    example: bool = False  # whether it belongs to the server rather than to a visitor, and stays
+    job: str | None = None  # the solve that the server itself started for it
 
     @classmethod
     def of(cls, contest_id: str, source: Source, told: bytes, *, example: bool = False) -> Self:

@@ -33,24 +33,12 @@ __all__ = ["HistoryLP", "HistorySolution"]
 
 @dataclass(frozen=True, kw_only=True)
 class HistorySolution(PlayableSolution):
-    """The exact answer, with both strategies by public history.
+    """The exact answer, with both strategies by public history."""
 
-    Attributes
-    ----------
-    merged : Quotient
-        The game with equivalent states merged, on whose histories the strategies are given.
-    tree : HistoryTree
-        The histories.
-    policies : list of ndarray
-        Per cluster of histories, π_h[a, θ] as [N, a, θ].
-    defences : list of ndarray
-        Per cluster of histories, D_h[d] as [N, d].
-    """
-
-    merged: Quotient
-    tree: HistoryTree
-    policies: list[FloatArray]
-    defences: list[FloatArray]
+    merged: Quotient  # the game with equivalent states merged, on whose histories the strategies are given
+    tree: HistoryTree  # the histories
+    policies: list[FloatArray]  # per cluster of histories, π_h[a, θ] as [N, a, θ]
+    defences: list[FloatArray]  # per cluster of histories, D_h[d] as [N, d]
 
     def attacker_strategy(self) -> AttackerStrategy:
         """Return the attacker's optimal strategy."""

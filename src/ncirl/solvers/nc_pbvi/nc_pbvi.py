@@ -44,18 +44,10 @@ __all__ = ["NCPBVI", "CorrectedSolution", "NCPBVISolution"]
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectedSolution(NCPBVISolution):
-    """What both players stored.
+    """What both players stored."""
 
-    Attributes
-    ----------
-    merged : Quotient
-        The game with equivalent states merged, whose states the sides speak of.
-    attacker_side, defender_side : AttackerSide, DefenderSide
-        Points and vectors of every state, with their programs.
-    """
-
-    merged: Quotient
-    attacker_side: AttackerSide
+    merged: Quotient  # the game with equivalent states merged, whose states the sides speak of
+    attacker_side: AttackerSide  # points and vectors of every state, with their programs
     defender_side: DefenderSide
 
     def attacker_strategy(self) -> AttackerStrategy:

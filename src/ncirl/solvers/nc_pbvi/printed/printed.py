@@ -43,15 +43,9 @@ UNBOUNDED = " The printed P_D was unbounded at some promises, so the defender's 
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedSolution(NCPBVISolution):
-    """What both players stored, as printed.
+    """What both players stored, as printed."""
 
-    Attributes
-    ----------
-    attacker_side, defender_side : PrintedAttackerSide, PrintedDefenderSide
-        Points of every state.
-    """
-
-    attacker_side: PrintedAttackerSide
+    attacker_side: PrintedAttackerSide  # points of every state
     defender_side: PrintedDefenderSide
 
     def attacker_strategy(self) -> PrintedAttacker:
