@@ -223,10 +223,7 @@ def explored(
 
     Returns the process, its nodes with their numbers, and whether no others can be reached.
 
-    Raises
-    ------
-    SizeError
-        When more than `limit` nodes can be reached.
+    Raises `SizeError` when more than `limit` nodes can be reached.
     """
     numbers = {node: k for k, node in enumerate(dict.fromkeys(starts))}
     found: list[Decision[Node]] = []

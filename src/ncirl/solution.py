@@ -185,12 +185,12 @@ S_co = TypeVar("S_co", bound=Solution, covariant=True)
 class Solver(Protocol[S_co]):
     """A frozen object of settings that can solve a game."""
 
-    def run(self, game: Game, *, progress: ProgressCallback | None, rng: int) -> S_co:
+    def run(self, game: Game, *, progress: ProgressCallback | None) -> S_co:
         """Solve `game`; use `solve` instead of calling this."""
         ...
 
 
-def solve(game: Game, solver: Solver[S_co], *, progress: ProgressCallback | None = None, rng: int = 0) -> S_co:
+def solve(game: Game, solver: Solver[S_co], *, progress: ProgressCallback | None = None) -> S_co:
     """Solve a game.
 
     Parameters
@@ -201,8 +201,6 @@ def solve(game: Game, solver: Solver[S_co], *, progress: ProgressCallback | None
         Settings such as ``HistoryLP()``.
     progress : callable, optional
         Called with a `Progress` from time to time.
-    rng : int
-        Seed of whatever is drawn; the same seed gives the same result.
 
     Returns
     -------
@@ -216,4 +214,4 @@ def solve(game: Game, solver: Solver[S_co], *, progress: ProgressCallback | None
     >>> round(ncirl.solve(game, ncirl.HistoryLP()).lower, 6)
     0.875
     """
-    return solver.run(game, progress=progress, rng=rng)
+    return solver.run(game, progress=progress)

@@ -14,7 +14,7 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.lp.session import Meter
 from ncirl.model.intents import merge_intents
-from ncirl.solvers.certified.controller import Controller
+from ncirl.solvers.certified.controller import ControllerMDP
 from ncirl.solvers.certified.dual_trials import dual_trial
 from ncirl.solvers.certified.policy_improvement import improve_points, improve_vectors
 from ncirl.solvers.certified.schedule import Activity, Schedule
@@ -213,7 +213,7 @@ def test_what_visits_collect_is_the_value_of_the_root(seed: int) -> None:
         row, column = np.indices(weight.shape).reshape(2, -1)
         worst = np.full(n_t, -np.inf if maximise else np.inf)
         nodes.append(Node(rng.normal(size=(rows, n_t)), row, column, weight.ravel(), worst, list(range(n))))
-    controller = Controller(nodes, [0], maximise=maximise)
+    controller = ControllerMDP(nodes, [0], maximise=maximise)
     far = np.full((n, n_t), 1e3 if maximise else -1e3)
     values = controller.improved(far, 400)
     mass = rng.dirichlet(np.ones(n_t))

@@ -78,7 +78,7 @@ def solve(
         Parameter(help="nc-pbvi: mended, or to the letter of the paper, which certifies nothing."),
     ] = None,
     time_limit: Annotated[float | None, Parameter(help="Seconds after which to stop with the bounds so far.")] = None,
-    seed: Annotated[int, Parameter(help="Seed of whatever is drawn.")] = 0,
+    seed: Annotated[int, Parameter(help="Accepted for older scripts: nothing is drawn.", show=False)] = 0,
     json: JsonFlag = False,
     quiet: QuietFlag = False,
     verbose: VerboseFlag = False,
@@ -100,7 +100,7 @@ def solve(
         _warn_of_size(graph)
         graph = replace(graph, horizon=contest.horizon, discount=contest.discount)
     with reported(quiet=quiet, verbose=verbose) as progress:
-        solution = _solved(contest, settings, seed, progress)
+        solution = _solved(contest, settings, progress)
     if output is not None and isinstance(solution, CertifiedSolution):
         solution.save(output, None if graph is None else extra_of(graph))
     data = _data(solution, solver, seed) | ({} if output is None else {"policy": str(output)})
@@ -110,13 +110,13 @@ def solve(
         _print(data)
 
 
-def _solved(game: Game, settings: Solver[Solution], seed: int, progress: ProgressCallback) -> Solution:
+def _solved(game: Game, settings: Solver[Solution], progress: ProgressCallback) -> Solution:
     from ncirl.solvers.certified.certified import Certified
 
     if not isinstance(settings, Certified):
-        return solve_game(game, settings, progress=progress, rng=seed)
+        return solve_game(game, settings, progress=progress)
     with interruptible(progress) as stoppable:
-        return solve_game(game, settings, progress=stoppable, rng=seed)
+        return solve_game(game, settings, progress=stoppable)
 
 
 def _closeness(text: str | None) -> dict[str, float]:

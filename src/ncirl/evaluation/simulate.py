@@ -21,7 +21,7 @@ from ncirl.model.stage import Outcome
 from ncirl.strategies.memory import Seed, drawn
 from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStrategy, Memory, attacking, defending
 
-__all__ = ["History", "Played", "Simulation", "simulate"]
+__all__ = ["Draws", "History", "Played", "Simulation", "Weighted", "outcome_law", "simulate"]
 
 T = TypeVar("T")
 Weighted = tuple[Sequence[T], list[float]]  # what may be drawn, and the running sums of its weights
@@ -154,9 +154,9 @@ class _Episodes:
     ) -> None:
         self.game, self.uniform = game, uniform
         self.starts = _numbered(np.array([start.mass for start in game.starts]).ravel())
-        self.attackers = [_Draws(attacking(attacker, theta)) for theta in range(len(game.intents))]
-        self.defender = _Draws(defending(defender))
-        self.law = cache(self._law)
+        self.attackers = [Draws(attacking(attacker, theta)) for theta in range(len(game.intents))]
+        self.defender = Draws(defending(defender))
+        self.law = outcome_law(game)
         self.reward = cache(lambda s, a, d, o: game.stage(s).realised(a, d, o).tolist())
 
     def play(self, stages: int, kept: list[Played] | None) -> tuple[int, float]:
@@ -185,23 +185,29 @@ class _Episodes:
             state = stage.outcomes[o].state
         return theta, payoff
 
-    def _law(self, state: State, a: int, d: int) -> Weighted[tuple[int, int]]:
-        outcomes, chances = self.game.stage(state).outcome_law(a, d)
-        seen = self.game.observations(state)
-        return [(o, seen.index(a, d, o)) for o in outcomes.tolist()], np.cumsum(chances).tolist()
-
     def _pick(self, options: Weighted[T]) -> T:
         found, sums = options
         return found[drawn(sums, self.uniform())] if len(found) > 1 else found[0]
 
 
-class _Draws:
-    """What one side draws from."""
+class Draws:
+    """What one side draws from, as running sums that are kept once they were needed."""
 
     def __init__(self, controller: Controller) -> None:
         self.begin = cache(lambda state: _weighted(controller.begin(state)))
         self.mix = cache(lambda state, memory: _numbered(controller.mix(state, memory)))
         self.after = cache(lambda *told: _weighted(controller.after(*told)))
+
+
+def outcome_law(game: Game) -> Callable[[State, int, int], Weighted[tuple[int, int]]]:
+    """Return what (o, i) is drawn from, the outcome and what is seen of it, by state, a and d."""
+
+    def law(state: State, a: int, d: int) -> Weighted[tuple[int, int]]:
+        outcomes, chances = game.stage(state).outcome_law(a, d)
+        seen = game.observations(state)
+        return [(o, seen.index(a, d, o)) for o in outcomes.tolist()], np.cumsum(chances).tolist()
+
+    return cache(law)
 
 
 def _numbered(weights: FloatArray) -> Weighted[int]:

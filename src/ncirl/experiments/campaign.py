@@ -77,10 +77,7 @@ def grid(
 
     Whatever is done when a campaign ends early so covers all sizes.
 
-    Raises
-    ------
-    InputError
-        When there is nothing to run.
+    Raises `InputError` when there is nothing to run.
     """
     if not seeds:
         raise InputError("graphs: at least one is needed")
@@ -130,13 +127,7 @@ def gather(
 
 
 def finished(found: Found[R]) -> dict[RunSettings, R]:
-    """Return the runs that have a result.
-
-    Raises
-    ------
-    NcirlError
-        When there is none.
-    """
+    """Return the runs that have a result; `NcirlError` when there is none."""
     rows = {settings: row for settings, row in found.items() if not isinstance(row, Failure)}
     if not rows:
         reasons = (row.reason for row in found.values() if isinstance(row, Failure))

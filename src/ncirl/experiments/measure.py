@@ -62,13 +62,7 @@ class Measured:
 
 
 def units(graph: AttackGraph) -> FloatArray:
-    """Return the total reward of each intent, [θ].
-
-    Raises
-    ------
-    InputError
-        When an intent has nothing to gain.
-    """
+    """Return the total reward of each intent, [θ]; `InputError` when an intent has nothing to gain."""
     totals = np.array([sum(intent.rewards.values()) for intent in graph.intents])
     faults = [
         f"intent '{intent.id}': its rewards must sum to more than 0 to be a unit, got {total:g}"

@@ -62,10 +62,7 @@ def spawned(jobs: int) -> Pool:
 def cluster(address: str) -> Pool:
     """Return a pool on a Dask cluster whose scheduler listens at `address`.
 
-    Raises
-    ------
-    InputError
-        When Dask is not installed or this is no address; when the pool is opened, if nobody answers.
+    Raises `InputError` when Dask is not installed or this is no address; when the pool is opened, if nobody answers.
     """
     if find_spec("distributed") is None:
         raise InputError("cluster: needs Dask; install it by `pip install 'ncirl[distributed]'`")

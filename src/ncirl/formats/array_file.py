@@ -144,10 +144,7 @@ def repeats(*columns: IntArray) -> bool:
 def read_arrays(source: str | Path | bytes, format_name: str, name: str = "") -> ArrayFile:
     """Read a file, by its path or its content, and check its format and its hash; `name` is what messages call it.
 
-    Raises
-    ------
-    InputError
-        When it cannot be read, is damaged, too large, of another format, or its hash does not match.
+    Raises `InputError` when it cannot be read, is damaged, too large, of another format, or its hash does not match.
     """
     where = name_of(source, name)
     raw = bytes_of(source, where, LARGEST_FILE)

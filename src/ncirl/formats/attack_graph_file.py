@@ -38,10 +38,7 @@ def save_attack_graph(graph: AttackGraph, path: str | Path) -> None:
 def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGraph:
     """Build an attack graph from a file's data, as `read_source` gives it; `where` is what messages call it.
 
-    Raises
-    ------
-    InputError
-        With every fault, each with its place.
+    Raises `InputError` with every fault, each with its place.
     """
     from ncirl.formats.shapes import AttackGraphModel, shaped
 

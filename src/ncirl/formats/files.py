@@ -20,10 +20,7 @@ def name_of(given: str | Path | bytes, name: str) -> str:
 def bytes_of(given: str | Path | bytes, where: str, most: int) -> bytes:
     """Return the bytes, no more than `most`; `where` names them in messages.
 
-    Raises
-    ------
-    InputError
-        When the file cannot be read, or there are more.
+    Raises `InputError` when the file cannot be read, or there are more.
     """
     raw = given if isinstance(given, bytes) else read_bytes(given, where, most)
     if len(raw) > most:
@@ -32,13 +29,7 @@ def bytes_of(given: str | Path | bytes, where: str, most: int) -> bytes:
 
 
 def read_bytes(path: str | Path, where: str, most: int) -> bytes:
-    """Read a file, or so much of it that it is seen to be larger than `most`.
-
-    Raises
-    ------
-    InputError
-        When it cannot be read.
-    """
+    """Read a file, or so much of it that it is seen to be larger than `most`; `InputError` when it cannot be read."""
     try:
         with Path(path).open("rb") as file:
             pieces = iter(lambda: file.read(min(PIECE, most + 1)), b"")

@@ -102,10 +102,7 @@ def resolve_game(text: str) -> Game:
 def graph_named(text: str, where: str = "") -> AttackGraph:
     """Return the attack graph that `text` names, a file or a built-in game.
 
-    Raises
-    ------
-    InputError
-        When it names anything else, or with every fault of the file; `where` is what messages call it.
+    Raises `InputError` when it names anything else, or with every fault of the file; `where` is what messages call it.
     """
     known = text.startswith(PREFIX) or os.path.exists(text)
     graph = load(text, policies=False).graph if known else None

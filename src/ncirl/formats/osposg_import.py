@@ -28,13 +28,7 @@ SAME = 1e-9  # how far probabilities may differ between intents and still be one
 
 
 def load_osposg(path: str | Path) -> Game:
-    """Read a file as a game.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be read, is malformed, or hides more than an intent.
-    """
+    """Read a file as a game; `InputError` when the file cannot be read, is malformed, or hides more than an intent."""
     where = str(path)
     return game_from_one_sided(parse_osposg(read_text(path), where), Path(path).stem, where)
 
@@ -42,10 +36,7 @@ def load_osposg(path: str | Path) -> Game:
 def game_from_one_sided(given: OneSided, name: str = "one-sided", where: str = "") -> Game:
     """Turn a one-sided POSG into a game.
 
-    Raises
-    ------
-    InputError
-        When it hides more from player 1 than something drawn at the start.
+    Raises `InputError` when it hides more from player 1 than something drawn at the start.
     """
     return _Reader(given, where).game(name)
 

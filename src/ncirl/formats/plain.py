@@ -67,10 +67,7 @@ def read_source(source: str | Path | bytes, name: str = "") -> Any:
 def write_document(data: dict[str, Any], path: str | Path) -> None:
     """Write `data` whole or not at all: YAML where the name ends in .yaml or .yml, JSON otherwise.
 
-    Raises
-    ------
-    InputError
-        When the file cannot be written.
+    Raises `InputError` when the file cannot be written.
     """
     if is_yaml_name(path):
         from ncirl.formats.strict_yaml import dump_yaml
@@ -172,10 +169,7 @@ def _is_unicode(datum: object) -> bool:
 def format_of(data: Any, known: Collection[str], where: str) -> str:
     """Return the format that a file's data declares, one of `known`.
 
-    Raises
-    ------
-    InputError
-        When there is none or it is not known; the message lists those that are.
+    Raises `InputError` when there is none or it is not known; the message lists those that are.
     """
     remedy = "write " + " or ".join(f"'{name}'" for name in sorted(known))
     if not isinstance(data, dict):

@@ -136,10 +136,7 @@ def load_policy(source: str | Path | bytes, name: str = "") -> CertifiedSolution
 def open_policy(source: str | Path | bytes, name: str = "") -> CertifiedSolution:
     """Read a policy file, verify it, and return it with recomputed numbers; as for `load_policy`.
 
-    Raises
-    ------
-    InputError
-        When the file cannot be read, or its certificate does not hold.
+    Raises `InputError` when the file cannot be read, or its certificate does not hold.
     """
     policy = load_policy(source, name)
     found = verify(policy)

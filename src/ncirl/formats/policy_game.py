@@ -81,10 +81,7 @@ def _joined(parts: list[np.ndarray[Any, Any]], dtype: type) -> np.ndarray[Any, A
 def game_from_arrays(file: ArrayFile) -> Game:
     """Return the game in a file; its public states are the names in it, its stages are built when they are met.
 
-    Raises
-    ------
-    InputError
-        When arrays are missing, do not fit together or point nowhere.
+    Raises `InputError` when arrays are missing, do not fit together or point nowhere.
     """
     names, intents = file.texts("game.states"), file.texts("game.intents")
     stages = _Stages(file, names, len(intents))

@@ -229,10 +229,7 @@ _NAMELESS = ("missing", "extra_forbidden")  # what was given says nothing
 def shaped(kind: type[T], data: Any, where: str) -> T:
     """Return data as what it is to be, a model or a list of them.
 
-    Raises
-    ------
-    InputError
-        With everything that is wrong with its shape, each fault with its place.
+    Raises `InputError` with everything that is wrong with its shape, each fault with its place.
     """
     try:
         return TypeAdapter(kind).validate_python(data)

@@ -47,10 +47,7 @@ for _way in (_Loader, _Dumper):
 def parse_yaml(text: str, where: str) -> Any:
     """Return the one document of a YAML text as plain data.
 
-    Raises
-    ------
-    InputError
-        With line and column; `where` names the file.
+    Raises `InputError` with line and column; `where` names the file.
     """
     try:
         _guard(text, where)

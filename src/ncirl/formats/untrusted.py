@@ -58,10 +58,7 @@ def is_xml(path: str | Path) -> bool:
 def read_text(path: str | Path, limit: int = SIZE_LIMIT) -> str:
     """Return the text of a file: UTF-8 with or without a byte-order mark, or UTF-16 with one.
 
-    Raises
-    ------
-    InputError
-        When the file cannot be read, is larger than `limit` bytes, is empty or is not text.
+    Raises `InputError` when the file cannot be read, is larger than `limit` bytes, is empty or is not text.
     """
     raw = _bytes(path, limit)
     return text_of(raw, str(path), "utf-16" if raw.startswith(UTF_16) else "utf-8-sig")
@@ -78,10 +75,7 @@ def read_data(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
 def read_json(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
     """Return a JSON file as plain data; NaN, which JSON does not have, becomes None.
 
-    Raises
-    ------
-    InputError
-        Also when it does not parse, repeats a key, holds an infinity or is nested too deeply.
+    Raises `InputError` also when it does not parse, repeats a key, holds an infinity or is nested too deeply.
     """
     return _json(read_text(path, limit), str(path))
 
@@ -96,10 +90,7 @@ def _json(text: str, where: str) -> Any:
 def read_yaml(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
     """Return a YAML file as plain data: keys are text whatever they look like, dates are text.
 
-    Raises
-    ------
-    InputError
-        As for `read_json`; a YAML file may have an eighth of the size.
+    Raises `InputError` as for `read_json`; a YAML file may have an eighth of the size.
     """
     return _yaml(read_text(path, limit), str(path), limit)
 
@@ -121,10 +112,7 @@ def _yaml(text: str, where: str, limit: int) -> Any:
 def read_xml(path: str | Path, limit: int = SIZE_LIMIT) -> Element:
     """Return the root element of an XML file; names are without their namespaces.
 
-    Raises
-    ------
-    InputError
-        Also when it is not well-formed, has a document type, or is nested too deeply.
+    Raises `InputError` also when it is not well-formed, has a document type, or is nested too deeply.
     """
     return parse_xml(_bytes(path, limit), str(path), limit)
 

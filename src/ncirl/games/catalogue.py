@@ -22,28 +22,6 @@ Exact = Callable[[float, float, int | None], float | None]
 class Classic:
     """A game of the literature.
 
-    Attributes
-    ----------
-    name, title : str
-        As in ``builtin:NAME``, and for people.
-    shows : str
-        What the game is known for, in a sentence or two.
-    formula : str
-        What is known of its value, in plain text.
-    sources : tuple of str
-        Full citations, the game first.
-    at : callable, optional
-        ``at(p, discount, horizon)`` gives the game where the first of its two intents has probability p; None where
-        there is only one intent.
-    shown : tuple of (float, int or None)
-        Pairs of a discount and a horizon that show the game well.
-    exact : callable, optional
-        ``exact(p, discount, horizon)``: the value, or None where no formula is known.
-    unrevealing, longrun : callable, optional
-        u(p), and the limit of (1 − γ) V(p) for γ → 1.
-    total : callable, optional
-        The limit of V(p) itself for γ → 1, where it is finite.
-
     Examples
     --------
     >>> classic = CATALOGUE["aumann-maschler-1"]
@@ -53,17 +31,17 @@ class Classic:
     Game('aumann-maschler-1', 2 intents, discount=0.5, observes=actions)
     """
 
-    name: str
-    title: str
-    shows: str
-    formula: str
-    sources: tuple[str, ...]
-    at: Callable[[float, float, int | None], Game] | None = None
-    shown: tuple[tuple[float, int | None], ...] = ((0.9, None),)
-    exact: Exact | None = None
-    unrevealing: Curve | None = None
-    longrun: Curve | None = None
-    total: Curve | None = None
+    name: str  # as in ``builtin:NAME``
+    title: str  # for people
+    shows: str  # what the game is known for, in a sentence or two
+    formula: str  # what is known of its value, in plain text
+    sources: tuple[str, ...]  # full citations, the game first
+    at: Callable[[float, float, int | None], Game] | None = None  # by p of the first of two intents, discount, horizon
+    shown: tuple[tuple[float, int | None], ...] = ((0.9, None),)  # discounts and horizons that show the game well
+    exact: Exact | None = None  # ``exact(p, discount, horizon)``: the value, or None where no formula is known
+    unrevealing: Curve | None = None  # u(p)
+    longrun: Curve | None = None  # the limit of (1 − γ) V(p) for γ → 1
+    total: Curve | None = None  # the limit of V(p) itself, where it is finite
 
 
 WORTH = 3  # of the share in the built-in market game

@@ -23,13 +23,7 @@ DRAWN_LABELS = ("NodeLabel", "EdgeLabel")  # where yEd keeps what people see
 
 
 def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
-    """Read one GraphML file.
-
-    Raises
-    ------
-    InputError
-        When it is no GraphML file, or a node or an edge lacks its ends.
-    """
+    """Read one GraphML file; `InputError` when it is no GraphML file, or a node or an edge lacks its ends."""
     path = one_file(paths, "a GraphML graph")
     if path.is_dir() or not is_xml(path):
         raise not_of_format(path, "a GraphML file", "graphml", options.size_limit)

@@ -33,10 +33,7 @@ def choose_intents(
     `depth` has the least rounds of steps to each condition that can be reached, 0 for those of the start; `needed` are
     the conditions that some step needs.
 
-    Raises
-    ------
-    InputError
-        When a condition is unknown or can never be gained, or no goal can be guessed.
+    Raises `InputError` when a condition is unknown or can never be gained, or no goal can be guessed.
     """
     if options.intents is not None:
         return _from_file(options, names, depth), f"from {options.intents}"

@@ -55,10 +55,7 @@ class Vertex:
 def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     """Read a MulVAL graph from its directory, its CSV files in any order, its XML or its DOT file.
 
-    Raises
-    ------
-    InputError
-        When the files are no MulVAL graph, or contradict themselves.
+    Raises `InputError` when the files are no MulVAL graph, or contradict themselves.
     """
     files = list(_files(paths))
     draft = Draft("mulval", name=files[0].resolve().parent.name)

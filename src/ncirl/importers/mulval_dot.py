@@ -32,10 +32,7 @@ RESERVED = ("node", "edge", "graph", "subgraph")
 def read_dot(source: str, where: str, limit: int) -> tuple[list[VertexRow], list[ArcRow]]:
     """Return the rows of DOT source that begins with `OPENING`; its arcs lead the other way round, to conclusions.
 
-    Raises
-    ------
-    InputError
-        With the line where it is not DOT.
+    Raises `InputError` with the line where it is not DOT.
     """
     opening = OPENING.match(source)
     begin = opening.end() if opening else 0

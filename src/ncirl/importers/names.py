@@ -60,10 +60,7 @@ class ConditionNames:
     def find(self, given: str, where: str) -> str:
         """Return the key of the condition that a person calls `given`.
 
-        Raises
-        ------
-        InputError
-            When there is none or several; the message lists those that come near.
+        Raises `InputError` when there is none or several; the message lists those that come near.
         """
         if given in self._keys:
             return given

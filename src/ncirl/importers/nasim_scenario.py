@@ -76,10 +76,7 @@ class Scenario:
 def scenario_of(data: Mapping[str, Any], draft: Draft, where: str) -> Scenario:
     """Return the scenario in plain data; what is assumed or left out is noted in the draft.
 
-    Raises
-    ------
-    InputError
-        When it is of NASimEmu's dialect, or with every fault.
+    Raises `InputError` when it is of NASimEmu's dialect, or with every fault.
     """
     _refuse_dialect(data, where)
     faults: list[str] = []

@@ -62,10 +62,7 @@ class NodeGraph:
 def fill(draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
     """Fill a draft from a graph.
 
-    Raises
-    ------
-    InputError
-        When a setting names an attribute or a type that the graph does not have.
+    Raises `InputError` when a setting names an attribute or a type that the graph does not have.
     """
     kinds = _kinds(graph, options)
     facts = {key for key, kind in kinds.items() if kind in FACT_KINDS}

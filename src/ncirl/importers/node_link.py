@@ -20,13 +20,7 @@ ID = ("id", "key", "name")
 
 
 def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
-    """Read one node-link file.
-
-    Raises
-    ------
-    InputError
-        When it is no node-link file, or a node or an edge lacks its ends.
-    """
+    """Read one node-link file; `InputError` when it is no node-link file, or a node or an edge lacks its ends."""
     path = one_file(paths, "a node-link graph")
     if path.is_dir() or is_xml(path) or read_text(path, options.size_limit).lstrip()[:1] not in "{[":
         raise not_of_format(path, WANTED, "node-link", options.size_limit)

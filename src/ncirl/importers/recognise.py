@@ -71,10 +71,7 @@ DATA_KINDS: list[tuple[Callable[[Any], bool], Kind]] = [  # the first that fits
 def recognise(path: Path, limit: int = SIZE_LIMIT) -> Kind | None:
     """Tell what a file seems to be; None where nothing is known that looks like it.
 
-    Raises
-    ------
-    InputError
-        When the file cannot be read as text, or is XML that does not parse.
+    Raises `InputError` when the file cannot be read as text, or is XML that does not parse.
     """
     if path.is_dir():
         return _recognise_folder(sorted(path.iterdir()), limit)
@@ -106,13 +103,7 @@ def recognise_data(data: Any) -> Kind | None:
 
 
 def recognised_format(path: Path, limit: int = SIZE_LIMIT) -> str:
-    """Return the importer that reads a file.
-
-    Raises
-    ------
-    InputError
-        When none does, with what the file seems to be.
-    """
+    """Return the importer that reads a file; `InputError` when none does, with what the file seems to be."""
     from ncirl.importers import IMPORTERS
 
     kind = recognise(path, limit)

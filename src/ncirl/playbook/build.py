@@ -83,10 +83,7 @@ def build_attacker_playbook(
     `starts` are, per start of the game, (node, share) pairs that make up P0(s, ·); none where the game ends at once.
     The corners take what the shares leave of a posterior.
 
-    Raises
-    ------
-    InputError
-        When something is left for which there is no corner node.
+    Raises `InputError` when something is left for which there is no corner node.
     """
     corner_of = corner_of or {}
     raw = attacker_playbook(game, nodes, starts)

@@ -44,25 +44,13 @@ LP_TOLERANCE = 1e-10  # the least HiGHS accepts
 
 @dataclass(frozen=True, eq=False)
 class MatrixGame:
-    """A solved matrix game, rows maximising.
+    """A solved matrix game, rows maximising."""
 
-    Attributes
-    ----------
-    value : float
-        What `row_strategy` guarantees.
-    row_strategy, column_strategy : ndarray
-        Mixed strategies x[i] and y[j].
-    gap : float
-        How much more than `value` the rows can get at most against `column_strategy`.
-    by_lp : bool
-        Whether the general solver had to be asked.
-    """
-
-    value: float
-    row_strategy: FloatArray  # indexed [i]
-    column_strategy: FloatArray  # indexed [j]
-    gap: float
-    by_lp: bool = False
+    value: float  # what `row_strategy` guarantees
+    row_strategy: FloatArray  # x[i]
+    column_strategy: FloatArray  # y[j]
+    gap: float  # how much more than `value` the rows can get at most against `column_strategy`
+    by_lp: bool = False  # whether the general solver had to be asked
 
 
 def matrix_game(payoff: ArrayLike) -> MatrixGame:

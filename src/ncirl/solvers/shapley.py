@@ -43,20 +43,12 @@ ENOUGH = 0.5  # a round that leaves more of the gap than this has not paid
 
 @dataclass(frozen=True, kw_only=True)
 class ShapleySolution(Solution):
-    """Values and stationary strategies of the complete-information games; the last axis has length 1 for a mixture.
+    """Values and stationary strategies of the complete-information games; the last axis has length 1 for a mixture."""
 
-    Attributes
-    ----------
-    values, errors : dict
-        Per public state of ``game.timed()``, arrays [θ]: ``values ≤ V ≤ values + errors``.
-    attacker, defender : dict
-        Per public state, mixed strategies [a, θ] and [d, θ].
-    """
-
-    values: dict[State, FloatArray]
-    errors: dict[State, FloatArray]
-    attacker: dict[State, FloatArray]
-    defender: dict[State, FloatArray]
+    values: dict[State, FloatArray]  # per public state of ``game.timed()``, [θ]
+    errors: dict[State, FloatArray]  # values ≤ V ≤ values + errors
+    attacker: dict[State, FloatArray]  # mixed strategies [a, θ]
+    defender: dict[State, FloatArray]  # [d, θ]
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,7 @@ class Shapley:
     tolerance: float = 1e-9
     weights: Sequence[float] | None = None
 
-    def run(self, game: Game, *, progress: ProgressCallback | None, rng: int) -> ShapleySolution:
+    def run(self, game: Game, *, progress: ProgressCallback | None) -> ShapleySolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
         started = perf_counter()
         timed = game.timed()

@@ -19,10 +19,7 @@ __all__ = ["Opened", "open_source"]
 def open_source(source: Source, limits: Limits) -> Opened:
     """Open a game, an attack graph or a policy.
 
-    Raises
-    ------
-    InputError
-        With one message that names the file and, where there is one, the place.
+    Raises `InputError` with one message that names the file and, where there is one, the place.
     """
     if source.raw is None:
         return load(source.name, policies=False)

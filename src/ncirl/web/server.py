@@ -44,10 +44,7 @@ def bound(host: str, port: int) -> socket.socket:
 
     Bound before anything else, so that what is wrong with it is said at once.
 
-    Raises
-    ------
-    InputError
-        When the address is none of this machine's or the port is taken.
+    Raises `InputError` when the address is none of this machine's or the port is taken.
     """
     if not 0 <= port <= 65535:
         raise InputError(f"--port: must lie between 0 and 65535, got {port}")
@@ -68,10 +65,7 @@ def server_on(
 ) -> uvicorn.Server:
     """Return a server, ready to run on a socket; on loopback it answers to its own names only.
 
-    Raises
-    ------
-    InputError
-        When one of the files cannot be opened.
+    Raises `InputError` when one of the files cannot be opened.
     """
     bounds = limits or Limits()
     app = create_app(bounds, files=files, hosts={*LOOPBACK, host} if is_loopback(host) else None, warm=warm)

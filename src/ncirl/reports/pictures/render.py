@@ -84,13 +84,7 @@ def css_variables(colours: dict[str, str]) -> str:
 
 
 def blank_figure(width: float, height: float) -> "Figure":
-    """Return an empty figure, sizes in inches.
-
-    Raises
-    ------
-    InputError
-        When matplotlib is not installed.
-    """
+    """Return an empty figure, sizes in inches; `InputError` when matplotlib is not installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -16,13 +16,13 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.backups import ONESELF, VectorBackup
 from ncirl.lp.state_arrays import StateArrays
 from ncirl.lp.stores import VectorStore
-from ncirl.solvers.certified.controller import Controller
+from ncirl.solvers.certified.controller import ControllerMDP, Evaluated
 
 __all__ = ["AlphaVectors", "VectorNode"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class VectorNode:
+class VectorNode(Evaluated):
     """How a vector was made. Entries (i, j, p_ij) of the continuation; other observations follow `default`."""
 
     state: int
@@ -33,12 +33,6 @@ class VectorNode:
     following: IntArray
     chance: FloatArray
     default: IntArray  # by successor
-    gains: FloatArray  # Σ_d D(d) r of the rows kept, [row, θ]
-    row: IntArray  # entries (row, node, discounted chance) for evaluation
-    column: IntArray
-    weight: FloatArray
-    floor: FloatArray  # what the other actions get at most, [θ]
-    leads: list[int]  # nodes it refers to
 
 
 class AlphaVectors:
@@ -133,11 +127,11 @@ class AlphaVectors:
         entry, row = np.nonzero(mass)
         return row, to[entry], share[entry] * mass[entry, row]
 
-    def controller(self, roots: Iterable[int] | None = None) -> Controller:
+    def controller(self, roots: Iterable[int] | None = None) -> ControllerMDP:
         """Return some nodes, by default those in the stores, and all they lead to as what the attacker faces."""
         if roots is None:
             roots = (n for store in self.stores.values() for n in store.nodes.tolist())
-        return Controller(self.nodes, roots, maximise=True)
+        return ControllerMDP(self.nodes, roots, maximise=True)
 
     def evaluate(self, sweeps: int) -> None:
         """Carry what is known now through all nodes in use; then drop dominated vectors."""

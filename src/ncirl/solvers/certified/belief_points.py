@@ -16,7 +16,7 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.backups import Plan
 from ncirl.lp.state_arrays import StateArrays
 from ncirl.lp.stores import PointStore
-from ncirl.solvers.certified.controller import Controller
+from ncirl.solvers.certified.controller import ControllerMDP, Evaluated
 
 __all__ = ["BeliefPoints", "PointNode"]
 
@@ -24,7 +24,7 @@ NEAR = 0.05  # defences that pay less than this above the best are kept as rows
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PointNode:
+class PointNode(Evaluated):
     """How a point was made: its belief, the plan over the actions in use, and shares (i, j, φ_ij)."""
 
     state: int
@@ -34,12 +34,6 @@ class PointNode:
     observation: IntArray
     following: IntArray
     share: FloatArray
-    gains: FloatArray  # constant part of the rows kept, [row]
-    row: IntArray  # entries (row, node, discounted share) for evaluation
-    column: IntArray
-    weight: FloatArray
-    floor: float  # what the other defences pay at least
-    leads: list[int]  # nodes it refers to
 
 
 class BeliefPoints:
@@ -101,11 +95,11 @@ class BeliefPoints:
         self.stores[here.number].put(me, belief, value)
         self.changes += 1
 
-    def controller(self, roots: Iterable[int] | None = None) -> Controller:
+    def controller(self, roots: Iterable[int] | None = None) -> ControllerMDP:
         """Return some nodes, by default those in the stores, and all they lead to as what the defender faces."""
         if roots is None:
             roots = (n for store in self.stores.values() for n in store.nodes.tolist())
-        return Controller(self.nodes, roots, maximise=False)
+        return ControllerMDP(self.nodes, roots, maximise=False)
 
     def evaluate(self, sweeps: int) -> None:
         """Carry what is known now through all nodes in use; then drop points that add nothing."""

@@ -85,7 +85,7 @@ class Certified:
     time_limit: float | None = None
     width: int = 8
 
-    def run(self, game: Game, *, progress: ProgressCallback | None = None, rng: int = 0) -> CertifiedSolution:
+    def run(self, game: Game, *, progress: ProgressCallback | None = None) -> CertifiedSolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
         began = time.perf_counter()
         self._check(game)
@@ -115,7 +115,6 @@ class Certified:
             attacker_playbook=attacker,
             defender_playbook=defender,
             proved_per_intent=proved.per_intent,
-            seed=rng,
         )
 
     def _check(self, game: Game) -> None:

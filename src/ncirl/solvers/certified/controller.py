@@ -8,7 +8,7 @@ choices were worth when the node was made stays a bound and is its `floor`. Valu
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ from scipy.sparse.linalg import spsolve
 from ncirl._typing import FloatArray, IntArray
 from ncirl.mdp import OpponentMDP
 
-__all__ = ["Controller", "Evaluated"]
+__all__ = ["ControllerMDP", "Evaluated"]
 
 FOLLOWED = 100  # stages for which visits are counted
 LEFT = 0.3  # of a value that is still to come after some stages: then equations are solved instead of sweeping
@@ -25,32 +25,16 @@ ROUNDS = 20  # improvements of the opponent's policy, at most
 ROUNDING = 1e-12  # relative; improvements below this are noise
 
 
-class Evaluated(Protocol):
-    """A node as its evaluation sees it."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluated:
+    """A node as its evaluation sees it: rows of the opponent's choices that matter."""
 
-    @property
-    def gains(self) -> FloatArray:
-        """What each row is worth before anything that follows, [row] or [row, θ]."""
-
-    @property
-    def row(self) -> IntArray:
-        """Row of each entry."""
-
-    @property
-    def column(self) -> IntArray:
-        """Node each entry leads to."""
-
-    @property
-    def weight(self) -> FloatArray:
-        """Discounted chance of each entry."""
-
-    @property
-    def floor(self) -> FloatArray | float:
-        """What the choices not kept as rows are worth."""
-
-    @property
-    def leads(self) -> list[int]:
-        """Nodes it refers to."""
+    gains: FloatArray  # what each row is worth before anything that follows, [row] or [row, θ]
+    row: IntArray  # entries (row, node it leads to, discounted chance)
+    column: IntArray
+    weight: FloatArray
+    floor: FloatArray | float  # what the choices not kept as rows are worth
+    leads: list[int]  # nodes it refers to
 
 
 def depths(nodes: Sequence[Evaluated], roots: Iterable[int]) -> dict[int, int]:
@@ -65,7 +49,7 @@ def depths(nodes: Sequence[Evaluated], roots: Iterable[int]) -> dict[int, int]:
     return depth
 
 
-class Controller:
+class ControllerMDP:
     """The nodes that some roots lead to, as what their opponent faces; `maximise` says whether that is the attacker."""
 
     def __init__(self, nodes: Sequence[Evaluated], roots: Iterable[int], *, maximise: bool) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.program import cleaned_beliefs
-from ncirl.solvers.certified.controller import Controller
+from ncirl.solvers.certified.controller import ControllerMDP
 from ncirl.solvers.certified.dual_trials import add_wanted_point
 from ncirl.solvers.certified.search import InformationState, Search
 
@@ -59,7 +59,7 @@ def improve_points(search: Search, late: Callable[[], bool]) -> None:
         add_wanted_point(search, InformationState(points.nodes[n].state, points.nodes[n].belief))
 
 
-def _heaviest(controller: Controller, weights: FloatArray, count: int) -> list[int]:
+def _heaviest(controller: ControllerMDP, weights: FloatArray, count: int) -> list[int]:
     """Return the nodes that weigh most, those that are met late first: what they gain is then there for the others."""
     order: IntArray = np.argsort(-weights, kind="stable")[:count]
     kept = order[weights[order] > NEGLIGIBLE]

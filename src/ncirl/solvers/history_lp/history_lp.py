@@ -72,7 +72,7 @@ class HistoryLP:
 
     max_columns: int = 1_000_000
 
-    def run(self, game: Game, *, progress: ProgressCallback | None = None, rng: int = 0) -> HistorySolution:
+    def run(self, game: Game, *, progress: ProgressCallback | None = None) -> HistorySolution:
         """Solve `game`.
 
         Raises

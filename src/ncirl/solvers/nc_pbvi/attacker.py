@@ -18,17 +18,7 @@ POSSIBLE = 1e-9  # posteriors of less mass are not followed
 
 
 class AttackerSide(Side[PointStore, PointProgram]):
-    """UPDATE-A and EXPAND-A.
-
-    Parameters
-    ----------
-    game, approximation, meter
-        As for `Side`.
-    initial : InitialBounds
-        Of the game; its corners are used.
-    optimist : DefenderSide
-        The other side, whose value from above says where something may still be gained.
-    """
+    """UPDATE-A and EXPAND-A; the value from above of the `optimist` says where something may still be gained."""
 
     def __init__(
         self, game: Game, approximation: Approximation, meter: Meter, initial: InitialBounds, optimist: DefenderSide

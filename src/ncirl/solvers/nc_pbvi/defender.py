@@ -19,15 +19,7 @@ __all__ = ["DefenderSide"]
 
 
 class DefenderSide(Side[VectorStore, DefenderProgram]):
-    """UPDATE-D and EXPAND-D.
-
-    Parameters
-    ----------
-    game, approximation, meter
-        As for `Side`.
-    initial : InitialBounds
-        Of the game; its defences are used.
-    """
+    """UPDATE-D and EXPAND-D."""
 
     def __init__(self, game: Game, approximation: Approximation, meter: Meter, initial: InitialBounds) -> None:
         super().__init__(game, approximation, meter)

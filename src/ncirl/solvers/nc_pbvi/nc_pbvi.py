@@ -23,6 +23,7 @@ Deviations from the page, beside the programs themselves:
 """
 
 import time
+from abc import ABC
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,16 +31,22 @@ from ncirl.errors import InputError
 from ncirl.lp.session import Meter
 from ncirl.model.game import Game
 from ncirl.model.quotient import Quotient, quotient
-from ncirl.solution import Progress, ProgressCallback, Stats, Status
+from ncirl.solution import PlayableSolution, Progress, ProgressCallback, Stats, Status
 from ncirl.solvers.initial import initial_bounds
 from ncirl.solvers.nc_pbvi.attacker import AttackerSide
 from ncirl.solvers.nc_pbvi.defender import DefenderSide
 from ncirl.solvers.nc_pbvi.play import ProgramAttacker, ProgramDefender
 from ncirl.solvers.nc_pbvi.side import Approximation
-from ncirl.solvers.nc_pbvi.solution import NCPBVISolution
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 
 __all__ = ["NCPBVI", "CorrectedSolution", "NCPBVISolution"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NCPBVISolution(PlayableSolution, ABC):
+    """Two values, two strategies, and how the values came about, whichever variant."""
+
+    trace: tuple[tuple[float, float], ...]  # the players' values before the first and after each expansion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +93,7 @@ class NCPBVI:
     approximation: Approximation = "hull"
     variant: Literal["corrected", "printed"] = "corrected"
 
-    def run(self, game: Game, *, progress: ProgressCallback | None, rng: int) -> NCPBVISolution:
+    def run(self, game: Game, *, progress: ProgressCallback | None) -> NCPBVISolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
         if self.expansions < 0 or self.sweeps < 1:
             raise InputError("expansions must not be negative, and at least one sweep is needed")

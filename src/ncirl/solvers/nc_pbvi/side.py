@@ -30,17 +30,7 @@ Program = TypeVar("Program")
 
 
 class Side(ABC, Generic[Store, Program]):
-    """One player's points, the value at each state that they make up, and the programs built on it.
-
-    Parameters
-    ----------
-    game : Game
-        Without a horizon (`Game.timed`).
-    approximation : {"hull", "sawtooth"}
-        How points are joined.
-    meter : Meter
-        Where solves are counted.
-    """
+    """One player's points, the value at each state that they make up, and the programs built on it."""
 
     def __init__(self, game: Game, approximation: Approximation, meter: Meter) -> None:
         self.game, self.approximation, self.meter, self.accuracy = game, approximation, meter, Accuracy(MISSED)

@@ -22,18 +22,14 @@ horizon is left out here, and counts in play only.
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ncirl.errors import InputError
 from ncirl.lp.session import Meter
 from ncirl.model.game import Game, Observes
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
+from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVI, NCPBVISolution
 from ncirl.solvers.nc_pbvi.printed.play import PrintedAttacker, PrintedDefender
 from ncirl.solvers.nc_pbvi.printed.sides import PrintedAttackerSide, PrintedDefenderSide
-from ncirl.solvers.nc_pbvi.solution import NCPBVISolution
-
-if TYPE_CHECKING:
-    from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVI
 
 __all__ = ["PrintedSolution", "run_printed"]
 
@@ -57,7 +53,7 @@ class PrintedSolution(NCPBVISolution):
         return PrintedDefender(self.game.timed(), self.defender_side)
 
 
-def run_printed(settings: "NCPBVI", game: Game, progress: ProgressCallback | None = None) -> PrintedSolution:
+def run_printed(settings: NCPBVI, game: Game, progress: ProgressCallback | None = None) -> PrintedSolution:
     """Run Algorithm 1 as printed.
 
     Raises
