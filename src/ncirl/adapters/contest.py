@@ -52,23 +52,10 @@ Table = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
 
 
 class NumberedPlay:
-    """A play that goes on stage by stage.
+    """A play that goes on stage by stage; see the environments for what its settings mean.
 
-    Parameters
-    ----------
-    game : Game or str
-        With or without a horizon; a text is ``builtin:NAME`` or the path of a file.
-    max_cycles : int, optional
-        Cut the play after that many stages; by default when γ^n falls below 0.001, never where there is a horizon.
-    ends_by_chance : bool
-        End the play after each stage with probability 1 − γ and pay for discounting that way.
-
-    Raises
-    ------
-    InputError
-        When `max_cycles` is not positive, or the play would never end.
-    SizeError
-        When the game has more than `MAX_STATES` public states.
+    Raises `InputError` when `max_cycles` is not positive or the play would never end, `SizeError` when the game has
+    more than `MAX_STATES` public states.
     """
 
     def __init__(self, game: Game | str, max_cycles: int | None = None, ends_by_chance: bool = False) -> None:

@@ -50,19 +50,7 @@ ROOT = Node()
 class ExtensiveForm:
     """The tree of a game, walked node by node; nothing of it is stored.
 
-    Parameters
-    ----------
-    game : Game
-        With a horizon.
-    limit : int
-        The most nodes the tree may have.
-
-    Raises
-    ------
-    InputError
-        When the game has no horizon.
-    SizeError
-        When the tree has more than `limit` nodes.
+    Raises `InputError` when the game has no horizon, `SizeError` when the tree has more than `limit` nodes.
 
     Examples
     --------

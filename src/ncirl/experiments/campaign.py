@@ -98,14 +98,8 @@ def gather(
 ) -> Found[R]:
     """Return what every task found, in the order of `tasks`; run those that the store does not know.
 
-    Parameters
-    ----------
-    store : Store
-        Where finished runs are kept. Failed ones are not, so they get another chance the next time.
-    progress : callable
-        Told how far it is after every run.
-    seconds : float, optional
-        When to give up on what is not done; such tasks are missing from what is returned.
+    Failed runs are not kept, so they get another chance the next time. What is not done after `seconds` is missing from
+    what is returned.
     """
     kept = {settings: store.get(settings) for settings in tasks}
     known: dict[RunSettings, R | Failure] = {settings: row for settings, row in kept.items() if row is not None}

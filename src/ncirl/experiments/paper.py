@@ -36,44 +36,23 @@ MOST = 500_000  # situations to follow where no bounds can stand in: minutes
 
 @dataclass(frozen=True)
 class RunRow:
-    """What came out; rows are equal when all but their timings are.
-
-    Attributes
-    ----------
-    nodes, seed : int
-        Of the settings.
-    states, actions : int
-        |S| and Σ_s |A(s)|, stages not told apart.
-    ma_irl, ma_irl_best, ncirl : Measured
-        The attacker's reward: of one who plays the equilibrium of its intent against MA-IRL; of one who answers MA-IRL
-        best, knowing the intent it inferred and where counting ends; and of N-CIRL's against N-CIRL.
-    lower, upper : float
-        Bounds on the value of the game, v(P0); printed NC-PBVI aside, proved.
-    public_value : float
-        Σ_θ P0(θ) v(θ), the value if the intent were public.
-    hiding_lower, hiding_upper : float
-        Bounds on the value of hiding one's intent.
-    status : str
-        How the solver ended.
-    solve_seconds, seconds : float
-        Of the solver, and of the whole run.
-    """
+    """What came out; rows are equal when all but their timings are."""
 
     nodes: int
     seed: int
-    states: int
-    actions: int
-    ma_irl: Measured
-    ma_irl_best: Measured
-    ncirl: Measured
-    lower: float
+    states: int  # |S|, stages not told apart
+    actions: int  # Σ_s |A(s)|
+    ma_irl: Measured  # what an attacker gets against MA-IRL who plays the equilibrium of its intent;
+    ma_irl_best: Measured  # one who answers it best, knowing the intent it inferred and where counting ends;
+    ncirl: Measured  # and N-CIRL's against N-CIRL
+    lower: float  # bounds on the value of the game, v(P0); printed NC-PBVI aside, proved
     upper: float
-    public_value: float
-    hiding_lower: float
+    public_value: float  # Σ_θ P0(θ) v(θ), the value if the intent were public
+    hiding_lower: float  # bounds on the value of hiding one's intent
     hiding_upper: float
-    status: str
+    status: str  # how the solver ended
     solve_seconds: float = field(compare=False)
-    seconds: float = field(compare=False)
+    seconds: float = field(compare=False)  # of the whole run
 
     @property
     def agrees(self) -> bool:

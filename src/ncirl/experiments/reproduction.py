@@ -23,33 +23,16 @@ NAMES = {"certified": "certified", "nc-pbvi": "NC-PBVI"}
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What to reproduce.
+    """What to reproduce."""
 
-    Parameters
-    ----------
-    base : RunSettings
-        What all runs have in common; its nodes and seed do not count.
-    sizes : sequence of int
-        Numbers of nodes.
-    graphs : int
-        Of each size, with the seeds from `first_seed` on.
-    first_seed : int
-        The default lies beyond the graphs on which the defaults were chosen.
-    attacker : {"equilibrium", "best-response"}
-        Whom the figure shows against MA-IRL; the tables have both.
-    nc_pbvi_graphs : int
-        The most graphs of each size that NC-PBVI is timed on, smallest sizes first.
-    nc_pbvi_seconds : float
-        How long that may take in all.
-    """
-
+    # what all runs have in common; its nodes and seed do not count
     base: RunSettings = field(default_factory=lambda: RunSettings(nodes=6, seed=1, time_limit=120.0))
-    sizes: Sequence[int] = (6, 7, 8, 9, 10)
-    graphs: int = 20
-    first_seed: int = FIRST_SEED
-    attacker: BaselineAttacker = "equilibrium"
-    nc_pbvi_graphs: int = 3
-    nc_pbvi_seconds: float = 300.0
+    sizes: Sequence[int] = (6, 7, 8, 9, 10)  # numbers of nodes
+    graphs: int = 20  # of each size
+    first_seed: int = FIRST_SEED  # beyond the graphs on which the defaults were chosen
+    attacker: BaselineAttacker = "equilibrium"  # whom the figure shows against MA-IRL; the tables have both
+    nc_pbvi_graphs: int = 3  # the most of each size that NC-PBVI is timed on, smallest sizes first
+    nc_pbvi_seconds: float = 300.0  # how long that may take in all
 
     @property
     def seeds(self) -> range:

@@ -28,31 +28,7 @@ EXPANSIONS = 1  # of NC-PBVI: each further one multiplies its points, and its ti
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What one run depends on, and nothing else does.
-
-    Parameters
-    ----------
-    nodes, seed : int
-        The graph is ``random_attack_graph(nodes, ..., rng=seed)``.
-    intents, shape, success, attack_cost, block_cost, observes
-        As for `random_attack_graph`.
-    discount : float, optional
-        Of the game that is solved; by default 1, the plain sum, where it ends, and 0.95 where it does not.
-    horizon : int, optional
-        The number of stages; as many as nodes by default.
-    play : {"finite", "cut", "endless"}
-        What is solved and what is counted, see above.
-    payoff_discount : float, optional
-        Weighs the stages counted; that of the game by default. 1 needs stages that end.
-    solver : {"certified", "nc-pbvi"}
-        Where N-CIRL's strategies come from.
-    gap : float
-        How close the certified bounds must come, relative to the value.
-    time_limit : float, optional
-        Seconds the certified solver may take. A run that is stopped by it depends on the machine.
-    episodes : int
-        Drawn for each pair of players.
-    """
+    """What one run depends on, and nothing else does; the graph is ``random_attack_graph(nodes, ..., rng=seed)``."""
 
     nodes: int
     seed: int
@@ -61,15 +37,15 @@ class RunSettings:
     success: float = 0.8
     attack_cost: float = 0.02
     block_cost: float = 0.2
-    discount: float | None = None
+    discount: float | None = None  # by default 1, the plain sum, where the game ends, and 0.95 where it does not
     observes: str = "actions"
-    horizon: int | None = None
-    play: Play = "finite"
-    payoff_discount: float | None = None
-    solver: SolverName = "certified"
-    gap: float = 0.01
-    time_limit: float | None = None
-    episodes: int = 1000
+    horizon: int | None = None  # by default as many stages as nodes
+    play: Play = "finite"  # what is solved and what is counted, see above
+    payoff_discount: float | None = None  # weighs the stages counted; by default that of the game
+    solver: SolverName = "certified"  # where N-CIRL's strategies come from
+    gap: float = 0.01  # how close the certified bounds must come, relative to the value
+    time_limit: float | None = None  # seconds of the certified solver; a run stopped by it depends on the machine
+    episodes: int = 1000  # drawn for each pair of players
 
     def __post_init__(self) -> None:
         choices = (("play", self.play, get_args(Play)), ("solver", self.solver, get_args(SolverName)))

@@ -41,16 +41,7 @@ class DefenderStep:
 class DefenderProgram:
     """P_D, live: one matrix, solved at any promise or at any belief.
 
-    Parameters
-    ----------
-    here : StateArrays
-        The state s.
-    stores : mapping of int to VectorStore
-        Vectors of its successors.
-    prior : ndarray of shape (Θ,)
-        Where an observation has no mixture, the vector that is best here stands in.
-    meter : Meter, optional
-        Where solves are counted.
+    Where an observation has no mixture, the vector of `stores` that is best at the prior stands in.
     """
 
     def __init__(

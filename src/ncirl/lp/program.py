@@ -43,18 +43,8 @@ class Accuracy:
 class StageProgram(ABC):
     """Columns V and A(a, θ); rows for the belief and for the defender's actions.
 
-    Parameters
-    ----------
-    here : StateArrays
-        The state s.
-    gain : ndarray of shape (A, D, Θ)
-        What a plan gains apart from the continuation.
-    accuracy : Accuracy, optional
-        How much may be missed.
-    meter : Meter, optional
-        Where solves are counted.
-    likely : pair of ndarray, optional
-        Actions and defences to begin with, some of each; by default all.
+    `gain` [a, d, θ] is what a plan gains apart from the continuation; `likely` are actions and defences to begin with,
+    some of each, by default all.
     """
 
     def __init__(

@@ -38,25 +38,6 @@ class StateArrays:
         Per observation, the number of the state it leads to; None where the game ends.
     attacker, defender : ndarray of bool, of shapes (A, Θ) and (D,), optional
         What each side may play; the other is ready for everything.
-
-    Attributes
-    ----------
-    reward : ndarray of shape (A, D, Θ)
-        r.
-    seen : ndarray of shape (I,)
-        Numbers of the kept observations in the game's own list.
-    owner : ndarray of shape (I,)
-        The action each observation belongs to: the attacker's where actions are seen, else the defender's.
-    table : ndarray of shape (I, D) or (I, A)
-        Its chance against each action of the other side.
-    successor : ndarray of shape (I,)
-        Number of the state each observation leads to.
-    successors : list of int
-        The states there are among them.
-    toward : ndarray of shape (I,)
-        Where each observation's successor stands in `successors`.
-    loop : ndarray of bool
-        Which observations lead back here.
     """
 
     def __init__(
@@ -79,13 +60,15 @@ class StateArrays:
         unit, table = observations.mass, observations.weight
         if not self.by_action:
             unit, table = table, unit
+        # per kept observation: its number in the game's own list, the action it belongs to (the attacker's where
+        # actions are seen, else the defender's), its chance against each action of the other side, and the state it leads to
         self.seen: IntArray = np.array([i for i, _ in going_on], dtype=np.intp)
         self.owner: IntArray = unit[self.seen].indices.astype(np.intp)
         self.table: FloatArray = table[self.seen].toarray()
         self.successor: IntArray = np.array([s for _, s in going_on], dtype=np.intp)
         self.successors: list[int] = sorted(set(self.successor.tolist()))
-        self.toward: IntArray = np.searchsorted(self.successors, self.successor)
-        self.loop: BoolArray = self.successor == self.number
+        self.toward: IntArray = np.searchsorted(self.successors, self.successor)  # its place in `successors`
+        self.loop: BoolArray = self.successor == self.number  # whether it leads back here
         self.loops = bool(self.loop.any())
         self._owners, self._first = np.unique(self.owner, return_index=True)  # owners are in order
         self._of_owner = np.split(np.arange(len(self.seen)), np.searchsorted(self.owner, np.arange(1, self._n_owners)))

@@ -61,28 +61,18 @@ def by_state(state: IntArray) -> list[tuple[int, IntArray]]:
 class Playbook(ABC):
     """A controller of either side, and the MDP that its opponent faces.
 
-    Attributes
-    ----------
-    game : Game
-        A timed game; nodes stand at its public states.
-    states : tuple
-        The public states nodes stand at.
-    state : ndarray of shape (nodes,)
-        Index of each node's state in `states`.
-    claims : ndarray of shape (nodes, Θ) or (nodes,)
-        α, what the defender's concedes at most per intent; v, what the attacker's secures at least.
-    moves : Moves
-        Distributions over the next node (defender), or its shares φ (attacker), which make up the posterior,
-        Σ_j φ_ij b_j = β_i; empty for observations that end the play or that the mix or plan rules out.
-    starts : tuple of (ndarray, ndarray)
-        Per start of the game: nodes to begin at and their probabilities, or shares, which make up P0(s, ·); empty where
-        the game ends at once.
+    Moves are distributions over the next node (defender), or its shares φ (attacker), which make up the posterior,
+    Σ_j φ_ij b_j = β_i; empty for observations that end the play or that the mix or plan rules out. Starts are, per
+    start of the game, nodes to begin at and their probabilities, or shares, which make up P0(s, ·); empty where the
+    game ends at once.
     """
 
-    game: Game
-    states: tuple[State, ...]
-    state: IntArray
-    claims: FloatArray
+    game: Game  # a timed game; nodes stand at its public states
+    states: tuple[State, ...]  # those they stand at
+    state: IntArray  # [node], its index in `states`
+    claims: (
+        FloatArray  # α[node, θ], what the defender's concedes at most; v[node], what the attacker's secures at least
+    )
     moves: Moves
     starts: tuple[tuple[IntArray, FloatArray], ...]
 

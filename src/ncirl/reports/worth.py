@@ -40,14 +40,8 @@ class FixedDefence:
 def fixed_defences(playbook: DefenderPlaybook, options: Sequence[str], members: Members | None) -> list[FixedDefence]:
     """Evaluate fixed defences, the one that concedes least last.
 
-    Parameters
-    ----------
-    playbook : DefenderPlaybook
-        The defence that learns; of its own mixed actions, too, fixed ones are made.
-    options : sequence of str
-        What can be blocked.
-    members : callable, optional
-        What of it an action blocks; None where actions are not sets, and only mixed defences are tried.
+    Of the mixed actions of `playbook`, the defence that learns, fixed ones are made too. `members` tells what of the
+    options an action blocks; without it actions are no sets, and only mixed defences are tried.
     """
     from ncirl.solvers.initial import concedes, initial_bounds
 

@@ -15,15 +15,7 @@ __all__ = ["QuotientMap"]
 
 
 class QuotientMap:
-    """Translates between a game and its merged twin.
-
-    Parameters
-    ----------
-    timed : Game
-        The game that is played, without a horizon (`Game.timed`).
-    merged : Quotient
-        Of that game.
-    """
+    """Translates between a game without a horizon (`Game.timed`) and its merged twin."""
 
     def __init__(self, timed: Game, merged: Quotient) -> None:
         self.timed, self.merged = timed, merged

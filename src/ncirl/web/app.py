@@ -56,16 +56,8 @@ def create_app(
 ) -> FastAPI:
     """Return the application.
 
-    Parameters
-    ----------
-    limits : Limits, optional
-        What visitors may ask for.
-    files : iterable of Source
-        What to show beside the examples.
-    hosts : collection of str, optional
-        Names the server may be called by; None for any.
-    warm : bool
-        Whether to solve the examples when the server starts.
+    `files` are shown beside the examples, which are solved at the start if `warm`; `hosts` are the names the server may
+    be called by, None for any.
     """
     bounds = limits or Limits()
     state = AppState(bounds, files)

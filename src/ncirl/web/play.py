@@ -81,24 +81,7 @@ class StagePlayed:
 
 
 class Play:
-    """One play, as far as its moves go.
-
-    Parameters
-    ----------
-    policy : PlayablePolicy
-        What is played.
-    role : Role
-        Whose moves are given.
-    intent : str, optional
-        The attacker's; drawn from the prior by the seed if not given.
-    seed : int
-        Of everything that is drawn.
-
-    Raises
-    ------
-    InputError
-        When there is no such intent.
-    """
+    """One play, as far as the moves of one role go; the seed fixes all that is drawn, also an intent not given."""
 
     def __init__(self, policy: PlayablePolicy, role: Role, intent: str | None, seed: int) -> None:
         self.policy, self.role = policy, role

@@ -51,15 +51,7 @@ def draw_uniforms(seed: int | Sequence[int], stages: int) -> Uniforms:
 
 
 class Sampler:
-    """Two strategies and a game, everything that is drawn from kept ready once it was needed.
-
-    Parameters
-    ----------
-    game : Game
-        With or without a horizon.
-    attacker, defender : AttackerStrategy, DefenderStrategy
-        For the public states of ``game.timed()``.
-    """
+    """Two strategies and a game, everything that is drawn from kept ready once it was needed."""
 
     def __init__(self, game: Game, attacker: AttackerStrategy, defender: DefenderStrategy) -> None:
         self.timed = timed = game.timed()

@@ -46,16 +46,7 @@ def error_response(status: int, message: str, field: str | None = None) -> JSONR
 class SecurityMiddleware:
     """Wraps an application: refuses foreign requests, bounds size and time of all, and sets headers on every answer.
 
-    Parameters
-    ----------
-    app : ASGIApp
-        What is protected.
-    hosts : collection of str, optional
-        Names this server may be called by; None for any, where it listens to the network.
-    limits : Limits
-        How large a request may be, and how slow.
-    upload : str
-        The path that takes uploads.
+    `hosts` are the names this server may be called by, None for any, where it listens to the network.
     """
 
     def __init__(self, app: ASGIApp, *, hosts: Collection[str] | None, limits: Limits, upload: str) -> None:

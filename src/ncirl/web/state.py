@@ -119,15 +119,7 @@ class ContestStore:
 
 
 class AppState:
-    """The state of a server.
-
-    Parameters
-    ----------
-    limits : Limits
-        What visitors may ask for.
-    files : iterable of Source
-        What to show beside the examples; unlike uploads these stay.
-    """
+    """The state of a server; `files` are shown beside the examples and, unlike uploads, stay."""
 
     def __init__(self, limits: Limits, files: Iterable[Source] = ()) -> None:
         self._limits, self._own_limits = limits, limits.for_own_files()

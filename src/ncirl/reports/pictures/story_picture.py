@@ -18,16 +18,9 @@ LEAST = 5e-4  # a chance below is none
 
 
 def story_figure(beliefs: Sequence[FloatArray], blocked: Sequence[Mapping[str, float]], stages: int = 0) -> "Figure":
-    """Draw a story.
+    """Draw a story: P(θ | what was seen) and the chance of each option that can be blocked, stage by stage.
 
-    Parameters
-    ----------
-    beliefs : sequence of ndarray of shape (Θ,)
-        P(θ | what was seen), stage by stage.
-    blocked : sequence of mapping
-        The chance of each option that can be blocked, stage by stage.
-    stages : int
-        How many the picture has room for, if more: pictures side by side then have one scale.
+    With `stages` the picture has room for so many: pictures side by side then have one scale.
     """
     options = list(dict.fromkeys(name for chances in blocked for name in chances))
     width, height = LEFT + STAGE * max(len(beliefs), stages, 3) + 0.2, BELIEF + ROW * len(options) + FOOT + 0.22
