@@ -25,7 +25,7 @@ NOTED = "ncirl: ending with the bounds so far when this trial is done; Ctrl-C ag
 
 @contextmanager
 def reported(*, quiet: bool = False, verbose: bool = False) -> Iterator[ProgressCallback]:
-    """Give a callback for `solve` that shows progress while the block runs: nothing if quiet, plain lines if verbose."""
+    """Give a callback for `solve` that shows progress while the block runs; plain lines if verbose."""
     if quiet and verbose:
         raise InputError("--quiet and --verbose exclude each other; give one of them")
     console = Console(stderr=True)

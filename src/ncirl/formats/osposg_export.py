@@ -37,8 +37,8 @@ def osposg_text(game: Game) -> str:
 def one_sided(game: Game) -> OneSided:
     """Turn a game into a one-sided POSG.
 
-    Raises `InputError` when the discount is 1, or 0 with several start states; `SizeError` when there would be more than
-    `MAX_TRANSITIONS` transitions.
+    Raises `InputError` when the discount is 1, or 0 with several start states; `SizeError` when there would be more
+    than `MAX_TRANSITIONS` transitions.
     """
     if game.discount == 1:
         raise InputError(f"game '{game.name}': one-sided POSGs play for ever and need a discount below 1; set one")

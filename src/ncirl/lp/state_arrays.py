@@ -61,7 +61,7 @@ class StateArrays:
         if not self.by_action:
             unit, table = table, unit
         # per kept observation: its number in the game's own list, the action it belongs to (the attacker's where
-        # actions are seen, else the defender's), its chance against each action of the other side, and the state it leads to
+        # actions are seen, else the defender's), its chance against each action of the other side, where it leads
         self.seen: IntArray = np.array([i for i, _ in going_on], dtype=np.intp)
         self.owner: IntArray = unit[self.seen].indices.astype(np.intp)
         self.table: FloatArray = table[self.seen].toarray()
