@@ -61,7 +61,7 @@ def listed(ids: Iterable[str], separator: str = " + ") -> str:
 
 
 def _is_plain(name: str) -> bool:
-    taken = name in ("", *EMPTY) or name != name.strip()
+    taken = name in ("", *EMPTY) or name.startswith(ALERT) or name != name.strip()
     return not (taken or any(mark in name for mark in '+,"'))
 
 

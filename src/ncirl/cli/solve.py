@@ -102,7 +102,7 @@ def solve(
     with reported(quiet=quiet, verbose=verbose) as progress:
         solution = _solved(contest, settings, progress)
     if output is not None and isinstance(solution, CertifiedSolution):
-        solution.save(output, None if graph is None else extra_of(graph))
+        replace(solution, seed=seed).save(output, None if graph is None else extra_of(graph))
     data = _data(solution, solver, seed) | ({} if output is None else {"policy": str(output)})
     if json:
         print_json(data)

@@ -50,9 +50,9 @@ from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.trials import Trials, sweep
 from ncirl.solvers.initial import initial_bounds
 
-__all__ = ["Certified"]
+__all__ = ["Certified", "activities"]
 
-PATIENCE = 50  # trials without progress before giving up
+PATIENCE = 50  # turns without progress before giving up
 REPORT_EVERY = 0.5  # seconds
 LARGEST_DISCOUNT = 0.999999  # beyond it a stage counts for less than the accuracy of a linear program
 
@@ -130,23 +130,8 @@ class Certified:
         if self.width < 1:
             raise InputError(f"width: must be at least 1, got {self.width}")
 
-    def schedule(self, search: Search) -> Schedule:
-        """Return the six activities by turns; all but trials begin later, since easy games need nothing else."""
-        trials, tuning = Trials(search, self.width), search.tuning
-        return Schedule(
-            search,
-            [
-                Activity(trials.wide, tuning.wide),
-                Activity(trials.deep, tuning.deep),
-                Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),
-                Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=tuning.later),
-                Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),
-                Activity(lambda _, late: improve_points(search, late), tuning.points, due=tuning.later),
-            ],
-        )
-
     def _grow(self, search: Search, scale: float, began: float, progress: ProgressCallback | None) -> Status:
-        """Run trials until the bounds are close, time is up, or nothing moves; keep what there is when interrupted."""
+        """Improve both bounds until they are close, time is up or nothing moves; an interruption keeps what there is."""
         reported = -np.inf
 
         def report() -> None:
@@ -164,7 +149,7 @@ class Certified:
             return self.time_limit is not None and now - began > self.time_limit
 
         search.accuracy.late = late
-        stalled, schedule = 0, self.schedule(search)
+        stalled, schedule = 0, Schedule(search, activities(search, self.width))
         try:
             while True:
                 low, high = search.bounds()
@@ -181,6 +166,19 @@ class Certified:
                     return Status.STALLED
         except KeyboardInterrupt:
             return Status.INTERRUPTED
+
+
+def activities(search: Search, width: int) -> list[Activity]:
+    """Return what takes turns; all but trials begin later, since easy games need nothing else."""
+    trials, tuning = Trials(search, width), search.tuning
+    return [
+        Activity(trials.wide, tuning.wide),
+        Activity(trials.deep, tuning.deep),
+        Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),
+        Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=tuning.later),
+        Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),
+        Activity(lambda _, late: improve_points(search, late), tuning.points, due=tuning.later),
+    ]
 
 
 @dataclass(frozen=True, eq=False)
