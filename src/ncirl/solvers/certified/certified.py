@@ -131,7 +131,7 @@ class Certified:
             raise InputError(f"width: must be at least 1, got {self.width}")
 
     def _grow(self, search: Search, scale: float, began: float, progress: ProgressCallback | None) -> Status:
-        """Improve both bounds until they are close, time is up or nothing moves; an interruption keeps what there is."""
+        """Improve both bounds until they are close, time is up or nothing moves; Ctrl-C keeps what there is."""
         reported = -np.inf
 
         def report() -> None:
