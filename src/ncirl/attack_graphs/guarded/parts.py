@@ -1,0 +1,123 @@
+r"""Divide: the rewards as a sum, each part a small game with guards of its own.
+
+Write r = Σ_k r^(k) and take disjoint guards B_k. Part k is the relaxed game (`relaxed`) with guards B_k, rewards r^(k) and
+all intents. Then, intent by intent and so for the value,
+
+    v(G)  ≤  Σ_k v(part k).
+
+*Proof.* The defender runs all parts side by side and blocks the union. What it really pays for blocking is the sum of what
+it pays in the parts, as no guard is in two of them. Each part's play is one of its relaxed game by the coupling there, so
+part k concedes at most its promise of r^(k) minus what part k charges for attempts; and the charges of all parts together
+are at most what the attempts really cost. ∎
+
+What part k charges intent θ for an attempt of exploit e: all of κ_e where k guards e; where no part does, the parts in
+which θ has something to gain share κ_e evenly. In the game a part charges what it guards and what is slow; what it
+concedes goes into tolls (`tolls`), the goals of one intent one after the other.
+
+A budget of the defender is divided among the parts: Σ_k budget_k ≤ budget.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.attack_graphs.guarded.limits import Deadline
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.tolls import SHADE, toll
+
+__all__ = ["Part", "Terms", "part_faults", "terms"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the games that a graph is divided into.
+
+    Attributes
+    ----------
+    goals : tuple of str
+        The conditions whose rewards it takes, for every intent.
+    guards : tuple of str
+        What it watches, most important first.
+    slow : tuple of str
+        Conditions that are not conceded but attempted, unhindered, at their cost and with their chance.
+    width : int
+        The most guards and slow conditions that are played for at one state; what is beyond is conceded there.
+    defender_budget : int, optional
+        Its share of the graph's.
+    """
+
+    goals: tuple[str, ...]
+    guards: tuple[str, ...] = ()
+    slow: tuple[str, ...] = ()
+    width: int = 6
+    defender_budget: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What a part counts.
+
+    Attributes
+    ----------
+    worth : ndarray of shape (conditions, Θ)
+        Rewards, less tolls.
+    charge : ndarray of shape (exploits, Θ)
+        Attack costs.
+    """
+
+    worth: FloatArray
+    charge: FloatArray
+
+
+def part_faults(net: Net, parts: Sequence[Part]) -> list[str]:
+    """List what keeps parts from bounding the value of the graph."""
+    faults = []
+    goals = Counter(name for part in parts for name in part.goals)
+    guards = Counter(name for part in parts for name in part.guards)
+    slow = [name for part in parts for name in part.slow]
+    faults += [f"part: unknown condition '{name}'" for name in [*goals, *slow] if name not in net.number]
+    faults += [f"part: unknown guard '{name}'" for name in guards if name not in net.guards]
+    faults += [f"part: the rewards of '{name}' are counted twice" for name, times in goals.items() if times > 1]
+    faults += [f"part: '{name}' is guarded twice" for name, times in guards.items() if times > 1]
+    missing = [net.conditions[c] for c in net.goals() if net.conditions[c] not in goals]
+    faults += [f"part: the rewards of '{name}' are in no part" for name in missing]
+    budget = net.graph.defender_budget
+    if budget is not None:
+        given = [part.defender_budget for part in parts]
+        if any(share is None or share < 0 for share in given) or sum(share or 0 for share in given) > budget:
+            faults.append(f"part: the defender's budgets are not a division of {budget}")
+    if any(part.width < 0 for part in parts):
+        faults.append("part: a width is negative")
+    return faults
+
+
+def terms(net: Net, parts: Sequence[Part], deadline: Deadline | None = None) -> list[Terms]:
+    """Work out what each part counts; parts have no faults."""
+    n_t = len(net.intents)
+    own = [[net.number[name] for name in part.goals] for part in parts]
+    gains = np.array([(net.rewards[goals] > 0).any(axis=0) for goals in own]).reshape(len(parts), n_t)  # [k, θ]
+    share = np.where(gains, 1.0 - SHADE, 0.0) / np.maximum(gains.sum(axis=0), 1)
+    watched = [{e for name in part.guards for e in net.guards[name].stops} for part in parts]
+    found = []
+    for k, part in enumerate(parts):
+        charge = np.outer(net.attack_costs, share[k])
+        played = watched[k] | {e for name in part.slow for e in net.makers[net.number[name]]}
+        found.append(Terms(_worth(net, own[k], charge, played, deadline), charge))
+    return found
+
+
+def _worth(net: Net, goals: list[int], charge: FloatArray, played: set[int], deadline: Deadline | None) -> FloatArray:
+    """Return the rewards of a part less the tolls that its conceded exploits make up."""
+    worth: FloatArray = np.zeros_like(net.rewards)
+    worth[goals] = net.rewards[goals]
+    conceded = charge.copy()
+    conceded[list(played)] = 0.0
+    for theta in range(worth.shape[1]):
+        costs = conceded[:, theta].tolist()
+        wanted = [c for c in goals if worth[c, theta] > 0 and net.met >> c & 1]
+        for c in sorted(wanted, key=lambda c: -worth[c, theta]):
+            worth[c, theta] = max(worth[c, theta] - toll(net, c, costs, deadline), 0.0)
+    return worth
