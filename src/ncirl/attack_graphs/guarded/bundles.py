@@ -98,7 +98,7 @@ class Bundled:
         known = {c.id for c in held} | set(self.class_of)
         usable = [all(p in known for e in members for p in e.premises) for members in self.members]
         mine = [i for i in net.graph.intents if i.id in group.intents]
-        self.weight = fsum(intent.prior for intent in mine)
+        self.weight = fsum(i.prior for i in mine) / fsum(i.prior for i in net.graph.intents)
         several = any(len(members) > 1 for members in self.members)
         self.graph: AttackGraph = replace(
             net.graph,
@@ -132,4 +132,5 @@ class Bundled:
         for result, name in self.class_of.items():
             if intent.rewards.get(result):
                 rewards[name] = rewards.get(name, 0.0) + intent.rewards[result]
-        return Intent(intent.id, intent.prior / self.weight if self.weight > 0 else 1.0 / count, rewards)
+        mine = fsum(i.prior for i in self.net.graph.intents if i.id in self.group.intents)
+        return Intent(intent.id, intent.prior / mine if mine > 0 else 1.0 / count, rewards)

@@ -10,9 +10,9 @@ it pays in the parts, as no guard is in two of them. Each part's play is one of 
 part k concedes at most its promise of r^(k) minus what part k charges for attempts; and the charges of all parts together
 are at most what the attempts really cost. ∎
 
-What part k charges intent θ for an attempt of exploit e: all of κ_e where k guards e; where no part does, the parts in
-which θ has something to gain share κ_e evenly. In the game a part charges what it guards and what is slow; what it
-concedes goes into tolls (`tolls`), the goals of one intent one after the other.
+What part k charges intent θ for an attempt of exploit e: the parts in which θ has something to gain share κ_e evenly, and
+the others charge θ nothing. In the game a part charges what it guards and what is slow; what it concedes goes into tolls
+(`tolls`), the goals of one intent one after the other.
 
 A budget of the defender is divided among the parts: Σ_k budget_k ≤ budget.
 """

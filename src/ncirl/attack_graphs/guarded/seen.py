@@ -1,0 +1,109 @@
+"""What happened in a stage on the whole graph, and the way from the words of its game to it.
+
+A lifted strategy speaks of exploits: which were attempted, which were stopped, what was enabled and which alerts rang. That
+needs no list of actions, so it works at any size. Where the graph's own game can be listed, `Words` turns the numbers of
+its actions and observations into the same terms, so that lifted strategies are evaluated like any others.
+"""
+
+from dataclasses import dataclass
+
+from ncirl._typing import State
+from ncirl.attack_graphs.coins import listed, signals, subsets
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.rules import AttackRules
+from ncirl.model.game import Game, Observes
+
+__all__ = ["Seen", "Words"]
+
+Ids = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One stage: enabled conditions before and after as masks, what was tried (None if not seen), stopped and heard."""
+
+    before: int
+    after: int
+    attempted: Ids | None
+    blocked: Ids
+    alerts: Ids
+
+
+class Words:
+    """Translates the numbers of a graph's listed game into sets of exploits.
+
+    Parameters
+    ----------
+    graph : AttackGraph
+        Small enough to be listed.
+    """
+
+    def __init__(self, graph: AttackGraph) -> None:
+        self.graph, self.rules = graph, AttackRules(graph)
+        self.game: Game = graph.game()
+        self.timed = self.game.timed()
+        self.sees_actions = Observes(graph.observes) is Observes.ACTIONS
+        bit = {condition.id: 1 << k for k, condition in enumerate(graph.conditions)}
+        self._masks = [(e, sum(bit[p] for p in e.premises), bit[e.result]) for e in graph.exploits]
+        self._sets: dict[tuple[int, int | None], list[Ids]] = {}
+
+    def mask(self, state: State) -> int:
+        """Return the enabled conditions of a public state of the timed game."""
+        found = state[1] if self.graph.horizon is not None and isinstance(state, tuple) else state
+        assert isinstance(found, int)
+        return found
+
+    def usable(self, mask: int) -> list[str]:
+        """List the exploits that the game lets be attempted, in its order."""
+        heard = not self.sees_actions
+        return [
+            e.id
+            for e, needs, result in self._masks
+            if not needs & ~mask and not result & mask and (e.success > 0 or (heard and e.alert is not None))
+        ]
+
+    def sets(self, mask: int, budget: int | None) -> list[Ids]:
+        """List the actions with a budget as sets of exploits, in the game's order."""
+        key = mask, budget
+        if key not in self._sets:
+            ids = self.usable(mask)
+            rows = subsets(len(ids), budget).tolist()
+            self._sets[key] = [
+                frozenset(name for name, chosen in zip(ids, row, strict=True) if chosen) for row in rows
+            ]
+        return self._sets[key]
+
+    def attempts(self, state: State) -> list[Ids]:
+        """List the attacker's actions."""
+        return self.sets(self.mask(state), self.graph.attacker_budget)
+
+    def blocks(self, state: State) -> list[Ids]:
+        """List the defender's actions."""
+        return self.sets(self.mask(state), self.graph.defender_budget)
+
+    def seen(self, state: State, a: int | None, d: int, i: int) -> Seen:
+        """Return what happened, from the numbers of the actions and of the observation."""
+        here = self.timed.observations(state)
+        row, o = divmod(int((here.table == i).argmax()), here.table.shape[1])
+        tried = a if a is not None else row if self.sees_actions else None
+        return Seen(
+            before=self.mask(state),
+            after=self.mask(here.successors[i]),
+            attempted=None if tried is None else self.attempts(state)[tried],
+            blocked=self.blocks(state)[d],
+            alerts=self._alerts(state, self.timed.stage(state).outcomes[o].signal),
+        )
+
+    def _alerts(self, state: State, signal: str | None) -> Ids:
+        if signal is None or signal == "quiet":
+            return frozenset()
+        by_id = {e.id: e for e in self.graph.exploits}
+        ids = [name for name in self.usable(self.mask(state)) if by_id[name].alert is not None]
+        rung = subsets(len(ids), None)
+        row = rung[signals(ids, rung).index(signal)].tolist()
+        return frozenset(name for name, on in zip(ids, row, strict=True) if on)
+
+    @staticmethod
+    def name(ids: list[str], separator: str = " + ") -> str:
+        """Name a set of exploits given in the game's order."""
+        return listed(ids, separator) or "nothing"
