@@ -156,7 +156,9 @@ def random_instance(seed: int) -> Instance | None:
     graph = random_graph(rng)
     net = Net(graph)
     try:
-        if len(graph.game().explore(60)) and any(len(graph.game().stage(s).attacker) > 64 for s in graph.game().explore()):
+        if len(graph.game().explore(60)) and any(
+            len(graph.game().stage(s).attacker) > 64 for s in graph.game().explore()
+        ):
             return None
     except SizeError:
         return None

@@ -36,9 +36,7 @@ class GroupAttacker:
         self.words = Words(bundled.graph)
         self.timed = self.words.timed
         self.strategy = PlaybookAttacker(playbook)
-        self._members = {
-            e.id: bundled.members[bundled.bundle_of[k]] for k, e in enumerate(bundled.graph.exploits)
-        }
+        self._members = {e.id: bundled.members[bundled.bundle_of[k]] for k, e in enumerate(bundled.graph.exploits)}
         self._exploits = {e.id: e for e in bundled.graph.exploits}
         self._bit = {c.id: 1 << k for k, c in enumerate(bundled.graph.conditions)}
         self.intents = [t for t, name in enumerate(self.net.intents) if name in bundled.group.intents]
@@ -82,9 +80,7 @@ class GroupAttacker:
 
     def _really(self, ids: Sequence[str] | Ids, held: int) -> Ids:
         """Return the members of bundles that have not yet succeeded."""
-        return frozenset(
-            e.id for name in ids for e in self._members[name] if not held >> self.net.number[e.result] & 1
-        )
+        return frozenset(e.id for name in ids for e in self._members[name] if not held >> self.net.number[e.result] & 1)
 
     def _meant(self, place: Place, seen: Seen) -> list[tuple[int, Chances]]:
         """Return what may have been meant by what was attempted, with probabilities per intent."""

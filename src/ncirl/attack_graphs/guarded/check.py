@@ -120,9 +120,12 @@ def _above(net: Net, proofs: Sequence[PartProof]) -> _Found:
         found = verify(claim)
         certificates.append(found)
         its_faults += found.faults
-        if proof.per_intent.shape != found.per_intent.shape or not (
-            proof.per_intent >= found.per_intent - found.upper_allowance - ALLOWED * np.abs(found.per_intent)
-        ).all():
+        if (
+            proof.per_intent.shape != found.per_intent.shape
+            or not (
+                proof.per_intent >= found.per_intent - found.upper_allowance - ALLOWED * np.abs(found.per_intent)
+            ).all()
+        ):
             its_faults.append("promises an intent less than was found")
         faults += [f"part {k + 1}: {fault}" for fault in its_faults]
     if faults:
@@ -161,9 +164,7 @@ def _below(net: Net, proofs: Sequence[GroupProof]) -> _Found:
     for k, proof in enumerate(proofs):
         bundled = Bundled(net, proof.group)
         its_faults = _number_faults(proof, bundled)
-        claim = _Claimed(
-            bundled.graph.game(), proof.attacker_playbook, proof.defender_playbook, lower=proof.lower
-        )
+        claim = _Claimed(bundled.graph.game(), proof.attacker_playbook, proof.defender_playbook, lower=proof.lower)
         certificate = verify(claim)
         found.append((bundled.weight, certificate))
         faults += [f"group {k + 1}: {fault}" for fault in (*its_faults, *certificate.faults)]

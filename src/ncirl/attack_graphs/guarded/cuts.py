@@ -106,9 +106,7 @@ class Flow:
         return [name for tail, to, _, name in arcs if name >= 0 and tail in reached and to not in reached]
 
     @staticmethod
-    def _walk(
-        source: int, sink: int, room: list[float], head: list[int], out: list[list[int]]
-    ) -> list[int] | None:
+    def _walk(source: int, sink: int, room: list[float], head: list[int], out: list[list[int]]) -> list[int] | None:
         came = {source: -1}
         queue = deque([source])
         while queue:

@@ -236,7 +236,11 @@ class DefenderAtPlay:
         return chances
 
     def observe(
-        self, attempted: Iterable[str] | None, blocked: Iterable[str], enabled: Iterable[str], alerts: Iterable[str] = ()
+        self,
+        attempted: Iterable[str] | None,
+        blocked: Iterable[str],
+        enabled: Iterable[str],
+        alerts: Iterable[str] = (),
     ) -> None:
         """Go on after a stage: what was tried (None where it is not seen), blocked, newly enabled, and heard."""
         after = self.held | self.net.mask(enabled)

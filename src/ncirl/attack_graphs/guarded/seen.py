@@ -68,9 +68,7 @@ class Words:
         if key not in self._sets:
             ids = self.usable(mask)
             rows = subsets(len(ids), budget).tolist()
-            self._sets[key] = [
-                frozenset(name for name, chosen in zip(ids, row, strict=True) if chosen) for row in rows
-            ]
+            self._sets[key] = [frozenset(name for name, chosen in zip(ids, row, strict=True) if chosen) for row in rows]
         return self._sets[key]
 
     def attempts(self, state: State) -> list[Ids]:
