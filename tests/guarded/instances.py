@@ -83,6 +83,7 @@ def random_parts(net: Net, rng: np.random.Generator) -> list[Part]:
                 slow=tuple(slow),
                 width=int(rng.integers(1, 5)),
                 defender_budget=mine,
+                tolled=bool(rng.random() < 0.3),
             )
         )
     return [part for part in parts if part.goals] or parts[:1]
@@ -105,7 +106,11 @@ def random_groups(net: Net, rng: np.random.Generator) -> list[Group]:
                 joined = [b for m, b in enumerate(bundles) if m not in (i, j)] + [bundles[i] + bundles[j]]
                 if not group_faults(net, [Group(intents, tuple(joined))]):
                     bundles = joined
-        groups.append(Group(intents, tuple(bundles)))
+        owners: tuple[tuple[str, ...], ...] = ()
+        if rng.random() < 0.5:
+            owners = tuple(tuple(name for name in intents if rng.random() < 0.6) for _ in bundles)
+        width = int(rng.integers(1, 4)) if rng.random() < 0.3 else None
+        groups.append(Group(intents, tuple(bundles), owners, width))
     return groups
 
 
@@ -130,7 +135,7 @@ def proved(graph: AttackGraph, parts: list[Part], groups: list[Group]) -> Guarde
     weights = []
     for group in groups:
         bundled = Bundled(net, group)
-        found = ncirl.solve(bundled.graph.game(), SMALL)
+        found = ncirl.solve(bundled.game(), SMALL)
         weights.append(bundled.weight)
         numbers = bundle_numbers(bundled)
         below.append(GroupProof(group, numbers, found.attacker_playbook, found.defender_playbook, found.lower))

@@ -66,9 +66,13 @@ class AttackRules:
         gained = state & ~self.start
         return listed(name for k, name in enumerate(self._ids) if gained >> k & 1) or "start"
 
+    def usable(self, state: int) -> list[tuple[Exploit, int]]:
+        """List the exploits that can be attempted or blocked at a state, each with the number of its result."""
+        return [(e, c) for e, needs, c in self._edges if needs & ~state == 0 and not state >> c & 1]
+
     def stage(self, state: int) -> Stage:
         """Return the stage at a state; terminal when no exploit is usable."""
-        usable = [(e, c) for e, needs, c in self._edges if needs & ~state == 0 and not state >> c & 1]
+        usable = self.usable(state)
         if not usable:
             return TERMINAL
         exploits = [exploit for exploit, _ in usable]

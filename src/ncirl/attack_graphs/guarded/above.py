@@ -1,9 +1,11 @@
 """From above: all goals in one part, and one part for each, climbing from nothing guarded to as much as fits.
 
-Each rung of the ladder allows larger relaxed games. The two divisions climb side by side until one is clearly better. What
-was solved on any rung stays a candidate; a division takes for every goal the best part whose guards no other part has.
+Each rung of the ladder allows larger relaxed games. The two divisions climb side by side until one is clearly better.
+What was solved on any rung stays a candidate; a division takes for every goal the best part whose guards no other part
+has.
 """
 
+from dataclasses import replace
 from math import inf
 
 from ncirl.attack_graphs.guarded.check import sum_up
@@ -32,8 +34,7 @@ class Above:
             self.divisions.append([[goal] for goal in self.goals])
         self.solved: dict[tuple[str, ...], list[Solved]] = {}
         self.helpful: list[str] = []  # guards to try first
-        self._climbing = [True] * len(self.divisions)
-        self._last: dict[tuple[str, ...], Part] = {}
+        self._met: set[Part] = set()
 
     @property
     def bound(self) -> float:
@@ -70,6 +71,8 @@ class Above:
         for n, division in enumerate(self.divisions):
             if totals[n] > BEHIND * min(totals) and totals[n] < inf and size.states > 100:
                 continue
+            if n and not size.states:  # nothing guarded: parts add up to the whole
+                continue
             jobs += self._rung(division, size, width, gap, deadline)
         return jobs
 
@@ -89,15 +92,16 @@ class Above:
             taken |= set(part.guards)
             parts.append(part)
             sizes.append(its_size)
-        counted = [terms(self.net, parts, deadline)[k] for k in range(len(parts))] if parts else []
-        jobs = []
-        for part, its_terms, its_size in zip(parts, counted, sizes, strict=True):
-            if self._last.get(part.goals) == part:
-                continue
-            self._last[part.goals] = part
-            wanting = int((its_terms.worth > 0).any(axis=0).sum())
-            intents = min(wanting + 1, len(self.net.intents))
-            jobs.append(Job(part, its_terms, 0.0, gap, 0.0, works(its_size, intents)))
+        jobs: list[Job] = []
+        for tolled in (False, True):
+            charged = [replace(part, tolled=tolled) for part in parts]
+            for part, its_terms, its_size in zip(charged, terms(self.net, charged, deadline), sizes, strict=True):
+                if part in self._met or (tolled and not part.guards):
+                    continue
+                self._met.add(part)
+                wanting = int((its_terms.worth > 0).any(axis=0).sum())
+                intents = min(wanting + 1, len(self.net.intents))
+                jobs.append(Job(part, its_terms, 0.0, gap, 0.0, works(its_size, intents)))
         return jobs
 
     def _names(self, goals: list[int]) -> tuple[str, ...]:

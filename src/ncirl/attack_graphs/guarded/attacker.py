@@ -1,9 +1,9 @@
 r"""The attack on the whole graph: the playbook of one's group, bundle by bundle.
 
 The attacker keeps the state n of the bundled game, behind the real one, and attempts of each bundle what has not yet
-succeeded. A bundle with the rest R counts as done when all of R is, with chance Π_{bundle} p / Π_R p (`bundles` has the proof
-that n follows the bundled game's law). Attempting a bundle that is done but does not yet count attempts nothing, so what it
-meant to attempt is then drawn as it was chosen.
+succeeded. A bundle with the rest R counts as done when all of R is, with chance Π_{bundle} p / Π_R p (`bundles` has the
+proof that n follows the bundled game's law). Attempting a bundle that is done but does not yet count attempts nothing,
+so what it meant to attempt is then drawn as it was chosen.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class GroupAttacker:
 
     def __init__(self, bundled: Bundled, playbook: AttackerPlaybook) -> None:
         self.bundled, self.net = bundled, bundled.net
-        self.words = Words(bundled.graph)
+        self.words = Words(bundled.graph, bundled.rules)
         self.timed = self.words.timed
         self.strategy = PlaybookAttacker(playbook)
         self._members = {e.id: bundled.members[bundled.bundle_of[k]] for k, e in enumerate(bundled.graph.exploits)}

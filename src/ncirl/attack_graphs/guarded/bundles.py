@@ -1,20 +1,25 @@
 r"""Keep to few ways, in bundles, a group of intents at a time: games in which the attacker can do less.
 
-**Few ways.** The attacker may use fewer exploits: v(G) ≥ v(G restricted to E_A), since blocking others only costs the defender
-(and its budget), and the alerts that they ring idly are noise.
+**Few ways.** The attacker may use fewer exploits: v(G) ≥ v(G restricted to E_A), since blocking others only costs the
+defender (and its budget), and the alerts that they ring idly are noise.
 
-**Bundles.** Exploits of E_A that become usable together are attempted together until all have succeeded. A bundle is one
-exploit: its success is Π p, its attack cost Σ κ, its *block cost min β*, its rewards are summed, its premises are those of
-all members. The bundled game bounds from below. *Proof.* The attacker keeps the bundled game's state n, behind the real one:
-a bundle counts as done in n only if it is done. It attempts what of a bundle has not yet succeeded, which costs at most Σ κ;
-that succeeds with chance q ≥ Π p, and then it counts the bundle as done with chance Π p / q, so n moves by the bundled game's
-law. Whoever blocks any of the rest blocks the bundle, and pays at least the least β. Rewards come no later than in n. ∎
-This needs rewards that are not negative (of bundles with several members), no budget of the attacker (which counts exploits),
-and a defender that sees attempts: how far a bundle has come would tell of them. Where the graph does not show attempts, a game
-with bundles is one that does, which is worth no more.
+**Bundles.** Exploits of E_A that become usable together are attempted together until all have succeeded. A bundle is
+one exploit: its success is Π p, its attack cost Σ κ, its *block cost min β*, its rewards are summed, its premises are
+those of all members. The bundled game bounds from below. *Proof.* The attacker keeps the bundled game's state n, behind
+the real one: a bundle counts as done in n only if it is done. It attempts what of a bundle has not yet succeeded, which
+costs at most Σ κ; that succeeds with chance q ≥ Π p, and then it counts the bundle as done with chance Π p / q, so n
+moves by the bundled game's law. Whoever blocks any of the rest blocks the bundle, and pays at least the least β.
+Rewards come no later than in n. ∎ This needs rewards that are not negative (of bundles with several members), no budget
+of the attacker (which counts exploits), and a defender that sees attempts: how far a bundle has come would tell of
+them. Where the graph does not show attempts, a game with bundles is one that does, which is worth no more.
 
-**Groups.** The attacker may announce which group of intents its own is in, and play that group's game with the prior b_g it
-has then: v(b) ≥ Σ_g w_g v(b_g). An intent in no group does nothing, which gets it no less than 0.
+**Groups.** The attacker may announce which group of intents its own is in, and play that group's game with the prior
+b_g it has then: v(b) ≥ Σ_g w_g v(b_g). An intent in no group does nothing, which gets it no less than 0.
+
+**Commitment.** What the attacker keeps to may depend on the state, as the first argument goes stage by stage. A bundle
+may be of some intents only, and once it is done nobody goes on with what is of none of them: private ways are then not
+combined with each other, and states add up instead of multiplying. For the same reason only the first few may be
+attempted at a state.
 """
 
 from collections import Counter
@@ -22,11 +27,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import fsum, prod
 
-from ncirl.attack_graphs.coins import listed
+from ncirl.attack_graphs.coins import count_sets, listed
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.tolls import SHADE
-from ncirl.model.game import Observes
+from ncirl.attack_graphs.rules import AttackRules
+from ncirl.model.game import Game, Observes
 
 __all__ = ["Bundled", "Group", "group_faults"]
 
@@ -35,10 +41,24 @@ Bundle = tuple[str, ...]  # ids of exploits
 
 @dataclass(frozen=True)
 class Group:
-    """Intents that play together, and the exploits that they keep to, in bundles."""
+    """Intents that play together, and the exploits that they keep to, in bundles.
+
+    Attributes
+    ----------
+    intents : tuple of str
+        Who plays together.
+    bundles : tuple of tuple of str
+        Exploits that are attempted together.
+    owners : tuple of tuple of str
+        Per bundle, the intents that it is of; none given makes every bundle everybody's.
+    width : int, optional
+        The most bundles that may be attempted at one state, the first ones.
+    """
 
     intents: tuple[str, ...]
     bundles: tuple[Bundle, ...]
+    owners: tuple[tuple[str, ...], ...] = ()
+    width: int | None = None
 
 
 def group_faults(net: Net, groups: Sequence[Group]) -> list[str]:
@@ -55,6 +75,8 @@ def group_faults(net: Net, groups: Sequence[Group]) -> list[str]:
         if unknown or not all(group.bundles) or not group.intents:
             faults += [] if all(group.bundles) and group.intents else ["group: it or a bundle of it is empty"]
             continue
+        if group.owners and len(group.owners) != len(group.bundles):
+            faults.append(f"group: owners are given for {len(group.owners)} of {len(group.bundles)} bundles")
         made = Counter(net.exploits[net.place[name]].result for name in used)
         wanting = [t for t, name in enumerate(net.intents) if name in group.intents]
         for bundle in group.bundles:
@@ -108,8 +130,13 @@ class Bundled:
             observes=Observes.ACTIONS if several else net.graph.observes,
             name=f"{net.graph.name}, few ways",
         )
-        self.number = {self.graph.exploits[k].id: k for k in range(len(self.graph.exploits))}
         self.bundle_of = tuple(k for k, able in enumerate(usable) if able)  # of each exploit of `graph`
+        owners = [group.owners[k] if group.owners else () for k in self.bundle_of]
+        self.rules = _Committed(self.graph, owners, group.width)
+
+    def game(self) -> Game:
+        """Return the game, for the solver and for the certificate."""
+        return self.graph.game().like(stage=self.rules.stage)
 
     def _exploit(self, k: int) -> Exploit:
         members = self.members[k]
@@ -134,3 +161,43 @@ class Bundled:
                 rewards[name] = rewards.get(name, 0.0) + intent.rewards[result]
         mine = fsum(i.prior for i in self.net.graph.intents if i.id in self.group.intents)
         return Intent(intent.id, intent.prior / mine if mine > 0 else 1.0 / count, rewards)
+
+
+class _Committed(AttackRules):
+    """The rules of a bundled game: who has gone a private way goes on with it."""
+
+    def __init__(self, graph: AttackGraph, owners: Sequence[tuple[str, ...]], width: int | None) -> None:
+        super().__init__(graph)
+        self.graph, self._width = graph, width
+        everybody = frozenset(intent.id for intent in graph.intents)
+        number = {condition.id: k for k, condition in enumerate(graph.conditions)}
+        self._owners = {
+            exploit.id: frozenset(its) & everybody or everybody
+            for exploit, its in zip(graph.exploits, owners, strict=True)
+        }
+        self._everybody = everybody
+        self._private: list[tuple[int, frozenset[str]]] = []  # conditions that not everybody wants, and who does
+        for result in dict.fromkeys(exploit.result for exploit in graph.exploits):
+            its = frozenset().union(*(self._owners[e.id] for e in graph.exploits if e.result == result))
+            if its != everybody:
+                self._private.append((1 << number[result], its))
+
+    def usable(self, state: int) -> list[tuple[Exploit, int]]:
+        """List what whoever has come here may go on with."""
+        left = self._everybody
+        for bit, its in self._private:
+            if state & bit and left & its:
+                left &= its
+        return [(e, c) for e, c in super().usable(state) if self._owners[e.id] & left][: self._width]
+
+    def size(self, state: int) -> tuple[int, int]:
+        """Return how many actions the two sides have at a state, without listing them."""
+        n = len(self.usable(state))
+        return count_sets(n, self.graph.attacker_budget), count_sets(n, self.graph.defender_budget)
+
+    def successors(self, state: int) -> list[int]:
+        """List the states that may follow, without building the stage."""
+        reached = [state]
+        for c in dict.fromkeys(c for _, c in self.usable(state)):
+            reached += [after | 1 << c for after in reached]
+        return reached

@@ -1,8 +1,8 @@
 """The certificate of a whole graph: everything recomputed from it, without a linear program and without listing it.
 
-Recomputed are the waves and relaxed games of the parts, the tolls, the bundles and their games; each small game's playbooks
-are verified as any playbook is (`ncirl.playbook.verify`); and what they guarantee is added up, with what rounding may have
-changed:
+Recomputed are the waves and relaxed games of the parts, the tolls, the bundles and their games; each small game's
+playbooks are verified as any playbook is (`ncirl.playbook.verify`); and what they guarantee is added up, with what
+rounding may have changed:
 
     Σ_g w_g L_g  ≤  v(G)  ≤  Σ_k U_k,        and no intent θ gets more than Σ_k U_k(θ).
 
@@ -164,7 +164,7 @@ def _below(net: Net, proofs: Sequence[GroupProof]) -> _Found:
     for k, proof in enumerate(proofs):
         bundled = Bundled(net, proof.group)
         its_faults = _number_faults(proof, bundled)
-        claim = _Claimed(bundled.graph.game(), proof.attacker_playbook, proof.defender_playbook, lower=proof.lower)
+        claim = _Claimed(bundled.game(), proof.attacker_playbook, proof.defender_playbook, lower=proof.lower)
         certificate = verify(claim)
         found.append((bundled.weight, certificate))
         faults += [f"group {k + 1}: {fault}" for fault in (*its_faults, *certificate.faults)]

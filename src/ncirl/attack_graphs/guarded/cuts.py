@@ -1,9 +1,9 @@
 r"""Minimum cuts: the cheapest exploits, or conditions, that every way to a goal must pass.
 
 An exploit needs all its premises, so one of them may stand for it: with every exploit hung on the premise that can come
-last (the deepest, counting stages from the start), whoever reaches the goal walks along exploits from premise to result,
-and what cuts these walks cuts every way. The cut is that of Ford and Fulkerson nearest to the start or to the goal, by
-shortest augmenting walks; real cuts are tiny, so a handful of walks over the graph find them.
+last (the deepest, counting stages from the start), whoever reaches the goal walks along exploits from premise to
+result, and what cuts these walks cuts every way. The cut is that of Ford and Fulkerson nearest to the start or to the
+goal, by shortest augmenting walks; real cuts are tiny, so a handful of walks over the graph find them.
 """
 
 from collections import deque

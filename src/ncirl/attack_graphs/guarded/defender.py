@@ -1,14 +1,14 @@
 r"""The defence of the whole graph: the parts' playbooks side by side, each at a state m ⊇ s of its own.
 
-A part plays its playbook at m_t; of what that blocks, the guards that can stop anything usable at s_t are really set. After
-the stage (`relaxed` has the proof that m follows the law of the relaxed game):
+A part plays its playbook at m_t; of what that blocks, the guards that can stop anything usable at s_t are really set.
+After the stage (`relaxed` has the proof that m follows the law of the relaxed game):
 
 - an option was attempted in the part if one of its exploits was, and nobody stopped it;
 - what was really enabled is in m_{t+1}, with the wave of m_t;
 - where attempts are seen, a slow condition that was attempted in vain is enabled all the same with the chance that is
   missing, 1 − f / f_r: f the chance that all its exploits usable at m fail, f_r that those really attempted do;
-- where they are not, which of its actions the part took is known up to guards that could stop nothing: they are drawn, as
-  they were chosen; and an alert of an exploit that is not usable at s is drawn, too.
+- where they are not, which of its actions the part took is known up to guards that could stop nothing: they are drawn,
+  as they were chosen; and an alert of an exploit that is not usable at s is drawn, too.
 
 Every law here is exact, so the promise of each part holds on the whole graph and the promises add up.
 """

@@ -1,17 +1,17 @@
 r"""Which ways: gather exploits for a group of intents while the bundled game stays small.
 
-One way per intent, then more: the next cheapest when what is used already weighs more. As long as the restricted game fits,
-exploits stay single. Where not even one way each does, exploits that become usable together are bundled, at first those
-that lead to no other bundle than the rest of them: same depth, needed by the same intents.
+One way per intent, then more: the next cheapest when what is used already weighs more. As long as the restricted game
+fits, exploits stay single. Where not even one way each does, exploits that become usable together are bundled, at first
+those that lead to no other bundle than the rest of them: same depth, needed by the same intents.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ncirl.attack_graphs.guarded.bundles import Bundle, Bundled, Group, group_faults
-from ncirl.attack_graphs.guarded.limits import Deadline, Size
+from ncirl.attack_graphs.guarded.limits import Deadline, Size, counted
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.ways import cheapest, unfolded, weights
-from ncirl.attack_graphs.reductions.size import estimate_size
+from ncirl.attack_graphs.guarded.ways import best_way, weights
 
 __all__ = ["gathered"]
 
@@ -42,13 +42,13 @@ def gathered(
     dearer: dict[int, dict[int, float]] = {t: {} for t in intents}
     best: tuple[Group, Size] | None = None
     everything = Group(names, tuple((e.id,) for e in net.exploits))
-    if len(net.exploits) <= 400 and (its_size := _fits(net, everything, size)) is not None:
+    if len(net.exploits) <= 400 and (its_size := _fits(net, everything, size, deadline)) is not None:
         return everything, its_size
     for n in range(WAYS):
         for t in intents:
-            last = cheapest(net, weights(net, float(net.rewards[:, t].max(initial=0.0)), dearer[t]))
             for goal in (c for c in net.goals() if net.rewards[c, t] > 0):
-                way = unfolded(net, goal, last)
+                reward = float(net.rewards[goal, t])
+                way = best_way(net, goal, reward, weights(net, reward, dearer[t]), deadline)
                 for k in way:
                     dearer[t][k] = dearer[t].get(k, 0.0) + PENALTY
                 more = {**ways, t: ways[t] | way}
@@ -56,10 +56,10 @@ def gathered(
                     ways = more
                     continue
                 single = _single(net, names, more)
-                if (its_size := _fits(net, single, size)) is not None:
+                if (its_size := _fits(net, single, size, deadline)) is not None:
                     best, ways = (single, its_size), more
         if n == 0:
-            best = _first(net, names, ways, size)
+            best = _first(net, names, ways, size, deadline)
             if best is None or any(len(bundle) > 1 for bundle in best[0].bundles):
                 return best
         if deadline.passed:
@@ -67,27 +67,34 @@ def gathered(
     return best
 
 
-def _first(net: Net, names: tuple[str, ...], ways: dict[int, set[int]], size: Size) -> tuple[Group, Size] | None:
+def _first(
+    net: Net, names: tuple[str, ...], ways: dict[int, set[int]], size: Size, deadline: Deadline
+) -> tuple[Group, Size] | None:
     """Return the finest bundling of the first ways that fits."""
-    for group in (_single(net, names, ways), _bundled(net, names, ways, certain=True), _bundled(net, names, ways)):
-        if not group_faults(net, [group]) and (its_size := _fits(net, group, size)) is not None:
-            return _split(net, group, its_size, size)
+    coarse = _bundled(net, names, ways)
+    groups = [_single(net, names, ways), _bundled(net, names, ways, certain=True), coarse]
+    groups += [replace(coarse, width=width) for width in (6, 5, 4, 3)]
+    for group in groups:
+        if not group_faults(net, [group]) and (its_size := _fits(net, group, size, deadline)) is not None:
+            return _split(net, group, its_size, size, deadline)
     return None
 
 
-def _split(net: Net, group: Group, found: Size, size: Size) -> tuple[Group, Size]:
+def _split(net: Net, group: Group, found: Size, size: Size, deadline: Deadline) -> tuple[Group, Size]:
     """Take bundles apart while the game fits."""
     for bundle in sorted((b for b in group.bundles if len(b) > 1), key=len):
-        rest = tuple(b for b in group.bundles if b != bundle)
-        finer = Group(group.intents, (*rest, *((name,) for name in bundle)))
-        if (its_size := _fits(net, finer, size)) is not None:
+        owners = dict(zip(group.bundles, group.owners, strict=True))
+        its = owners.pop(bundle)
+        owners |= {(name,): its for name in bundle}
+        finer = Group(group.intents, tuple(owners), tuple(owners.values()), group.width)
+        if (its_size := _fits(net, finer, size, deadline)) is not None:
             group, found = finer, its_size
     return group, found
 
 
 def _single(net: Net, names: tuple[str, ...], ways: dict[int, set[int]]) -> Group:
     used = sorted(set().union(*ways.values()))
-    return Group(names, tuple((net.exploits[k].id,) for k in used))
+    return Group(names, tuple((net.exploits[k].id,) for k in used), tuple(_owners(net, k, ways) for k in used))
 
 
 def _bundled(net: Net, names: tuple[str, ...], ways: dict[int, set[int]], certain: bool = False) -> Group:
@@ -110,13 +117,15 @@ def _bundled(net: Net, names: tuple[str, ...], ways: dict[int, set[int]], certai
         needing = tuple(t for t, way in ways.items() if k in way)
         bundles.setdefault((level[k], needing, k if apart else -1), []).append(k)
     found: list[Bundle] = [tuple(net.exploits[k].id for k in members) for members in bundles.values()]
-    return Group(names, tuple(found))
+    return Group(names, tuple(found), tuple(_owners(net, members[0], ways) for members in bundles.values()))
 
 
-def _fits(net: Net, group: Group, size: Size) -> Size | None:
+def _owners(net: Net, k: int, ways: dict[int, set[int]]) -> tuple[str, ...]:
+    """Name the intents on whose ways an exploit is."""
+    return tuple(net.intents[t] for t, way in ways.items() if k in way)
+
+
+def _fits(net: Net, group: Group, size: Size, deadline: Deadline) -> Size | None:
     if group_faults(net, [group]):
         return None
-    found = estimate_size(Bundled(net, group).graph, size.states + 1, walks=0)
-    if found.kind != "counted" or found.states > size.states or found.pairs > size.pairs:
-        return None
-    return Size(int(found.states), int(found.pairs))
+    return counted(Bundled(net, group).rules, size, deadline)

@@ -1,9 +1,10 @@
 r"""Which guards and slow conditions: grow them while the relaxed game stays small.
 
-Cuts first, since what every way must pass is where guarding tells: minimum cuts of exploits by block cost, then again with
-the earlier ones forbidden, nearest to the start first; and cuts of conditions that take time or money to reach, which are
-made slow. Then the exploits of the cheapest ways, then whatever else fits, nearest to the start first. Each is added if the
-relaxed game keeps within its limit of states and pairs of actions; states are counted without building stages.
+Cuts first, since what every way must pass is where guarding tells: minimum cuts of exploits by block cost, then again
+with the earlier ones forbidden, nearest to the start first; and cuts of conditions that take time or money to reach,
+which are made slow. Then the exploits of the cheapest ways, then whatever else fits, nearest to the start first. Each
+is added if the relaxed game keeps within its limit of states and pairs of actions; states are counted without building
+stages.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,13 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from ncirl.attack_graphs.guarded.cuts import Flow
-from ncirl.attack_graphs.guarded.limits import Deadline, Size
+from ncirl.attack_graphs.guarded.limits import Deadline, Size, counted
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.ways import cheapest, unfolded, weights
 
-__all__ = ["counted", "grown", "works"]
+__all__ = ["grown", "works"]
 
 LAYERS = 6
 WIDEST = 12  # exploits in a cut that is worth trying
@@ -26,26 +27,6 @@ FEW = 400  # exploits of a graph in which each one is tried
 FORBIDDEN = 1e9
 
 Item = tuple[str, int]  # "guard" and an exploit, or "slow" and a condition
-
-
-def counted(relaxed: Relaxed, size: Size, deadline: Deadline) -> Size | None:
-    """Count states and pairs of actions; None where there are more than allowed, or time is up."""
-    met, level, pairs = {relaxed.start}, [relaxed.start], 0
-    while level:
-        following = []
-        for state in level:
-            n_a, n_d = relaxed.size(state)
-            pairs += n_a * n_d
-            if pairs > size.pairs or deadline.passed:
-                return None
-            for after in relaxed.successors(state):
-                if after not in met:
-                    met.add(after)
-                    following.append(after)
-            if len(met) > size.states:
-                return None
-        level = following
-    return Size(len(met), pairs)
 
 
 def works(size: Size, intents: int) -> float:
@@ -133,25 +114,26 @@ def _layers(net: Net, flow: Flow, goals: list[int], taken: set[str], deadline: D
     """List what to add, in the order of what it is likely to be worth."""
     guarded = {k for k, e in enumerate(net.exploits) if e.id in taken}
     slow: set[int] = set()
+
+    def price(k: int) -> float:
+        return FORBIDDEN if k in guarded else net.exploits[k].block_cost + 1e-3
+
+    def passing(c: int) -> float:
+        return 1.0 if c not in slow and _takes(net, c) else FORBIDDEN
+
     sets = [goals, *([goal] for goal in goals if len(goals) > 1)]
     for _ in range(LAYERS):
         for some in sets:
             if deadline.passed:
                 return
-            cut = flow.exploits(
-                some, lambda k: FORBIDDEN if k in guarded else net.exploits[k].block_cost + 1e-3, deadline
-            )
-            fresh = [k for k in cut if k not in guarded]
-            if len(fresh) == len(cut) and len(fresh) <= WIDEST:
-                guarded |= set(fresh)
-                yield [("guard", k) for k in fresh]
-            conditions = flow.conditions(
-                some, lambda c: 1.0 if c not in slow and _takes(net, c) else FORBIDDEN, deadline
-            )
-            new = [c for c in conditions if c not in slow and _takes(net, c)]
-            if len(new) == len(conditions) and len(new) <= WIDEST:
-                slow |= set(new)
-                yield [("slow", c) for c in new]
+            cut = flow.exploits(some, price, deadline)
+            if cut and len(cut) <= WIDEST and guarded.isdisjoint(cut):
+                guarded |= set(cut)
+                yield [("guard", k) for k in cut]
+            passed = flow.conditions(some, passing, deadline)
+            if passed and len(passed) <= WIDEST and all(passing(c) < FORBIDDEN for c in passed):
+                slow |= set(passed)
+                yield [("slow", c) for c in passed]
     last = cheapest(net, weights(net, float(net.rewards.max())))
     for goal in goals:
         way = sorted(unfolded(net, goal, last), key=lambda k: flow.depth[net.result[k]])

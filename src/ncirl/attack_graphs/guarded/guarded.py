@@ -4,9 +4,9 @@
     rung by rung      guard more while the relaxed game fits, keep to more ways while the restricted game fits
     in the end        what was solved least exactly is solved more exactly
 
-until the bounds are as close as asked, or time is up. All of it is anytime: the best of each side so far is a proof about
-the whole graph. Sizes are known before a game is built, and how long its set-up takes is predicted from those before it, so
-the time limit holds up to the length of one step.
+until the bounds are as close as asked, or time is up. All of it is anytime: the best of each side so far is a proof
+about the whole graph. Sizes are known before a game is built, and how long its set-up takes is predicted from those
+before it, so the time limit holds up to the length of one step.
 """
 
 from collections.abc import Iterable
@@ -113,7 +113,6 @@ class _Search:
         """How close the bounds must come."""
         return max(self.settings.gap, self.settings.relative_gap * self.scale[0])
 
-    @property
     def is_done(self) -> bool:
         """Whether the bounds are as close as asked."""
         return self.above.bound < inf and self.above.bound - self.below.bound <= self.target
@@ -126,11 +125,11 @@ class _Search:
             share = inf if self.deadline.left == inf else self.deadline.left / max(2 * (len(RUNGS) - rung), 2)
             choosing = self.deadline.within(share / 2)
             self._solve(self.above.climb(size, width, rough, choosing), share)
-            if self.is_done:
+            if self.is_done():
                 return Status.GAP_REACHED
             below = Size(max(states, 12), max(size.pairs, MORE_PAIRS))
             self._solve(self.below.climb(below, rough, self.deadline.within(share / 2)), share)
-            if self.is_done:
+            if self.is_done():
                 return Status.GAP_REACHED
             if self.deadline.passed:
                 return Status.TIME_LIMIT
@@ -140,7 +139,7 @@ class _Search:
         """Solve what can be solved in a share of the time."""
         jobs = list(jobs)
         share = min(share, self.deadline.left)
-        fitting = []
+        fitting: list[Job] = []
         for job in jobs:
             overhead = self.pace.overhead(job.work)
             seconds = max(share / len(jobs), LEAST, 1.5 * overhead)
@@ -148,7 +147,7 @@ class _Search:
                 fitting.append(replace(job, seconds=seconds))
         for solved in solve_all(self.net, fitting, self.settings.executor):
             self._take(solved)
-            if self.deadline.passed or self.is_done:
+            if self.deadline.passed or self.is_done():
                 break
 
     def _take(self, solved: Solved) -> None:
@@ -180,7 +179,7 @@ class _Search:
                 self._take(solved)
                 if solved.upper - solved.lower > 0.9 * (worst.upper - worst.lower):
                     return Status.FINISHED
-            if self.is_done:
+            if self.is_done():
                 return Status.GAP_REACHED
         return Status.TIME_LIMIT
 

@@ -1,8 +1,8 @@
 """Small games to be solved, one a job: independent of each other, so any executor may run them.
 
-A job names a part or a group of a graph and how long to try. What comes back has its playbooks without their game, which the
-one who asked builds again: games hold functions that do not travel between processes. A job depends on nothing but
-itself, so the number of workers changes nothing but the time.
+A job names a part or a group of a graph and how long to try. What comes back has its playbooks without their game,
+which the one who asked builds again: games hold functions that do not travel between processes. A job depends on
+nothing but itself, so the number of workers changes nothing but the time.
 """
 
 import time
@@ -80,7 +80,7 @@ class Pace:
 def small_game(net: Net, job: Job) -> Game:
     """Build the game of a job."""
     if isinstance(job.what, Group):
-        return Bundled(net, job.what).graph.game()
+        return Bundled(net, job.what).game()
     assert job.terms is not None
     return Relaxed(net, job.what, job.terms).game()
 

@@ -1,10 +1,14 @@
-"""Limits that hold in every phase: a deadline that is asked often, and sizes that are known before anything is built."""
+"""Limits that hold in every phase: a deadline that is asked often, and sizes known before anything is built."""
 
 import time
 from dataclasses import dataclass, field
 from math import inf
+from typing import Protocol
 
-__all__ = ["Deadline", "Size"]
+__all__ = ["Countable", "Deadline", "Size", "counted"]
+
+
+MOST_PAIRS = 2**14  # of actions at one state
 
 
 @dataclass(frozen=True)
@@ -59,3 +63,37 @@ class Size:
 
     states: int
     pairs: int
+
+
+class Countable(Protocol):
+    """A game whose states can be counted without building its stages."""
+
+    start: int
+
+    def size(self, state: int) -> tuple[int, int]:
+        """Return how many actions the two sides have at a state."""
+        ...
+
+    def successors(self, state: int) -> list[int]:
+        """List the states that may follow."""
+        ...
+
+
+def counted(game: Countable, size: Size, deadline: Deadline, most: int = MOST_PAIRS) -> Size | None:
+    """Count states and pairs of actions; None where there are more than allowed, or time is up."""
+    met, level, pairs = {game.start}, [game.start], 0
+    while level:
+        following = []
+        for state in level:
+            n_a, n_d = game.size(state)
+            pairs += n_a * n_d
+            if pairs > size.pairs or n_a * n_d > most or deadline.passed:
+                return None
+            for after in game.successors(state):
+                if after not in met:
+                    met.add(after)
+                    following.append(after)
+            if len(met) > size.states:
+                return None
+        level = following
+    return Size(len(met), pairs)

@@ -1,18 +1,19 @@
 r"""Divide: the rewards as a sum, each part a small game with guards of its own.
 
-Write r = Σ_k r^(k) and take disjoint guards B_k. Part k is the relaxed game (`relaxed`) with guards B_k, rewards r^(k) and
-all intents. Then, intent by intent and so for the value,
+Write r = Σ_k r^(k) and take disjoint guards B_k. Part k is the relaxed game (`relaxed`) with guards B_k, rewards r^(k)
+and all intents. Then, intent by intent and so for the value,
 
     v(G)  ≤  Σ_k v(part k).
 
-*Proof.* The defender runs all parts side by side and blocks the union. What it really pays for blocking is the sum of what
-it pays in the parts, as no guard is in two of them. Each part's play is one of its relaxed game by the coupling there, so
-part k concedes at most its promise of r^(k) minus what part k charges for attempts; and the charges of all parts together
-are at most what the attempts really cost. ∎
+*Proof.* The defender runs all parts side by side and blocks the union. What it really pays for blocking is the sum of
+what it pays in the parts, as no guard is in two of them. Each part's play is one of its relaxed game by the coupling
+there, so part k concedes at most its promise of r^(k) minus what part k charges for attempts; and the charges of all
+parts together are at most what the attempts really cost. ∎
 
-What part k charges intent θ for an attempt of exploit e: the parts in which θ has something to gain share κ_e evenly, and
-the others charge θ nothing. In the game a part charges what it guards and what is slow; what it concedes goes into tolls
-(`tolls`), the goals of one intent one after the other.
+What part k charges intent θ for an attempt of exploit e: the parts in which θ has something to gain share κ_e evenly,
+and the others charge θ nothing. In the game a part charges what it guards and what is slow; what it concedes goes into
+tolls (`tolls`), the goals of one intent one after the other. What it guards may go there instead, too: then attempts
+are free in the game.
 
 A budget of the defender is divided among the parts: Σ_k budget_k ≤ budget.
 """
@@ -47,6 +48,8 @@ class Part:
         The most guards and slow conditions that are played for at one state; what is beyond is conceded there.
     defender_budget : int, optional
         Its share of the graph's.
+    tolled : bool
+        Whether what its guards' exploits cost goes into the tolls, too, instead of being charged in the game.
     """
 
     goals: tuple[str, ...]
@@ -54,6 +57,7 @@ class Part:
     slow: tuple[str, ...] = ()
     width: int = 6
     defender_budget: int | None = None
+    tolled: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +108,12 @@ def terms(net: Net, parts: Sequence[Part], deadline: Deadline | None = None) -> 
     found = []
     for k, part in enumerate(parts):
         charge = np.outer(net.attack_costs, share[k])
-        played = watched[k] | {e for name in part.slow for e in net.makers[net.number[name]]}
-        found.append(Terms(_worth(net, own[k], charge, played, deadline), charge))
+        slow = {e for name in part.slow for e in net.makers[net.number[name]]}
+        played = slow - watched[k] if part.tolled else slow | watched[k]
+        worth = _worth(net, own[k], charge, played, deadline)
+        if part.tolled:
+            charge[list(watched[k])] = 0.0
+        found.append(Terms(worth, charge))
     return found
 
 

@@ -22,7 +22,7 @@ Toll = tuple[str, str, float]  # intent, condition, what is taken off its reward
 
 @dataclass(frozen=True, eq=False)
 class PartProof:
-    """A part, what it takes off rewards, a playbook of its relaxed game for each side, and what the defender's promises."""
+    """A part, what it takes off rewards, playbooks of its relaxed game, and what the defender's promises."""
 
     part: Part
     tolls: tuple[Toll, ...]
@@ -43,7 +43,7 @@ class BundleNumbers:
 
 @dataclass(frozen=True, eq=False)
 class GroupProof:
-    """A group, its bundles' numbers, a playbook of its bundled game for each side, and what the attacker's secures."""
+    """A group, its bundles' numbers, playbooks of its bundled game, and what the attacker's secures."""
 
     group: Group
     numbers: tuple[BundleNumbers, ...]

@@ -1,29 +1,30 @@
 r"""Guard and concede: the relaxed game of a part, small however large the graph.
 
-Choose guards B. An exploit under none of them is *conceded*: whenever it is usable it succeeds in that stage, free, certain,
-never blocked. A state m is a set of conditions, and
+Choose guards B. An exploit under none of them is *conceded*: whenever it is usable it succeeds in that stage, free,
+certain, never blocked. A state m is a set of conditions, and
 
     m' = m ∪ wave(m) ∪ (what succeeds of the attempted exploits that are not blocked),
 
-wave(m) being the results of conceded exploits usable at m. A wave brings r_θ⁺, a guarded exploit r_θ; only guarded exploits
-cost. **v(G) ≤ v(G_B)**, and intent by intent: a playbook of G_B is a defence of G.
+wave(m) being the results of conceded exploits usable at m. A wave brings r_θ⁺, a guarded exploit r_θ; only guarded
+exploits cost. **v(G) ≤ v(G_B)**, and intent by intent: a playbook of G_B is a defence of G.
 
-*Proof.* The defender keeps m_t ⊇ s_t, m_{t+1} = m_t ∪ wave(m_t) ∪ s_{t+1}, plays G_B's playbook at m_t and really blocks what
-of it is usable at s_t, which costs no more. A real attempt of a guarded exploit whose result is not in m_t is an attempt in
-G_B with the same coin; everything else only costs the attacker. A condition is in m no later than in s, so its reward comes
-no later and is no smaller. An alert that G_B hears of and G does not is one of an exploit that is not usable: it rings by
-itself, and the defender draws it. ∎
+*Proof.* The defender keeps m_t ⊇ s_t, m_{t+1} = m_t ∪ wave(m_t) ∪ s_{t+1}, plays G_B's playbook at m_t and really
+blocks what of it is usable at s_t, which costs no more. A real attempt of a guarded exploit whose result is not in m_t
+is an attempt in G_B with the same coin; everything else only costs the attacker. A condition is in m no later than in
+s, so its reward comes no later and is no smaller. An alert that G_B hears of and G does not is one of an exploit that
+is not usable: it rings by itself, and the defender draws it. ∎
 
 Three refinements, each by the same coupling:
 
-- **Slow conditions.** The exploits to a condition c that nobody guards may be attempted instead of conceded: together, with
-  chance 1 − Π(1 − p) of those usable at m, for the least of their charges, never blocked. A real attempt of any of them is
-  such an attempt. It succeeds no more often than that; where attempts are seen the defender tosses what is missing. Where
-  they are not it cannot know what is missing, so there a condition is slow only while one exploit leads to it.
-- **Width.** At each state only the first few guards and slow conditions in their order are played for; what is beyond is
-  conceded at that state. The proof goes stage by stage, so what is guarded may depend on m. No stage is too large.
-- **Settled states.** A condition that pays nobody and leads to nothing that does, by conditions not in m, counts as held. It
-  is worth no more to anybody than nothing, and m is larger.
+- **Slow conditions.** The exploits to a condition c that nobody guards may be attempted instead of conceded: together,
+  with chance 1 − Π(1 − p) of those usable at m, for the least of their charges, never blocked. A real attempt of any of
+  them is such an attempt. It succeeds no more often than that; where attempts are seen the defender tosses what is
+  missing. Where they are not it cannot know what is missing, so there a condition is slow only while one exploit leads
+  to it.
+- **Width.** At each state only the first few guards and slow conditions in their order are played for; what is beyond
+  is conceded at that state. The proof goes stage by stage, so what is guarded may depend on m. No stage is too large.
+- **Settled states.** A condition that pays nobody and leads to nothing that does, by conditions not in m, counts as
+  held. It is worth no more to anybody than nothing, and m is larger.
 """
 
 from collections.abc import Sequence
@@ -180,7 +181,7 @@ class Relaxed:
         graph, options = self.net.graph, here.options
         attempted = subsets(len(options), graph.attacker_budget)  # [a, option]
         chosen = subsets(len(here.guards), self.part.defender_budget)  # [d, guard]
-        blocked = (chosen[:, :, None] & here.stopped()[None]).any(axis=1)  # [d, option]
+        blocked: BoolArray = np.any(chosen[:, :, None] & here.stopped()[None], axis=1)  # [d, option]
         alerts = self.alerts(here)
         alerted = [k for k, _ in alerts]
         hit = list(dict.fromkeys(option.result for option in options))

@@ -1,8 +1,8 @@
 """What happened in a stage on the whole graph, and the way from the words of its game to it.
 
-A lifted strategy speaks of exploits: which were attempted, which were stopped, what was enabled and which alerts rang. That
-needs no list of actions, so it works at any size. Where the graph's own game can be listed, `Words` turns the numbers of
-its actions and observations into the same terms, so that lifted strategies are evaluated like any others.
+A lifted strategy speaks of exploits: which were attempted, which were stopped, what was enabled and which alerts rang.
+That needs no list of actions, so it works at any size. Where the graph's own game can be listed, `Words` turns the
+numbers of its actions and observations into the same terms, so that lifted strategies are evaluated like any others.
 """
 
 from dataclasses import dataclass
@@ -36,15 +36,15 @@ class Words:
     ----------
     graph : AttackGraph
         Small enough to be listed.
+    rules : AttackRules, optional
+        By which it is played; the usual ones by default.
     """
 
-    def __init__(self, graph: AttackGraph) -> None:
-        self.graph, self.rules = graph, AttackRules(graph)
-        self.game: Game = graph.game()
+    def __init__(self, graph: AttackGraph, rules: AttackRules | None = None) -> None:
+        self.graph, self.rules = graph, AttackRules(graph) if rules is None else rules
+        self.game: Game = graph.game().like(stage=self.rules.stage)
         self.timed = self.game.timed()
         self.sees_actions = Observes(graph.observes) is Observes.ACTIONS
-        bit = {condition.id: 1 << k for k, condition in enumerate(graph.conditions)}
-        self._masks = [(e, sum(bit[p] for p in e.premises), bit[e.result]) for e in graph.exploits]
         self._sets: dict[tuple[int, int | None], list[Ids]] = {}
 
     def mask(self, state: State) -> int:
@@ -55,12 +55,7 @@ class Words:
 
     def usable(self, mask: int) -> list[str]:
         """List the exploits that the game lets be attempted, in its order."""
-        heard = not self.sees_actions
-        return [
-            e.id
-            for e, needs, result in self._masks
-            if not needs & ~mask and not result & mask and (e.success > 0 or (heard and e.alert is not None))
-        ]
+        return [exploit.id for exploit, _ in self.rules.usable(mask)]
 
     def sets(self, mask: int, budget: int | None) -> list[Ids]:
         """List the actions with a budget as sets of exploits, in the game's order."""

@@ -9,10 +9,10 @@ then, so replacing its reward by (r_θ(c) − h)⁺ leaves a game that is worth 
 t' being when c holds in the relaxed game. For several goals of one intent each toll must be paid with costs of its own;
 what a toll has used is subtracted before the next one is computed.
 
-h is the LM-cut of planning (Helmert and Domshlak 2009). With h^max(c) the cost of the cheapest exploit that gives c, each
-charged on top of its dearest premise: exploits that enter the zone from which the goal is free, and that come from where
-it is not, are a cut through every way, so one of them must be attempted. The cheapest of their costs is a toll; subtract
-it from all of them and begin again.
+h is the LM-cut of planning (Helmert and Domshlak 2009). With h^max(c) the cost of the cheapest exploit that gives c,
+each charged on top of its dearest premise: exploits that enter the zone from which the goal is free, and that come from
+where it is not, are a cut through every way, so one of them must be attempted. The cheapest of their costs is a toll;
+subtract it from all of them and begin again.
 """
 
 from heapq import heapify, heappop, heappush

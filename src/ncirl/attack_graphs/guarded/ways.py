@@ -5,17 +5,20 @@ An exploit weighs what it delays and costs: a step that succeeds with chance p p
 
     w(e) = −log( γ p / (1 − γ (1 − p)) ) + κ_e / reward.
 
-Where several premises are needed their weights are added up (h^add of planning); the way is then unfolded from the goal,
-so what serves two premises is in it once. More ways come from weighing what is used already more heavily.
+Where several premises are needed their weights are added up (h^add of planning); the way is then unfolded from the
+goal, so what serves two premises is in it once. Adding up counts it twice when ways are compared, so a way is then
+improved by doing without one of its exploits at a time, as long as that gains. More ways come from weighing what is
+used already more heavily.
 """
 
 from collections.abc import Iterable, Mapping
 from heapq import heapify, heappop, heappush
-from math import inf, log
+from math import exp, inf, log
 
+from ncirl.attack_graphs.guarded.limits import Deadline
 from ncirl.attack_graphs.guarded.net import Net, bits
 
-__all__ = ["cheapest", "unfolded", "weights"]
+__all__ = ["best_way", "cheapest", "unfolded", "weights"]
 
 LEAST = 1e-6  # weight of a step that is free, certain and at once
 
@@ -74,3 +77,34 @@ def unfolded(net: Net, goal: int, last: list[int]) -> set[int]:
                 found.add(last[c])
                 rest.append(last[c])
     return found
+
+
+def best_way(net: Net, goal: int, reward: float, weight: list[float], deadline: Deadline) -> set[int]:
+    """Return a way to `goal` that doing without any one of its exploits does not improve; empty where there is none."""
+    way = unfolded(net, goal, cheapest(net, weight))
+    score = gain(net, goal, reward, way, weight)
+    tried: set[int] = set()
+    avoided: set[int] = set()
+    while (rest := sorted(way - tried)) and not deadline.passed:
+        tried.add(rest[0])
+        other = unfolded(net, goal, cheapest(net, weight, avoided | {rest[0]}))
+        if other and (its := gain(net, goal, reward, other, weight)) > score + LEAST:
+            way, score = other, its
+            avoided.add(rest[0])
+    return way
+
+
+def gain(net: Net, goal: int, reward: float, way: set[int], weight: list[float]) -> float:
+    """Return what the goal is worth if this way is gone, every exploit as soon as it can be, unhindered."""
+    late = dict.fromkeys(bits(net.start), 0.0)
+    rest, grew = set(way), True
+    while rest and grew:
+        ready = [k for k in rest if all(c in late for c in bits(net.needs[k]))]
+        grew = bool(ready)
+        rest -= set(ready)
+        for k in ready:
+            c = net.result[k]
+            delay = weight[k] - net.exploits[k].attack_cost / max(reward, LEAST)
+            late[c] = min(late.get(c, inf), max((late[b] for b in bits(net.needs[k])), default=0.0) + delay)
+    costs = sum(net.exploits[k].attack_cost for k in way)
+    return reward * exp(-late[goal]) - costs if goal in late else -inf
