@@ -34,7 +34,7 @@ def random_graph(rng: np.random.Generator) -> AttackGraph:
                 f"e{k}",
                 tuple(names[c] for c in sorted(premises.tolist())),
                 names[result],
-                success=float(rng.choice([1.0, 0.8, 0.5, 0.3])),
+                success=float(rng.choice([1.0, 0.8, 0.5, 0.3, 0.05])),
                 attack_cost=float(rng.choice([0.0, 0.02, 0.1])),
                 block_cost=float(rng.choice([0.0, 0.05, 0.2])),
                 alert=alert if outcomes else None,
@@ -80,7 +80,8 @@ def random_parts(net: Net, rng: np.random.Generator) -> list[Part]:
             Part(
                 goals=tuple(name for name, at in zip(goals, places, strict=True) if at == k),
                 guards=tuple(net.exploits[e].id for e, at in zip(kept, owner, strict=True) if at == k),
-                slow=tuple(slow),
+                slow=tuple(slow[1:]),
+                rare=tuple(slow[:1]) if rng.random() < 0.3 else (),
                 width=int(rng.integers(1, 5)),
                 defender_budget=mine,
                 tolled=bool(rng.random() < 0.3),

@@ -10,6 +10,8 @@ After the stage (`relaxed` has the proof that m follows the law of the relaxed g
 - where they are not, which of its actions the part took is known up to guards that could stop nothing: they are drawn,
   as they were chosen; and an alert of an exploit that is not usable at s is drawn, too.
 
+What the part counts as futile (`parts`) and is enabled all the same ends the part: it blocks no more.
+
 Every law here is exact, so the promise of each part holds on the whole graph and the promises add up.
 """
 
@@ -73,6 +75,8 @@ class PartDefender:
         law: dict[Place, float] = {}
         for (d, i), chance in self._observations(place, here, seen):
             successor = self.timed.observations(state).successors[i]
+            if seen.after & ~self.mask((successor, None)):  # nobody was expected to try that: the part is given up
+                return [((self._timed_state(state, self.relaxed.over), None), 1.0)]
             for node, p in self.strategy.after(state, place[1], d, i):
                 at = successor, node
                 law[at] = law.get(at, 0.0) + chance * p

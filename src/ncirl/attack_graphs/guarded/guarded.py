@@ -143,7 +143,7 @@ class _Search:
         for job in jobs:
             overhead = self.pace.overhead(job.work)
             seconds = max(share / len(jobs), LEAST, 1.5 * overhead)
-            if seconds + overhead <= self.deadline.left or (not self.above.solved and not fitting):
+            if seconds + overhead <= self.deadline.left or (self.above.bound == inf and not fitting):
                 fitting.append(replace(job, seconds=seconds))
         for solved in solve_all(self.net, fitting, self.settings.executor):
             self._take(solved)

@@ -30,7 +30,7 @@ __all__ = ["Job", "Pace", "Solved", "solve_all"]
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A small game and how closely, and how long, to solve it; `work` tells how large it is."""
+    """A small game and how closely, and how long, to solve it; `work` tells how large it is, `tag` where it belongs."""
 
     what: Part | Group
     terms: Terms | None
@@ -38,6 +38,7 @@ class Job:
     relative_gap: float
     seconds: float
     work: float = 0.0
+    tag: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, eq=False)

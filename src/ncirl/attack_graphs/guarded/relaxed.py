@@ -14,13 +14,15 @@ is an attempt in G_B with the same coin; everything else only costs the attacker
 s, so its reward comes no later and is no smaller. An alert that G_B hears of and G does not is one of an exploit that
 is not usable: it rings by itself, and the defender draws it. ∎
 
-Three refinements, each by the same coupling:
+Four refinements, each by the same coupling:
 
 - **Slow conditions.** The exploits to a condition c that nobody guards may be attempted instead of conceded: together,
   with chance 1 − Π(1 − p) of those usable at m, for the least of their charges, never blocked. A real attempt of any of
   them is such an attempt. It succeeds no more often than that; where attempts are seen the defender tosses what is
   missing. Where they are not it cannot know what is missing, so there a condition is slow only while one exploit leads
   to it.
+- **Rare conditions** are slow ones after which everything is conceded at once. m is larger, so that is safe; and where
+  they hardly ever come about it costs next to nothing, and one state.
 - **Width.** At each state only the first few guards and slow conditions in their order are played for; what is beyond
   is conceded at that state. The proof goes stage by stage, so what is guarded may depend on m. No stage is too large.
 - **Settled states.** A condition that pays nobody and leads to nothing that does, by conditions not in m, counts as
@@ -42,6 +44,8 @@ from ncirl.model.game import Game
 from ncirl.model.stage import TERMINAL, Outcome, Stage
 
 __all__ = ["Choices", "Option", "Relaxed"]
+
+MOST_RARE = 3  # conditions that may be attempted at one state beside the width
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,15 +92,16 @@ class Relaxed:
     def __init__(self, net: Net, part: Part, terms: Terms) -> None:
         self.net, self.part, self.terms = net, part, terms
         self._guards = [net.guards[name] for name in part.guards]
-        self._slow = {net.number[name]: rank for rank, name in enumerate(part.slow)}
+        self._slow = {net.number[name]: rank for rank, name in enumerate((*part.rare, *part.slow))}
+        self._rare = net.mask(part.rare)
         guarded = {k for guard in self._guards for k in guard.stops}
         played = guarded | {k for c in self._slow for k in net.makers[c]}
-        self._played = sorted(played)
+        self._played = sorted(k for k in played if not terms.futile >> net.result[k] & 1)
         self._single = [0] * len(net.conditions)  # what conceded exploits with one premise bring
         self._several: list[list[int]] = [[] for _ in net.conditions]  # conceded ones with several, by premise
         self._given = 0  # conceded ones without a premise
         for k, needs in enumerate(net.needs):
-            if k in played:
+            if k in played or terms.futile >> net.result[k] & 1:
                 continue
             count = needs.bit_count()
             if count == 1:
@@ -109,7 +114,7 @@ class Relaxed:
         self._goals = 0
         for c in np.flatnonzero((terms.worth > 0).any(axis=1)).tolist():
             self._goals |= 1 << c
-        self._all = (1 << len(net.conditions)) - 1
+        self.over = (1 << len(net.conditions)) - 1
         self._front: dict[int, int] = {}  # what conceded exploits give at a state, held or not
         self._choices: dict[int, Choices] = {}
         self.start = self.settled(net.start)
@@ -143,7 +148,7 @@ class Relaxed:
             fresh = self.net.before[lowest.bit_length() - 1] & ~state & ~useful
             useful |= fresh
             rest |= fresh
-        return self._all & ~useful
+        return self.over & ~useful
 
     def choices(self, state: int) -> Choices:
         """Return what is played for at a state."""
@@ -159,7 +164,7 @@ class Relaxed:
 
     def after(self, state: int, won: int) -> int:
         """Return the state that follows when `won` was enabled beside the wave."""
-        raw = state | self.choices(state).wave | won
+        raw = self.over if won & self._rare else state | self.choices(state).wave | won
         following = self.settled(raw)
         if following not in self._front:
             self._remember(state, self._front_of(state), following)
@@ -208,13 +213,13 @@ class Relaxed:
             outcomes=outcomes,
             law=law[kind],
             pair=cost[None, :, None] - (attempted @ charges)[:, None, :],
-            outcome=self._gained(here, hit, gained),
+            outcome=self._gained(state, here, hit, gained),
         )
 
     def _waiting(self, state: int, here: Choices) -> Stage:
         """Return the stage in which a wave comes and nobody has a choice."""
         following = (Outcome(self.after(state, 0)),)
-        brought = self._gained(here, [], np.zeros((1, 0), dtype=np.bool_))
+        brought = self._gained(state, here, [], np.zeros((1, 0), dtype=np.bool_))
         return Stage(("nothing",), ("nothing",), following, sp.csr_array(np.ones((1, 1))), outcome=brought)
 
     def alerts(self, here: Choices) -> list[tuple[int, Alert]]:
@@ -228,7 +233,7 @@ class Relaxed:
                 found.append((k, alert))
         return found
 
-    def _gained(self, here: Choices, hit: Sequence[int], gained: BoolArray) -> FloatArray:
+    def _gained(self, state: int, here: Choices, hit: Sequence[int], gained: BoolArray) -> FloatArray:
         """Return the rewards of each outcome, [o, θ]; what may come by chance alone counts if it pays."""
         worth = self.terms.worth
         brought: FloatArray = np.maximum(worth[list(bits(here.wave))], 0.0).sum(axis=0)
@@ -236,6 +241,9 @@ class Relaxed:
         by_chance = [c in {option.result for option in here.options if not option.is_guarded} for c in hit]
         gains[by_chance] = np.maximum(gains[by_chance], 0.0)
         found: FloatArray = brought + gained @ gains
+        rare = [self._rare >> c & 1 == 1 for c in hit]
+        if any(rare):
+            found[gained[:, rare].any(axis=1)] = np.maximum(worth[list(bits(self.over & ~state))], 0.0).sum(axis=0)
         return found
 
     def _name(self, option: Option) -> str:
@@ -258,7 +266,9 @@ class Relaxed:
                     groups.setdefault(net.result[k], []).append(k)
             room = width - len(watched)
             order = sorted((c for c in groups if c in self._slow), key=self._slow.__getitem__)
-            kept = [option for c in order if (option := self._unguarded(c, groups[c])) is not None][: max(room, 0)]
+            able = [option for c in order if (option := self._unguarded(c, groups[c])) is not None]
+            kept = [option for option in able if self._rare >> option.result & 1][:MOST_RARE]
+            kept += [option for option in able if not self._rare >> option.result & 1][: max(room, 0)]
             conceded = set(groups) - {option.result for option in kept}
             if not conceded:
                 break

@@ -37,7 +37,7 @@ def toll(net: Net, goal: int, costs: list[float], deadline: Deadline | None = No
     goal : int
         Number of the condition.
     costs : list of float
-        What of each exploit's attack cost may be used; changed in place.
+        What of each exploit's attack cost may be used, infinite for those that are not; changed in place.
     deadline : Deadline, optional
         When to stop with what there is, which is a toll too.
     """
@@ -101,7 +101,7 @@ def _cut(net: Net, goal: int, costs: list[float], dearest: list[int]) -> list[in
     cut, seen = [], net.start
     rest = list(bits(net.start))
     for k, needs in enumerate(net.needs):
-        if not needs:
+        if not needs and costs[k] < inf:
             c = net.result[k]
             if c in zone:
                 cut.append(k)
@@ -111,7 +111,7 @@ def _cut(net: Net, goal: int, costs: list[float], dearest: list[int]) -> list[in
     while rest:
         held = rest.pop()
         for k in net.users[held]:
-            if dearest[k] != held:
+            if dearest[k] != held or costs[k] == inf:
                 continue
             c = net.result[k]
             if c in zone:
