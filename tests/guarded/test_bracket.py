@@ -1,9 +1,7 @@
 """The value is inside, promises hold and bounds are secured, on random small graphs whose whole game can be listed."""
 
-import sys
-from pathlib import Path
-
 import pytest
+from guarded_instances import Instance, random_instance
 
 import ncirl
 from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker
@@ -14,9 +12,6 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Words
-
-sys.path.insert(0, str(Path(__file__).parent))
-from instances import Instance, random_instance
 
 FEW = 40  # in a batch
 OFF = 1e-6

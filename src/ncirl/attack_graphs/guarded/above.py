@@ -19,7 +19,8 @@ from ncirl.attack_graphs.guarded.parts import Part, terms
 
 __all__ = ["Above"]
 
-BEHIND = 1.02  # a division whose bound is larger than the other's by this factor climbs no further
+BEHIND = 1.04  # a division whose bound is larger than the other's by this factor climbs no further
+SLOWER = 1.01  # the same for where guarded exploits are charged
 MOST_PARTS = 24  # goals for which there is one part each
 
 
@@ -34,7 +35,8 @@ class Above:
         if 1 < len(self.goals) <= MOST_PARTS:
             self.divisions.append([[goal] for goal in self.goals])
         self.trials: list[dict[int, Solved | None]] = []  # divisions, None where a part is not solved
-        self.of_division: list[int] = []
+        self.kinds: list[tuple[int, bool]] = []  # of each trial: its division, and whether guards are tolled
+        self.is_whole = False  # whether everything could be guarded
         self._met: set[tuple[Part, ...]] = set()
 
     @property
@@ -49,15 +51,12 @@ class Above:
 
     def climb(self, size: Size, width: int, gap: float, deadline: Deadline) -> list[Job]:
         """Return what to solve on the next rung; seconds are left to whoever runs them."""
-        totals = [
-            min((_total(trial) for trial, n in zip(self.trials, self.of_division, strict=True) if n == m), default=inf)
-            for m in range(len(self.divisions))
-        ]
+        totals = [min(self._least(n, False), self._least(n, True)) for n in range(len(self.divisions))]
         jobs: list[Job] = []
         for n in range(len(self.divisions)):
             if totals[n] > BEHIND * min(totals) and totals[n] < inf and size.states > 100:
                 continue
-            if n and not size.states:  # nothing guarded: parts add up to the whole
+            if n and (self.is_whole or not size.states):  # nothing guarded: parts add up to the whole
                 continue
             jobs += self._rung(n, size, width, gap, deadline)
         return jobs
@@ -68,6 +67,13 @@ class Above:
         known = self.trials[trial][k]
         if known is None or solved.upper < known.upper:
             self.trials[trial][k] = solved
+
+    def _least(self, n: int, tolled: bool) -> float:
+        """Return the best bound of one kind of trial."""
+        return min(
+            (_total(trial) for trial, kind in zip(self.trials, self.kinds, strict=True) if kind == (n, tolled)),
+            default=inf,
+        )
 
     def _rung(self, n: int, size: Size, width: int, gap: float, deadline: Deadline) -> list[Job]:
         division, taken = self.divisions[n], set[str]()
@@ -80,15 +86,19 @@ class Above:
             taken |= set(part.guards)
             parts.append(part)
             sizes.append(its_size)
+        self.is_whole |= len(parts) == 1 and len(parts[0].guards) == len(self.net.guards)
         jobs: list[Job] = []
-        for tolled in (False, True) if taken else (False,):
+        for tolled in (False, True):
+            other = self._least(n, not tolled)
+            if (tolled and (self.is_whole or not taken)) or other * SLOWER < self._least(n, tolled) < inf:
+                continue
             charged = tuple(replace(part, tolled=tolled) for part in parts)
             if charged in self._met:
                 continue
             self._met.add(charged)
             self.trials.append(dict.fromkeys(range(len(charged))))
-            self.of_division.append(n)
-            for k, its_terms in enumerate(terms(self.net, charged, deadline)):
+            self.kinds.append((n, tolled))
+            for k, its_terms in enumerate(terms(self.net, charged)):
                 wanting = int((its_terms.worth > 0).any(axis=0).sum())
                 work = works(sizes[k], min(wanting + 1, len(self.net.intents)))
                 jobs.append(Job(charged[k], its_terms, 0.0, gap, 0.0, work, (len(self.trials) - 1, k)))

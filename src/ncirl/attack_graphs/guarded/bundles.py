@@ -17,8 +17,8 @@ them. Where the graph does not show attempts, a game with bundles is one that do
 b_g it has then: v(b) ≥ Σ_g w_g v(b_g). An intent in no group does nothing, which gets it no less than 0.
 
 **Commitment.** What the attacker keeps to may depend on the state, as the first argument goes stage by stage. A bundle
-may be of some intents only, and once it is done nobody goes on with what is of none of them: private ways are then not
-combined with each other, and states add up instead of multiplying. For the same reason only the first few may be
+may be of some intents only, and once it is done nobody goes on with what is of none of them, but for a few such ways
+beside each other: states then add up instead of multiplying. For the same reason only the first few bundles may be
 attempted at a state.
 """
 
@@ -51,6 +51,8 @@ class Group:
         Exploits that are attempted together.
     owners : tuple of tuple of str
         Per bundle, the intents that it is of; none given makes every bundle everybody's.
+    kept : int
+        How many private ways may be gone beside each other; further ones are not gone on with.
     width : int, optional
         The most bundles that may be attempted at one state, the first ones.
     """
@@ -58,6 +60,7 @@ class Group:
     intents: tuple[str, ...]
     bundles: tuple[Bundle, ...]
     owners: tuple[tuple[str, ...], ...] = ()
+    kept: int = 1
     width: int | None = None
 
 
@@ -132,7 +135,7 @@ class Bundled:
         )
         self.bundle_of = tuple(k for k, able in enumerate(usable) if able)  # of each exploit of `graph`
         owners = [group.owners[k] if group.owners else () for k in self.bundle_of]
-        self.rules = _Committed(self.graph, owners, group.width)
+        self.rules = _Committed(self.graph, owners, group.kept, group.width)
 
     def game(self) -> Game:
         """Return the game, for the solver and for the certificate."""
@@ -166,9 +169,9 @@ class Bundled:
 class _Committed(AttackRules):
     """The rules of a bundled game: who has gone a private way goes on with it."""
 
-    def __init__(self, graph: AttackGraph, owners: Sequence[tuple[str, ...]], width: int | None) -> None:
+    def __init__(self, graph: AttackGraph, owners: Sequence[tuple[str, ...]], kept: int, width: int | None) -> None:
         super().__init__(graph)
-        self.graph, self._width = graph, width
+        self.graph, self._kept, self._width = graph, kept, width
         everybody = frozenset(intent.id for intent in graph.intents)
         number = {condition.id: k for k, condition in enumerate(graph.conditions)}
         self._owners = {
@@ -184,10 +187,15 @@ class _Committed(AttackRules):
 
     def usable(self, state: int) -> list[tuple[Exploit, int]]:
         """List what whoever has come here may go on with."""
-        left = self._everybody
+        ways: list[frozenset[str]] = []  # those gone so far, each with whom it may be of
         for bit, its in self._private:
-            if state & bit and left & its:
-                left &= its
+            if state & bit:
+                fitting = next((k for k, way in enumerate(ways) if way & its), None)
+                if fitting is not None:
+                    ways[fitting] &= its
+                elif len(ways) < self._kept:
+                    ways.append(its)
+        left = frozenset().union(*ways) if ways else self._everybody
         return [(e, c) for e, c in super().usable(state) if self._owners[e.id] & left][: self._width]
 
     def size(self, state: int) -> tuple[int, int]:

@@ -120,12 +120,7 @@ def _above(net: Net, proofs: Sequence[PartProof]) -> _Found:
         found = verify(claim)
         certificates.append(found)
         its_faults += found.faults
-        if (
-            proof.per_intent.shape != found.per_intent.shape
-            or not (
-                proof.per_intent >= found.per_intent - found.upper_allowance - ALLOWED * np.abs(found.per_intent)
-            ).all()
-        ):
+        if not found.faults and not _promised(proof, found):
             its_faults.append("promises an intent less than was found")
         faults += [f"part {k + 1}: {fault}" for fault in its_faults]
     if faults:
@@ -134,6 +129,13 @@ def _above(net: Net, proofs: Sequence[PartProof]) -> _Found:
     allowance = fsum(c.upper_allowance for c in certificates)
     upper = sum_up([c.upper for c in certificates])
     return _Found([], upper, allowance + abs(upper) * ALLOWED * len(proofs), by_intent)
+
+
+def _promised(proof: PartProof, found: Certificate) -> bool:
+    """Tell whether a part's promises are no better than what was found."""
+    off = found.upper_allowance + ALLOWED * np.abs(found.per_intent)
+    fits = proof.per_intent.shape == found.per_intent.shape
+    return fits and bool((proof.per_intent >= found.per_intent - off).all())
 
 
 def _with_tolls(net: Net, proof: PartProof, full: Terms) -> tuple[list[str], Terms]:

@@ -55,16 +55,26 @@ def gathered(
                 if n == 0:
                     ways = more
                     continue
-                single = _single(net, names, more)
+                kept = 1 if best is None else best[0].kept
+                single = replace(_single(net, names, more), kept=kept)
                 if (its_size := _fits(net, single, size, deadline)) is not None:
                     best, ways = (single, its_size), more
         if n == 0:
-            best = _first(net, names, ways, size, deadline)
+            best = _freest(net, _single(net, names, ways), size, deadline) or _first(net, names, ways, size, deadline)
             if best is None or any(len(bundle) > 1 for bundle in best[0].bundles):
                 return best
         if deadline.passed:
             break
     return best
+
+
+def _freest(net: Net, group: Group, size: Size, deadline: Deadline) -> tuple[Group, Size] | None:
+    """Return a group with as many private ways beside each other as fit."""
+    for kept in range(len(group.intents), 0, -1):
+        freer = replace(group, kept=kept)
+        if (its_size := _fits(net, freer, size, deadline)) is not None:
+            return freer, its_size
+    return None
 
 
 def _first(
@@ -86,7 +96,7 @@ def _split(net: Net, group: Group, found: Size, size: Size, deadline: Deadline) 
         owners = dict(zip(group.bundles, group.owners, strict=True))
         its = owners.pop(bundle)
         owners |= {(name,): its for name in bundle}
-        finer = Group(group.intents, tuple(owners), tuple(owners.values()), group.width)
+        finer = replace(group, bundles=tuple(owners), owners=tuple(owners.values()))
         if (its_size := _fits(net, finer, size, deadline)) is not None:
             group, found = finer, its_size
     return group, found

@@ -12,15 +12,17 @@ before it, so the time limit holds up to the length of one step.
 from collections.abc import Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, sqrt
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.above import Above
 from ncirl.attack_graphs.guarded.below import Below
+from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.jobs import Job, Pace, Solved, solve_all
 from ncirl.attack_graphs.guarded.limits import Deadline, Size
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.solution import GuardedSolution, assembled
 from ncirl.errors import InputError
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
@@ -140,9 +142,10 @@ class _Search:
         jobs = list(jobs)
         share = min(share, self.deadline.left)
         fitting: list[Job] = []
+        work = sum(sqrt(job.work) for job in jobs)
         for job in jobs:
             overhead = self.pace.overhead(job.work)
-            seconds = max(share / len(jobs), LEAST, 1.5 * overhead)
+            seconds = max(share * sqrt(job.work) / work, LEAST, 1.5 * overhead)
             if seconds + overhead <= self.deadline.left or (self.above.bound == inf and not fitting):
                 fitting.append(replace(job, seconds=seconds))
         for solved in solve_all(self.net, fitting, self.settings.executor):
@@ -163,22 +166,23 @@ class _Search:
 
     def _refined(self) -> Status:
         """Solve again, more exactly, what was solved least exactly."""
+        done: set[Part | Group] = set()  # what gains nothing by it
         while not self.deadline.passed:
             loose = [(s.upper - s.lower, s) for s in self.above.best()]
             loose += [(weight * (s.upper - s.lower), s) for weight, s in self.below.best()]
+            loose = [(slack, s) for slack, s in loose if s.job.what not in done]
             slack, worst = max(loose, key=lambda found: found[0], default=(0.0, None))
             if worst is None or slack <= FINE * self.target / max(len(loose), 1):
                 return Status.FINISHED
-            gap = FINE * (worst.upper - worst.lower)
-            seconds = 3 * worst.job.seconds
             overhead = self.pace.overhead(worst.job.work)
             if self.deadline.left < 2 * overhead + LEAST:
                 return Status.TIME_LIMIT
-            job = replace(worst.job, gap=gap, relative_gap=0.0, seconds=min(seconds, self.deadline.left - overhead))
+            seconds = min(3 * worst.job.seconds, self.deadline.left - overhead)
+            job = replace(worst.job, gap=FINE * (worst.upper - worst.lower), relative_gap=0.0, seconds=seconds)
             for solved in solve_all(self.net, [job], self.settings.executor):
                 self._take(solved)
                 if solved.upper - solved.lower > 0.9 * (worst.upper - worst.lower):
-                    return Status.FINISHED
+                    done.add(job.what)
             if self.is_done():
                 return Status.GAP_REACHED
         return Status.TIME_LIMIT

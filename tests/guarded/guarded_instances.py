@@ -111,7 +111,7 @@ def random_groups(net: Net, rng: np.random.Generator) -> list[Group]:
         if rng.random() < 0.5:
             owners = tuple(tuple(name for name in intents if rng.random() < 0.6) for _ in bundles)
         width = int(rng.integers(1, 4)) if rng.random() < 0.3 else None
-        groups.append(Group(intents, tuple(bundles), owners, width))
+        groups.append(Group(intents, tuple(bundles), owners, int(rng.integers(1, 3)), width))
     return groups
 
 
