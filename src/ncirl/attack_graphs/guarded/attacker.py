@@ -8,7 +8,6 @@ so what it meant to attempt is then drawn as it was chosen.
 
 from collections.abc import Sequence
 from math import prod
-from typing import TypeVar
 
 import numpy as np
 
@@ -21,9 +20,8 @@ from ncirl.playbook.play import PlaybookAttacker
 from ncirl.playbook.playbook import AttackerPlaybook
 from ncirl.strategies.strategy import Memory
 
-__all__ = ["AttackerAtPlay", "GroupAttacker", "GuardedAttacker"]
+__all__ = ["GroupAttacker", "GuardedAttacker"]
 
-T = TypeVar("T")
 Place = tuple[State, Memory]  # the state of the bundled game, timed, and the node
 Chances = FloatArray  # [θ] of the group
 
@@ -167,34 +165,3 @@ class GuardedAttacker:
         spread: FloatArray = np.zeros(len(self.net.intents))
         spread[group.intents] = chances
         return spread
-
-
-class AttackerAtPlay:
-    """An attacker of the whole graph that draws what it does; nothing is listed."""
-
-    def __init__(
-        self, net: Net, groups: Sequence[GroupAttacker], intent: str, rng: int | np.random.Generator = 0
-    ) -> None:
-        self.net, self._rng, self.held = net, np.random.default_rng(rng), net.start
-        theta = net.intents.index(intent)
-        self._group = next((group for group in groups if theta in group.intents), None)
-        self._column = self._group.intents.index(theta) if self._group is not None else 0
-        self._place = self._drawn(self._group.begin()) if self._group is not None else None
-
-    def act(self) -> Ids:
-        """Draw what to attempt now: ids of exploits of the whole graph."""
-        if self._group is None or self._place is None:
-            return frozenset()
-        return self._drawn(self._group.policy(self._place, self.held))
-
-    def observe(self, attempted: Ids, blocked: Ids, enabled: Ids, alerts: Ids = frozenset()) -> None:
-        """Go on after a stage."""
-        after = self.held | self.net.mask(enabled)
-        if self._group is not None and self._place is not None:
-            seen = Seen(self.held, after, attempted, blocked, alerts)
-            self._place = self._drawn(self._group.after(self._place, seen))
-        self.held = after
-
-    def _drawn(self, law: Sequence[tuple[T, Chances]]) -> T:
-        chances = np.array([chances[self._column] for _, chances in law])
-        return law[int(self._rng.choice(len(law), p=chances / chances.sum()))][0]

@@ -24,15 +24,15 @@ import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.coins import signals, subsets
-from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.relaxed import Choices, Relaxed
+from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, Words
+from ncirl.attack_graphs.guarded.waves import Choices
 from ncirl.model.stage import Outcome
 from ncirl.playbook.play import PlaybookDefender
 from ncirl.playbook.playbook import DefenderPlaybook
 from ncirl.strategies.strategy import Memory
 
-__all__ = ["DefenderAtPlay", "GuardedDefender", "PartDefender"]
+__all__ = ["GuardedDefender", "PartDefender"]
 
 T = TypeVar("T")
 Place = tuple[State, Memory]  # where a part stands: the state of its timed game, and the node
@@ -205,58 +205,6 @@ class GuardedDefender:
         assert isinstance(memory, tuple)
         seen = self.words.seen(state, None, d, i)
         return _side_by_side([part.after(place, seen) for part, place in zip(self.parts, memory, strict=True)])
-
-
-class DefenderAtPlay:
-    """A defender of the whole graph that draws what it does; nothing is listed.
-
-    Parameters
-    ----------
-    net : Net
-        The graph.
-    parts : sequence of PartDefender
-        Its defence.
-    rng : int or Generator
-        Where its draws come from.
-    """
-
-    def __init__(self, net: Net, parts: Sequence[PartDefender], rng: int | np.random.Generator = 0) -> None:
-        self.net, self.parts, self._rng = net, tuple(parts), np.random.default_rng(rng)
-        self.held = net.start
-        self._places = [self._drawn(part.begin()) for part in self.parts]
-
-    def act(self) -> Ids:
-        """Draw what to block now: ids of exploits of the whole graph."""
-        laws = [part.blocks(place, self.held) for part, place in zip(self.parts, self._places, strict=True)]
-        return frozenset().union(*(self._drawn(law) for law in laws))
-
-    def likely(self) -> dict[str, float]:
-        """Return how likely each guard is set now, those that may be."""
-        chances: dict[str, float] = {}
-        for part, place in zip(self.parts, self._places, strict=True):
-            for ids, chance in part.blocks(place, self.held):
-                for name in ids:
-                    chances[name] = chances.get(name, 0.0) + chance
-        return chances
-
-    def observe(
-        self,
-        attempted: Iterable[str] | None,
-        blocked: Iterable[str],
-        enabled: Iterable[str],
-        alerts: Iterable[str] = (),
-    ) -> None:
-        """Go on after a stage: what was tried (None where it is not seen), blocked, newly enabled, and heard."""
-        after = self.held | self.net.mask(enabled)
-        tried = None if attempted is None else frozenset(attempted)
-        seen = Seen(self.held, after, tried, frozenset(blocked), frozenset(alerts))
-        moved = [part.after(place, seen) for part, place in zip(self.parts, self._places, strict=True)]
-        self._places = [self._drawn(law) for law in moved]
-        self.held = after
-
-    def _drawn(self, law: Sequence[tuple[T, float]]) -> T:
-        chances = np.array([chance for _, chance in law])
-        return law[int(self._rng.choice(len(law), p=chances / chances.sum()))][0]
 
 
 def _side_by_side(laws: Sequence[Sequence[tuple[T, float]]]) -> list[tuple[tuple[T, ...], float]]:

@@ -9,13 +9,14 @@ import numpy as np
 
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.guarded.attacker import AttackerAtPlay, GroupAttacker, GuardedAttacker
+from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.check import GuardedCertificate, sum_down, sum_up, verify_guarded
-from ncirl.attack_graphs.guarded.defender import DefenderAtPlay, GuardedDefender, PartDefender
+from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
 from ncirl.attack_graphs.guarded.jobs import Solved
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
+from ncirl.attack_graphs.guarded.play import AttackerAtPlay, DefenderAtPlay
 from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, bundle_numbers, tolls_of
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Words
