@@ -1,5 +1,6 @@
 """From below: all intents in one game, and one game for each, climbing from one way each to as many as fit."""
 
+from itertools import product
 from math import inf
 
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group
@@ -26,7 +27,7 @@ class Below:
         if 1 < len(able) <= MOST_GROUPS:
             self.divisions.append([[t] for t in able])
         self.solved: dict[tuple[str, ...], list[tuple[float, Solved]]] = {}
-        self._last: dict[tuple[str, ...], Group] = {}
+        self._met: set[Group] = set()
 
     @property
     def bound(self) -> float:
@@ -51,10 +52,10 @@ class Below:
         for n, division in enumerate(self.divisions):
             if -inf < totals[n] < BEHIND * max(totals) and size.states > 100:
                 continue
-            for intents in division:
-                found = gathered(self.net, intents, size, deadline)
-                if found is not None and self._last.get(found[0].intents) != found[0]:
-                    self._last[found[0].intents] = found[0]
+            for intents, private in product(division, (1, len(self.net.intents))):
+                found = gathered(self.net, intents, size, deadline, private) if private <= len(intents) else None
+                if found is not None and found[0] not in self._met:
+                    self._met.add(found[0])
                     jobs.append(Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(intents))))
         return jobs
 

@@ -195,7 +195,7 @@ class _Committed(AttackRules):
                     ways[fitting] &= its
                 elif len(ways) < self._kept:
                     ways.append(its)
-        left = frozenset().union(*ways) if ways else self._everybody
+        left = frozenset().union(*ways) if len(ways) >= self._kept else self._everybody
         return [(e, c) for e, c in super().usable(state) if self._owners[e.id] & left][: self._width]
 
     def size(self, state: int) -> tuple[int, int]:

@@ -1,26 +1,27 @@
 r"""Which ways: gather exploits for a group of intents while the bundled game stays small.
 
-One way per intent, then more: the next cheapest when what is used already weighs more. As long as the restricted game
-fits, exploits stay single. Where not even one way each does, exploits that become usable together are bundled, at first
-those that lead to no other bundle than the rest of them: same depth, needed by the same intents.
+One way per intent, then more: one that other intents go as well, the cheapest, and the next cheapest when what is used
+already weighs more. As long as the restricted game fits, exploits stay single. Where not even one way each does,
+exploits that become usable together are bundled, at first those that lead to no other bundle than the rest of them:
+same depth, needed by the same intents.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from ncirl.attack_graphs.guarded.bundles import Bundle, Bundled, Group, group_faults
 from ncirl.attack_graphs.guarded.limits import Deadline, Size, counted
-from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.ways import best_way, weights
+from ncirl.attack_graphs.guarded.net import Net, bits
+from ncirl.attack_graphs.guarded.ways import best_way, cheapest, unfolded, weights
 
 __all__ = ["gathered"]
 
-WAYS = 5
+WAYS = 7
+SHARED = 0.5  # weight of an exploit that others use: who goes the same way is not told apart
 PENALTY = 0.15  # added to the weight of an exploit each time it is used
 
 
 def gathered(
-    net: Net, intents: list[int], size: Size, deadline: Deadline, first: Iterable[int] = ()
+    net: Net, intents: list[int], size: Size, deadline: Deadline, private: int = 1
 ) -> tuple[Group, Size] | None:
     """Return a group for `intents` and how large its game is; None where no bundling is small enough.
 
@@ -34,8 +35,8 @@ def gathered(
         What the game must keep within.
     deadline : Deadline
         When to stop gathering.
-    first : iterable of int
-        Exploits to try beside the first ways.
+    private : int
+        How many private ways to go beside each other at most.
     """
     names = tuple(net.intents[t] for t in intents)
     ways = {t: set[int]() for t in intents}
@@ -48,7 +49,7 @@ def gathered(
         for t in intents:
             for goal in (c for c in net.goals() if net.rewards[c, t] > 0):
                 reward = float(net.rewards[goal, t])
-                way = best_way(net, goal, reward, weights(net, reward, dearer[t]), deadline)
+                way = _way(net, goal, reward, n, dearer[t], [ways[other] for other in intents if other != t], deadline)
                 for k in way:
                     dearer[t][k] = dearer[t].get(k, 0.0) + PENALTY
                 more = {**ways, t: ways[t] | way}
@@ -60,7 +61,8 @@ def gathered(
                 if (its_size := _fits(net, single, size, deadline)) is not None:
                     best, ways = (single, its_size), more
         if n == 0:
-            best = _freest(net, _single(net, names, ways), size, deadline) or _first(net, names, ways, size, deadline)
+            single = replace(_single(net, names, ways), kept=private)
+            best = _freest(net, single, size, deadline) or _first(net, names, ways, size, deadline)
             if best is None or any(len(bundle) > 1 for bundle in best[0].bundles):
                 return best
         if deadline.passed:
@@ -68,9 +70,28 @@ def gathered(
     return best
 
 
+def _way(
+    net: Net,
+    goal: int,
+    reward: float,
+    n: int,
+    dearer: dict[int, float],
+    others: list[set[int]],
+    deadline: Deadline,
+) -> set[int]:
+    """Return the n-th way to a goal: the best, one that others go, the cheapest, then ones that are new."""
+    weight = weights(net, reward, dearer if n > 2 else None)
+    if n == 0:
+        return best_way(net, goal, reward, weight, deadline)
+    if n == 1:
+        for k in set().union(*others):
+            weight[k] *= SHARED
+    return unfolded(net, goal, cheapest(net, weight))
+
+
 def _freest(net: Net, group: Group, size: Size, deadline: Deadline) -> tuple[Group, Size] | None:
     """Return a group with as many private ways beside each other as fit."""
-    for kept in range(len(group.intents), 0, -1):
+    for kept in range(group.kept, 0, -1):
         freer = replace(group, kept=kept)
         if (its_size := _fits(net, freer, size, deadline)) is not None:
             return freer, its_size
@@ -104,7 +125,8 @@ def _split(net: Net, group: Group, found: Size, size: Size, deadline: Deadline) 
 
 def _single(net: Net, names: tuple[str, ...], ways: dict[int, set[int]]) -> Group:
     used = sorted(set().union(*ways.values()))
-    return Group(names, tuple((net.exploits[k].id,) for k in used), tuple(_owners(net, k, ways) for k in used))
+    owners = _owners(net, used, list(ways))
+    return Group(names, tuple((net.exploits[k].id,) for k in used), tuple(owners[k] for k in used))
 
 
 def _bundled(net: Net, names: tuple[str, ...], ways: dict[int, set[int]], certain: bool = False) -> Group:
@@ -127,12 +149,30 @@ def _bundled(net: Net, names: tuple[str, ...], ways: dict[int, set[int]], certai
         needing = tuple(t for t, way in ways.items() if k in way)
         bundles.setdefault((level[k], needing, k if apart else -1), []).append(k)
     found: list[Bundle] = [tuple(net.exploits[k].id for k in members) for members in bundles.values()]
-    return Group(names, tuple(found), tuple(_owners(net, members[0], ways) for members in bundles.values()))
+    return Group(names, tuple(found), tuple(_wanting(net, members[0], ways) for members in bundles.values()))
 
 
-def _owners(net: Net, k: int, ways: dict[int, set[int]]) -> tuple[str, ...]:
+def _wanting(net: Net, k: int, ways: dict[int, set[int]]) -> tuple[str, ...]:
     """Name the intents on whose ways an exploit is."""
     return tuple(net.intents[t] for t, way in ways.items() if k in way)
+
+
+def _owners(net: Net, used: list[int], intents: list[int]) -> dict[int, tuple[str, ...]]:
+    """Name, for each exploit used, the intents to whose goals it leads by exploits used."""
+    makers: dict[int, list[int]] = {}
+    for k in used:
+        makers.setdefault(net.result[k], []).append(k)
+    found: dict[int, list[str]] = {k: [] for k in used}
+    for t in intents:
+        rest = [c for c in net.goals() if net.rewards[c, t] > 0]
+        seen = set(rest)
+        while rest:
+            for k in makers.get(rest.pop(), ()):
+                found[k].append(net.intents[t])
+                fresh = [c for c in bits(net.needs[k]) if c not in seen]
+                seen.update(fresh)
+                rest += fresh
+    return {k: tuple(names) for k, names in found.items()}
 
 
 def _fits(net: Net, group: Group, size: Size, deadline: Deadline) -> Size | None:

@@ -29,7 +29,7 @@ from ncirl.solution import Progress, ProgressCallback, Stats, Status
 
 __all__ = ["Guarded"]
 
-RUNGS = ((0, 4), (24, 4), (80, 5), (240, 6), (500, 6), (1000, 7))  # states, width
+RUNGS = ((0, 4), (24, 4), (80, 5), (240, 6), (500, 6), (1000, 7), (2400, 7))  # states, width
 PAIRS = 40  # of actions per state, on average
 MORE_PAIRS = 2_000
 LEAST = 0.3  # seconds that a game gets
