@@ -5,7 +5,7 @@ from math import inf
 
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.check import sum_down
-from ncirl.attack_graphs.guarded.gather import gathered
+from ncirl.attack_graphs.guarded.gather import Pool, gathered
 from ncirl.attack_graphs.guarded.grow import works
 from ncirl.attack_graphs.guarded.jobs import Job, Solved
 from ncirl.attack_graphs.guarded.limits import Deadline, Size
@@ -21,7 +21,7 @@ class Below:
     """The best groups so far."""
 
     def __init__(self, net: Net) -> None:
-        self.net = net
+        self.net, self.pool = net, Pool(net)
         able = [t for t in range(len(net.intents)) if any(net.rewards[c, t] > 0 for c in net.goals())]
         self.divisions: list[list[list[int]]] = [[able]] if able else [[]]
         if 1 < len(able) <= MOST_GROUPS:
@@ -53,7 +53,7 @@ class Below:
             if -inf < totals[n] < BEHIND * max(totals) and size.states > 100:
                 continue
             for intents, private in product(division, (1, len(self.net.intents))):
-                found = gathered(self.net, intents, size, deadline, private) if private <= len(intents) else None
+                found = gathered(self.pool, intents, size, deadline, private) if private <= len(intents) else None
                 if found is not None and found[0] not in self._met:
                     self._met.add(found[0])
                     jobs.append(Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(intents))))

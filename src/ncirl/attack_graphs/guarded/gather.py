@@ -13,22 +13,55 @@ from ncirl.attack_graphs.guarded.limits import Deadline, Size, counted
 from ncirl.attack_graphs.guarded.net import Net, bits
 from ncirl.attack_graphs.guarded.ways import best_way, cheapest, unfolded, weights
 
-__all__ = ["gathered"]
+__all__ = ["Pool", "gathered"]
 
+FEW = 400  # exploits of a graph that may fit whole
 WAYS = 7
 SHARED = 0.5  # weight of an exploit that others use: who goes the same way is not told apart
 PENALTY = 0.15  # added to the weight of an exploit each time it is used
 
 
+class Pool:
+    """The ways of each intent, worked out once: the best, one that others go, the cheapest, then ones that are new."""
+
+    def __init__(self, net: Net) -> None:
+        self.net = net
+        self._found: dict[tuple[int, int], list[set[int]]] = {}
+        self._dearer: dict[int, dict[int, float]] = {}
+
+    def nth(self, t: int, n: int, deadline: Deadline) -> list[set[int]]:
+        """Return the n-th way of an intent to each of its goals."""
+        if (t, n) not in self._found:
+            self._found[t, n] = [self._way(t, goal, n, deadline) for goal in self._goals(t)]
+            dearer = self._dearer.setdefault(t, {})
+            for k in set().union(*self._found[t, n]):
+                dearer[k] = dearer.get(k, 0.0) + PENALTY
+        return self._found[t, n]
+
+    def _goals(self, t: int) -> list[int]:
+        return [c for c in self.net.goals() if self.net.rewards[c, t] > 0]
+
+    def _way(self, t: int, goal: int, n: int, deadline: Deadline) -> set[int]:
+        reward = float(self.net.rewards[goal, t])
+        weight = weights(self.net, reward, self._dearer.get(t) if n > 2 else None)
+        if n == 0:
+            return best_way(self.net, goal, reward, weight, deadline)
+        if n == 1:
+            others = [way for (other, m), found in self._found.items() if m == 0 and other != t for way in found]
+            for k in set().union(*others):
+                weight[k] *= SHARED
+        return unfolded(self.net, goal, cheapest(self.net, weight))
+
+
 def gathered(
-    net: Net, intents: list[int], size: Size, deadline: Deadline, private: int = 1
+    pool: Pool, intents: list[int], size: Size, deadline: Deadline, private: int = 1
 ) -> tuple[Group, Size] | None:
     """Return a group for `intents` and how large its game is; None where no bundling is small enough.
 
     Parameters
     ----------
-    net : Net
-        The graph.
+    pool : Pool
+        The ways there are.
     intents : list of int
         Who plays together.
     size : Size
@@ -38,28 +71,23 @@ def gathered(
     private : int
         How many private ways to go beside each other at most.
     """
+    net = pool.net
     names = tuple(net.intents[t] for t in intents)
     ways = {t: set[int]() for t in intents}
-    dearer: dict[int, dict[int, float]] = {t: {} for t in intents}
     best: tuple[Group, Size] | None = None
     everything = Group(names, tuple((e.id,) for e in net.exploits))
-    if len(net.exploits) <= 400 and (its_size := _fits(net, everything, size, deadline)) is not None:
+    if len(net.exploits) <= FEW and (its_size := _fits(net, everything, size, deadline)) is not None:
         return everything, its_size
     for n in range(WAYS):
         for t in intents:
-            for goal in (c for c in net.goals() if net.rewards[c, t] > 0):
-                reward = float(net.rewards[goal, t])
-                way = _way(net, goal, reward, n, dearer[t], [ways[other] for other in intents if other != t], deadline)
-                for k in way:
-                    dearer[t][k] = dearer[t].get(k, 0.0) + PENALTY
+            for way in pool.nth(t, n, deadline):
                 more = {**ways, t: ways[t] | way}
                 if n == 0:
                     ways = more
-                    continue
-                kept = 1 if best is None else best[0].kept
-                single = replace(_single(net, names, more), kept=kept)
-                if (its_size := _fits(net, single, size, deadline)) is not None:
-                    best, ways = (single, its_size), more
+                elif best is not None and not way <= ways[t]:
+                    single = replace(_single(net, names, more), kept=best[0].kept)
+                    if (its_size := _fits(net, single, size, deadline)) is not None:
+                        best, ways = (single, its_size), more
         if n == 0:
             single = replace(_single(net, names, ways), kept=private)
             best = _freest(net, single, size, deadline) or _first(net, names, ways, size, deadline)
@@ -68,25 +96,6 @@ def gathered(
         if deadline.passed:
             break
     return best
-
-
-def _way(
-    net: Net,
-    goal: int,
-    reward: float,
-    n: int,
-    dearer: dict[int, float],
-    others: list[set[int]],
-    deadline: Deadline,
-) -> set[int]:
-    """Return the n-th way to a goal: the best, one that others go, the cheapest, then ones that are new."""
-    weight = weights(net, reward, dearer if n > 2 else None)
-    if n == 0:
-        return best_way(net, goal, reward, weight, deadline)
-    if n == 1:
-        for k in set().union(*others):
-            weight[k] *= SHARED
-    return unfolded(net, goal, cheapest(net, weight))
 
 
 def _freest(net: Net, group: Group, size: Size, deadline: Deadline) -> tuple[Group, Size] | None:
