@@ -57,7 +57,7 @@ class Guarded:
     Examples
     --------
     >>> from ncirl.games.office import office_graph
-    >>> solution = Guarded(relative_gap=0.05, time_limit=20).run(office_graph())
+    >>> solution = Guarded(relative_gap=0.3, time_limit=20).run(office_graph())
     >>> solution.lower <= solution.upper, solution.verify().holds
     (True, True)
     """
