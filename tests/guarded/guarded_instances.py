@@ -101,7 +101,7 @@ def random_groups(net: Net, rng: np.random.Generator) -> list[Group]:
             continue
         chosen = [e.id for e in net.exploits if rng.random() < 0.8] or [net.exploits[0].id]
         bundles: list[tuple[str, ...]] = [(name,) for name in chosen]
-        for _ in range(3):  # try to join two at a time
+        for _ in range(8):  # try to join two at a time
             if len(bundles) > 1:
                 i, j = sorted(rng.choice(len(bundles), size=2, replace=False).tolist())
                 joined = [b for m, b in enumerate(bundles) if m not in (i, j)] + [bundles[i] + bundles[j]]

@@ -1,5 +1,6 @@
 """Tolls, cuts and ways against brute force on random small graphs; the relaxed game against the game itself."""
 
+from dataclasses import replace
 from itertools import combinations
 from math import inf
 
@@ -8,11 +9,15 @@ import pytest
 from guarded_instances import random_graph
 
 import ncirl
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker
+from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.limits import Deadline, Size, counted
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.attack_graphs.guarded.seen import Words
 from ncirl.attack_graphs.guarded.tolls import toll
 from ncirl.attack_graphs.guarded.ways import best_way, weights
 
@@ -95,3 +100,33 @@ def test_a_deadline_that_has_passed_ends_counting() -> None:
     assert counted(Relaxed(net, part, terms(net, [part])[0]), Size(10**6, 10**9), Deadline(0.0)) is None
     with pytest.raises(AttributeError):
         Deadline(0.0).seconds = 1.0  # type: ignore[misc]
+
+
+def test_a_bundle_is_stopped_for_the_price_of_its_cheapest_member() -> None:
+    graph = AttackGraph(
+        conditions=(Condition("out", initial=True), Condition("badge"), Condition("code"), Condition("vault")),
+        exploits=(
+            Exploit("steal", ("out",), "badge", 1.0, 0.02, 0.01),
+            Exploit("spy", ("out",), "code", 0.9, 0.03, 1.0),
+            Exploit("enter", ("badge", "code"), "vault", 1.0, 0.0, 1.0),
+        ),
+        intents=(Intent("thief", 1.0, {"vault": 1.0, "code": 0.1, "badge": 0.2}),),
+        discount=0.9,
+    )
+    group = Group(("thief",), (("steal", "spy"), ("enter",)))
+    net, words = Net(graph), Words(graph)
+    bundled = Bundled(net, group)
+    bundle = bundled.graph.exploits[0]
+    assert bundle.success == pytest.approx(0.9)
+    assert (bundle.attack_cost, bundle.block_cost) == (pytest.approx(0.05), 0.01)
+    assert bundled.graph.intents[0].rewards[bundle.result] == pytest.approx(0.3)
+    solved = ncirl.solve(bundled.game(), ncirl.Certified(gap=1e-6))
+    lifted = GuardedAttacker(net, [GroupAttacker(bundled, solved.attacker_playbook)], words)
+    secured = ncirl.best_response_to_attacker(words.game, lifted)
+    assert secured.value >= solved.lower - secured.error - 1e-9
+    dearer = (
+        bundled.graph.exploits[0].block_cost + 1.0
+    )  # were both to be paid for, more would be claimed than is secured
+    exploits = (replace(bundle, block_cost=dearer), *bundled.graph.exploits[1:])
+    claimed = ncirl.solve(replace(bundled.graph, exploits=exploits).game(), ncirl.Certified(gap=1e-6))
+    assert claimed.lower > secured.value + 1e-3
