@@ -110,7 +110,7 @@ def solve(
         _print(data)
 
 
-def _solved(game: Game, settings: Solver[Solution], progress: ProgressCallback) -> Solution:
+def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback) -> Solution:
     from ncirl.solvers.certified.certified import Certified
 
     if not isinstance(settings, Certified):
@@ -150,7 +150,7 @@ def _warn_of_size(graph: AttackGraph) -> None:
         complain(f"this may take very long or run out of memory: {advice}")
 
 
-def solver_named(name: str, options: Mapping[str, object]) -> Solver[Solution]:
+def solver_named(name: str, options: Mapping[str, object]) -> Solver[Game, Solution]:
     """Make a solver with the options that were given."""
     module, kind = SOLVERS[name]
     made: Any = getattr(import_module(module), kind)
@@ -160,7 +160,7 @@ def solver_named(name: str, options: Mapping[str, object]) -> Solver[Solution]:
     for option in given.keys() - {field.name for field in fields(made)}:
         said = "cannot stop early" if option == "time_limit" else "has no such setting"
         raise InputError(f"--{option.replace('_', '-')}: solver {name} {said}; leave it out")
-    settings: Solver[Solution] = made(**given)
+    settings: Solver[Game, Solution] = made(**given)
     return settings
 
 

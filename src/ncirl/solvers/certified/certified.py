@@ -28,6 +28,7 @@ of the largest.
 
 import time
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -55,6 +56,14 @@ __all__ = ["Certified", "activities"]
 PATIENCE = 50  # turns without progress before giving up
 REPORT_EVERY = 0.5  # seconds
 LARGEST_DISCOUNT = 0.999999  # beyond it a stage counts for less than the accuracy of a linear program
+
+
+class HasGame(Protocol):
+    """What has a game, such as an attack graph."""
+
+    def game(self) -> Game:
+        """Return the game."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -85,9 +94,10 @@ class Certified:
     time_limit: float | None = None
     width: int = 8
 
-    def run(self, game: Game, *, progress: ProgressCallback | None = None) -> CertifiedSolution:
-        """Solve `game`; use `ncirl.solve` instead of calling this."""
+    def run(self, game: Game | HasGame, *, progress: ProgressCallback | None = None) -> CertifiedSolution:
+        """Solve a game, or that of an attack graph; use `ncirl.solve` instead of calling this."""
         began = time.perf_counter()
+        game = game if isinstance(game, Game) else game.game()
         self._check(game)
         timed = game.timed()
         merged = quotient(timed)
