@@ -194,3 +194,10 @@ def test_what_a_graph_calls_like_a_bundle_is_something_else() -> None:
     found = proved(graph, [Part((prize,), ("a", "b", "a + b"))], [Group(("t",), (("a", "b"), ("a + b",)))])
     assert found.lower <= found.upper < 0.01
     assert verify_guarded(found).holds
+
+
+def test_what_a_graph_calls_like_an_option_is_something_else() -> None:
+    ids = ("inject", "any way to web")
+    twice = tuple(Exploit(name, ("out",), "web", 0.5, 0.02, 0.05) for name in ids)
+    graph = replace(GRAPH, exploits=(*twice, *GRAPH.exploits[2:]))
+    assert verify_guarded(proved(graph, [Part(("boss", "vault"), ("any way to web",), ("web",))], [])).holds

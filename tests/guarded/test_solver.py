@@ -145,6 +145,19 @@ def test_tolls_that_time_cut_short_are_tolls() -> None:
     assert hasty.upper >= Guarded(relative_gap=0.0, time_limit=2).run(graph).upper
 
 
+def test_what_is_dreaded_counts_where_everything_is_guarded() -> None:
+    """The way to y leads through x, which costs more than y pays: nobody goes it."""
+    graph = AttackGraph(
+        conditions=(Condition("s", initial=True), Condition("x"), Condition("y")),
+        exploits=(Exploit("a", ("s",), "x", 0.5, 0.05, 0.1), Exploit("b", ("x",), "y", 0.7, 0.05, 0.2)),
+        intents=(Intent("t", 1.0, {"y": 1.0, "x": -2.0}),),
+        discount=0.9,
+    )
+    found = Guarded(relative_gap=0.0, time_limit=10).run(graph)
+    assert found.upper == pytest.approx(0.0, abs=1e-9)
+    assert found.verify().holds
+
+
 def test_settings_are_checked() -> None:
     with pytest.raises(ncirl.InputError, match="time_limit"):
         Guarded(time_limit=0).run(office_graph())

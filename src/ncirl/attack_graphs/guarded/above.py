@@ -87,6 +87,8 @@ class Above:
             whole = len(division) == 1
             part, its_size = grown(self.net, self.flow, goals, taken, size, width, share, time, everything=whole)
             taken |= set(part.guards)
+            if whole:
+                part = replace(part, goals=(*part.goals, *(self.net.conditions[c] for c in self.net.burdens())))
             parts.append(part)
             sizes.append(its_size)
         self.is_whole |= len(parts) == 1 and len(parts[0].guards) == len(self.net.guards)

@@ -23,13 +23,13 @@ attempted at a state.
 """
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import fsum, prod
 
 from ncirl.attack_graphs.coins import count_sets
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
-from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.net import Net, fresh
 from ncirl.attack_graphs.guarded.tolls import SHADE
 from ncirl.attack_graphs.names import listed
 from ncirl.attack_graphs.rules import AttackRules
@@ -117,7 +117,7 @@ class Bundled:
         self.class_of: dict[str, str] = {}
         for members in self.members:
             results = [e.result for e in members]
-            name = results[0] if len(results) == 1 else _fresh(f"all of {listed(results)}", net.number)
+            name = results[0] if len(results) == 1 else fresh(f"all of {listed(results)}", net.number)
             self.class_of |= dict.fromkeys(results, name)
         self.given = tuple(self.class_of[members[0].result] for members in self.members)
         held = [c for c in net.graph.conditions if c.initial]
@@ -150,7 +150,7 @@ class Bundled:
         if len(members) == 1:
             return replace(members[0], premises=needed)
         return Exploit(
-            _fresh(listed(e.id for e in members), self.net.place),
+            fresh(listed(e.id for e in members), self.net.place),
             needed,
             self.given[k],
             success=prod(e.success for e in members) * (1.0 - SHADE),
@@ -165,13 +165,6 @@ class Bundled:
                 rewards[name] = rewards.get(name, 0.0) + intent.rewards[result]
         mine = fsum(i.prior for i in self.net.graph.intents if i.id in self.group.intents)
         return Intent(intent.id, intent.prior / mine if mine > 0 else 1.0 / count, rewards)
-
-
-def _fresh(name: str, taken: Container[str]) -> str:
-    """Return a name that the graph gives to nothing: what is called alike would be taken for the same thing."""
-    while name in taken:
-        name += "'"
-    return name
 
 
 class _Committed(AttackRules):

@@ -138,7 +138,7 @@ def terms(net: Net, parts: Sequence[Part], deadline: Deadline | None = None) -> 
         used[dropped] = charge[dropped]
         left -= used
         found.append(Terms(worth, charge, futile))
-    left = np.maximum(left * (1.0 - SHADE) - SHADE, 0.0)
+    left = np.maximum(left - SHADE * (1.0 + net.attack_costs[:, None]), 0.0)  # more than rounding can have left
     for k, part in enumerate(parts):
         watched = [e for name in part.guards for e in net.guards[name].stops]
         if not part.tolled and watched:
