@@ -14,10 +14,18 @@ from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.check import GuardedCertificate, sum_down, sum_up, verify_guarded
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
 from ncirl.attack_graphs.guarded.jobs import Solved
+from ncirl.attack_graphs.guarded.limits import Deadline
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.play import AttackerAtPlay, DefenderAtPlay
-from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, bundle_numbers, tolls_of
+from ncirl.attack_graphs.guarded.proof import (
+    GroupProof,
+    GuardedProof,
+    PartProof,
+    bundle_numbers,
+    less_recorded,
+    tolls_of,
+)
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Words
 from ncirl.solution import Stats, Status
@@ -115,9 +123,10 @@ class GuardedSolution:
     @cached_property
     def _parts(self) -> list[PartDefender]:
         parts = [proof.part for proof in self.proof.parts]
+        tolling = Deadline(None if any(part.guards for part in parts) else 0.0)  # without guards nothing is charged
         return [
-            PartDefender(Relaxed(self._net, part, its_terms), proof.defender_playbook)
-            for part, its_terms, proof in zip(parts, terms(self._net, parts), self.proof.parts, strict=True)
+            PartDefender(Relaxed(self._net, proof.part, less_recorded(self._net, proof, its)), proof.defender_playbook)
+            for proof, its in zip(self.proof.parts, terms(self._net, parts, tolling), strict=True)
         ]
 
     @cached_property
