@@ -10,9 +10,10 @@ large asks `Limits.affords` and leaves it.
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from math import inf
 from pathlib import Path
+from typing import TypeVar
 
 from ncirl.errors import InputError, LimitError
 
@@ -24,6 +25,8 @@ LOOK_EVERY = 0.005  # seconds between two looks at the memory: no more than some
 STATM = "/proc/self/statm"  # pages: of the address space, and of those in memory
 UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+
+T = TypeVar("T")
 
 
 class Limits:
@@ -99,10 +102,19 @@ class Limits:
 
     def check(self, doing: str, count: int | None = None) -> None:
         """Raise `LimitError` if time is up or memory is full; `doing` and how many so far make its message."""
+        if self is UNLIMITED:
+            return
         if self.passed:
             raise LimitError("time", _so_far(doing, count), f"{self.seconds:.3g} s")
         if self.room < 0:
             raise LimitError("memory", _so_far(doing, count), megabytes(self.memory or 0))
+
+    def watch(self, steps: Iterable[T], doing: str, every: int = 1) -> Iterator[T]:
+        """Give what `steps` give, checked at every one of them, or at each of so many."""
+        for k, step in enumerate(steps):
+            if not k % every:
+                self.check(doing)
+            yield step
 
     def need(self, size: float, doing: str, count: int | None = None) -> None:
         """Raise `LimitError` if there is no room for so many bytes."""

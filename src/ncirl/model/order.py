@@ -4,8 +4,7 @@ State s points at s' when an outcome of s names s'. Components come successors f
 known when its turn comes. One without a cycle is a single state that never returns to itself: a one-shot game there.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 import networkx as nx
 
@@ -15,7 +14,7 @@ from ncirl.model.game import Game
 
 __all__ = ["components", "is_cyclic"]
 
-T = TypeVar("T")
+ORDERING = "putting the public states in order"
 
 
 def components(game: Game, limits: Limits = UNLIMITED) -> list[list[State]]:
@@ -35,24 +34,19 @@ def components(game: Game, limits: Limits = UNLIMITED) -> list[list[State]]:
 
 
 def _components(game: Game, limits: Limits) -> list[list[State]]:
-    def checked(steps: Iterable[T]) -> Iterator[T]:
-        for step in steps:
-            limits.check("putting the public states in order")
-            yield step
-
     states = game.explore(limits=limits)
     number = {state: i for i, state in enumerate(states)}
     graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(range(len(states)))
-    for i, state in checked(enumerate(states)):
+    for i, state in limits.watch(enumerate(states), ORDERING):
         graph.add_edges_from((i, number[o.state]) for o in game.stage(state).outcomes)
-    found = list(checked(nx.strongly_connected_components(graph)))
+    found = list(limits.watch(nx.strongly_connected_components(graph), ORDERING))
     part = {i: k for k, members in enumerate(found) for i in members}
     condensed: nx.DiGraph[int] = nx.DiGraph()
     condensed.add_nodes_from(range(len(found)))
-    for i, after in checked(graph.adjacency()):
+    for i, after in limits.watch(graph.adjacency(), ORDERING):
         condensed.add_edges_from((part[i], part[j]) for j in after if part[i] != part[j])
-    ordered = reversed(list(checked(nx.topological_sort(condensed))))
+    ordered = reversed(list(limits.watch(nx.topological_sort(condensed), ORDERING)))
     return [[states[i] for i in sorted(found[c])] for c in ordered]
 
 
