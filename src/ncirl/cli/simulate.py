@@ -180,7 +180,7 @@ def _check_known(option: str, name: str, choices: Sequence[str]) -> None:
 def _if_small(value: Callable[[], float]) -> float | None:
     try:
         return value()
-    except SizeError:
+    except (SizeError, MemoryError):
         return None
 
 

@@ -46,6 +46,8 @@ class AnsweringAttacker:
         How exactly worth is computed where play does not end.
     limit : int
         The most pairs of public state and defender's memory to look at.
+    limits : Limits
+        Of time and memory, while it looks.
 
     Raises
     ------
