@@ -82,10 +82,10 @@ class LimitError(SizeError):
         self.kind, self.doing, self.limit, self.remedies = kind, doing, limit, tuple(remedies)
         allowed = f"the time limit of {limit}" if kind == "time" else f"the memory of {limit} that it may use"
         allowed = allowed if limit else "the memory that the system gives"
-        more = [] if not limit else ["raise the limit" if kind == "time" else "allow it more"]
-        said = "; " + " or ".join([*more, *self.remedies]) if more or self.remedies else ""
+        ways = ["raise the limit" if kind == "time" else "allow it more", *self.remedies]
+        said = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])}, or {ways[-1]}"
         came = "it came while" if kind == "time" else "that ran out while"
-        super().__init__(f"no result within {allowed}: {came} {doing}{said}")
+        super().__init__(f"no result within {allowed}: {came} {doing}; {said}")
 
     def with_remedies(self, *remedies: str) -> "LimitError":
         """Return the same with more that may help."""

@@ -36,6 +36,7 @@ __all__ = [
     "complain",
     "finite",
     "limits_of",
+    "memory_of",
     "number",
     "print_facts",
     "print_graph",
@@ -151,10 +152,11 @@ def limits_of(seconds: float | None, memory: str | None) -> Limits:
     """Return the limits of a command, from now on."""
     if seconds is not None:
         check_seconds(seconds)
-    return Limits(seconds, default_memory() if memory is None else _bytes(memory))
+    return Limits(seconds, default_memory() if memory is None else memory_of(memory))
 
 
-def _bytes(memory: str) -> int:
+def memory_of(memory: str) -> int:
+    """Read the option --memory."""
     try:
         return parse_memory(memory)
     except InputError as error:

@@ -20,7 +20,7 @@ __all__ = ["announced", "interruptible", "reported"]
 
 BETWEEN = 1.0  # seconds between plain lines
 WINDOW = 3600.0  # seconds of the past that tell how fast runs go: they differ much
-NOTED = "ncirl: ending with the bounds so far when this trial is done; Ctrl-C again to end it at once"
+NOTED = "ncirl: ending with the bounds so far, once they are verified; Ctrl-C again to end at once"
 NOTHING = "interrupted before there were any bounds"
 
 

@@ -31,6 +31,7 @@ __all__ = ["Game", "Observes", "Start"]
 
 LISTING = "listing public states"
 LARGE = 2**20  # bytes of a stage, from which on room for the next one is asked for
+SPREAD = 6  # times its own size: what working out the observations of a stage takes
 LONGEST = 10**9  # stages; beyond, a play cannot be told from one without an end
 
 
@@ -161,6 +162,12 @@ class Game:
         """Return what the defender may see at the end of a stage at `state`."""
         stage = self.stage(state)
         return stage.seen_actions if self.observes is Observes.ACTIONS else stage.seen_outcomes
+
+    def observing(self, state: State) -> int:
+        """About how many bytes it takes to work out `observations`; none once they are known."""
+        stage = self.stage(state)
+        known = "seen_actions" if self.observes is Observes.ACTIONS else "seen_outcomes"
+        return 0 if known in vars(stage) else SPREAD * stage.size
 
     def explore(self, limit: int | None = None, limits: Limits = UNLIMITED) -> list[State]:
         """List every reachable public state, nearest first.

@@ -167,6 +167,7 @@ def _links(
     seen = []
     for s in states:
         limits.check(BUILDING)
+        limits.need(game.observing(s), BUILDING)
         seen.append(len(game.observations(s)))
     first = running(np.array(seen, dtype=np.intp)[state])
     owner = np.repeat(np.arange(len(nodes)), [len(node.moves) for node in nodes])

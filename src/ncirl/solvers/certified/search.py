@@ -83,6 +83,7 @@ class Search:
 
     def _arrays_of(self, state: State, limits: Limits) -> StateArrays:
         limits.check(BUILDING)
+        limits.need(self.game.observing(state), BUILDING)
         seen, (n_a, n_d) = self.game.observations(state), self.game.stage(state).shape
         limits.need(8 * len(seen) * (n_d if seen.by_action else n_a), BUILDING)
         return StateArrays.of(self.game, state, self.number, self.initial.options)

@@ -83,7 +83,7 @@ class SetUp:
             if first is not None:
                 return first
             doing = error.doing if isinstance(error, LimitError) else "writing and verifying the playbooks"
-            raise LimitError("memory", doing, remedies=["allow it more", SMALLER]) from None
+            raise LimitError("memory", doing, remedies=[SMALLER]) from None
 
     def certified(self, limits: Limits) -> "Playbooks":
         """Write the controllers as playbooks of the game and verify them: what they prove are the bounds."""
