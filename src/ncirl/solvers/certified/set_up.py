@@ -76,14 +76,15 @@ class SetUp:
             return first
         self.search.forget_programs()
         if first is None:  # little, so it is not cut for being late: there is nothing else to return
-            limits = Limits(memory=limits.memory)
+            limits = limits.at_least(np.inf)
         try:
             return self.certified(limits)
         except (LimitError, MemoryError) as error:
             if first is not None:
                 return first
-            doing = error.doing if isinstance(error, LimitError) else "writing and verifying the playbooks"
-            raise LimitError("memory", doing, remedies=[SMALLER]) from None
+            if isinstance(error, MemoryError):
+                error = LimitError("memory", "writing and verifying the playbooks")
+            raise error.with_remedies(SMALLER) from None
 
     def certified(self, limits: Limits) -> "Playbooks":
         """Write the controllers as playbooks of the game and verify them: what they prove are the bounds."""
