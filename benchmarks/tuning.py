@@ -17,7 +17,8 @@ from ncirl import AttackGraph, Game
 from ncirl.lp.session import Meter
 from ncirl.model.intents import merge_intents
 from ncirl.model.tempered import tempered
-from ncirl.solvers.certified.certified import Certified
+from ncirl.solvers.certified.certified import Certified, activities
+from ncirl.solvers.certified.schedule import Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.tuning import Tuning
 from ncirl.solvers.initial import initial_bounds
@@ -29,7 +30,7 @@ def work(game: Game, tuning: Tuning, relative_gap: float, limit: float = float("
     """Return the work until the bounds are as close as asked, or the limit."""
     small, meter = tempered(merge_intents(game).game), Meter()
     search = Search(small.game, initial_bounds(small.game, small.options), meter, tuning)
-    schedule = Certified().schedule(search)
+    schedule = Schedule(search, activities(search, Certified().width))
     while meter.work < limit:
         low, high = search.bounds()
         target = relative_gap * max(abs(low), abs(high))

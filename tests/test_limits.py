@@ -28,7 +28,7 @@ from ncirl.playbook import verify as verifying
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports import report_page
 from ncirl.solution import Progress
-from ncirl.solvers.certified import set_up
+from ncirl.solvers.certified import certified, set_up
 from ncirl.solvers.initial import initial_bounds
 from ncirl.solvers.matrix_game import matrix_game
 from ncirl.strategies.strategy import uniform_attacker, uniform_defender
@@ -209,7 +209,7 @@ def test_a_search_that_fills_the_memory_gives_back_what_it_can_and_keeps_its_bou
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     memory = Filling()
-    monkeypatch.setattr(Certified, "schedule", lambda *_: setattr(memory, "full_at", 0))  # as soon as it begins
+    monkeypatch.setattr(certified, "Schedule", lambda *_: setattr(memory, "full_at", 0))  # as soon as it begins
     monkeypatch.setattr(set_up.Search, "forget_programs", lambda _: setattr(memory, "full_at", np.inf))
     solution = Certified(gap=0.0).run(games.office(), limits=full(memory))
     assert solution.status is Status.MEMORY_LIMIT
@@ -250,10 +250,10 @@ def test_playbooks_from_before_the_search_are_kept_where_there_is_no_room_for_la
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(set_up, "MUCH", 0.0)  # every game is large
-    certified, made = set_up.SetUp.certified, []
+    first, made = set_up.SetUp.certified, []
 
     def once(self: set_up.SetUp, asked: Limits) -> set_up.Playbooks:
-        made.append(certified(self, asked) if not made else fails())
+        made.append(first(self, asked) if not made else fails())
         return made[-1]
 
     monkeypatch.setattr(set_up.SetUp, "certified", once)

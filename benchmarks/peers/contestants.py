@@ -69,7 +69,7 @@ class Contestant:
             import_module(module)
 
 
-def _ours(solver: Callable[[float], Solver[PlayableSolution]]) -> Callable[[Game, str, float], Answer]:
+def _ours(solver: Callable[[float], Solver[Game, PlayableSolution]]) -> Callable[[Game, str, float], Answer]:
     def run(game: Game, path: str, gap: float) -> Answer:
         return _answer(ncirl.solve(game, solver(gap)), gap)
 

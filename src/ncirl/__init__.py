@@ -24,6 +24,9 @@ from ncirl.solution import Progress, Solution, Stats, Status, solve
 from ncirl.strategies.players import Attacker, Defender, Observer
 
 if TYPE_CHECKING:
+    from ncirl.attack_graphs.guarded.check import GuardedCertificate
+    from ncirl.attack_graphs.guarded.guarded import Guarded
+    from ncirl.attack_graphs.guarded.solution import GuardedSolution
     from ncirl.exact import ExactCertificate, verify_exact
     from ncirl.solvers.certified.certified import Certified
     from ncirl.solvers.history_lp.history_lp import HistoryLP
@@ -44,6 +47,9 @@ __all__ = [
     "Defender",
     "ExactCertificate",
     "Game",
+    "Guarded",
+    "GuardedCertificate",
+    "GuardedSolution",
     "HistoryLP",
     "InputError",
     "LPError",
@@ -83,6 +89,9 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 _LATER = {
     "Certified": "ncirl.solvers.certified.certified",
     "ExactCertificate": "ncirl.exact",
+    "Guarded": "ncirl.attack_graphs.guarded.guarded",
+    "GuardedCertificate": "ncirl.attack_graphs.guarded.check",
+    "GuardedSolution": "ncirl.attack_graphs.guarded.solution",
     "HistoryLP": "ncirl.solvers.history_lp.history_lp",
     "NCPBVI": "ncirl.solvers.nc_pbvi.nc_pbvi",
     "Shapley": "ncirl.solvers.shapley",

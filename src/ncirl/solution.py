@@ -180,24 +180,25 @@ class PlayableSolution(Solution, ABC):
         return Observer(self.game, self.attacker_strategy(), state=state)
 
 
-S_co = TypeVar("S_co", bound=Solution, covariant=True)
+G_contra = TypeVar("G_contra", contravariant=True)
+S_co = TypeVar("S_co", covariant=True)
 
 
-class Solver(Protocol[S_co]):
-    """A frozen object of settings that can solve a game."""
+class Solver(Protocol[G_contra, S_co]):
+    """A frozen object of settings that can solve a game, or an attack graph."""
 
-    def run(self, game: Game, *, progress: ProgressCallback | None) -> S_co:
+    def run(self, game: G_contra, *, progress: ProgressCallback | None) -> S_co:
         """Solve `game`; use `solve` instead of calling this."""
         ...
 
 
-def solve(game: Game, solver: Solver[S_co], *, progress: ProgressCallback | None = None) -> S_co:
+def solve(game: G_contra, solver: Solver[G_contra, S_co], *, progress: ProgressCallback | None = None) -> S_co:
     """Solve a game.
 
     Parameters
     ----------
-    game : Game
-        Any game; a solver that cannot take it says so with a package exception.
+    game : Game or AttackGraph
+        Whatever the solver takes; one that cannot take it says so with a package exception.
     solver : Solver
         Settings such as ``HistoryLP()``.
     progress : callable, optional
@@ -205,7 +206,7 @@ def solve(game: Game, solver: Solver[S_co], *, progress: ProgressCallback | None
 
     Returns
     -------
-    Solution
+    Solution or GuardedSolution
         Of the kind that belongs to the solver.
 
     Examples

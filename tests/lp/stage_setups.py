@@ -35,17 +35,16 @@ class Continuation:
 
     @classmethod
     def drawn(cls, rng: np.random.Generator, game: Game, count: int) -> Continuation:
-        """Draw `count` vectors a state, and as many points under the envelope of others."""
+        """Draw `count` vectors a state, and as many points on their envelope."""
         n = len(game.intents)
         alphas, hulls = {}, {}
         for state in game.explore():
             if game.is_terminal(state):
                 continue
             alphas[state] = rng.normal(size=(count, n)) * 3
-            above = rng.normal(size=(3, n)) * 3
             beliefs = np.array([some_belief(rng, n) for _ in range(count)])
-            corners = above.min(axis=0) - rng.random(n)
-            hulls[state] = corners, beliefs, (beliefs @ above.T).min(axis=1)
+            corners = alphas[state].min(axis=0) - rng.random(n)
+            hulls[state] = corners, beliefs, (beliefs @ alphas[state].T).min(axis=1)
         return cls(game, alphas, hulls)
 
     @cached_property

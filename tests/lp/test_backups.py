@@ -35,7 +35,7 @@ def exact_ends(game: Game) -> Continuation:
 
 
 class Disturbed:
-    """A session whose answers are wrong in the third digit once they are accepted."""
+    """A session whose answers are all wrong in the third digit, those that call for rows and columns too."""
 
     def __init__(self, session: Session, rng: np.random.Generator) -> None:
         self._session, self._rng = session, rng

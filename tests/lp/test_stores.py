@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from ncirl.lp.stores import FixedPoints, FixedVectors, PointStore, VectorStore
 
@@ -120,6 +121,21 @@ def test_points_that_add_nothing_are_left_out() -> None:
     store = FixedPoints.of({0: hull}).stores[0]
     np.testing.assert_array_equal(store.beliefs, [[0.25, 0.75]])
     np.testing.assert_allclose(store.gains, [0.25])
+
+
+@given(seeds)
+def test_one_point_is_never_above_the_hull_and_the_sawtooth_never_above_one_point(seed: int) -> None:
+    rng, _, points = drawn(seed)
+    mass = rng.random(len(points.corners)) * (rng.random(len(points.corners)) < 0.8)
+    n = len(points.gains)
+    hull = points.corners @ mass
+    if n:
+        found = linprog(-points.gains, A_ub=points.beliefs.T, b_ub=mass, bounds=(0, None))
+        hull -= found.fun
+        values = points.gains + points.beliefs @ points.corners
+        first = FixedPoints.of({0: (points.corners, points.beliefs, values)}, most=1).stores[0]
+        assert first.value(mass) <= points.value(mass) + ROUNDING
+    assert points.value(mass) <= hull + ROUNDING
 
 
 def test_the_sawtooth_keeps_the_first_point_that_rises() -> None:

@@ -6,9 +6,11 @@ that a graph gives carry the ids along as data. A file keeps the text only; ther
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-__all__ = ["SetName", "listed", "members", "parts", "set_name"]
+from ncirl._typing import BoolArray
+
+__all__ = ["SetName", "listed", "members", "parts", "set_name", "set_names", "signals"]
 
 ALERT = "alert: "
 EMPTY = ("nothing", "start", "quiet")  # actions, states and signals of no ids
@@ -36,6 +38,21 @@ def set_name(ids: Iterable[str], empty: str, mark: str = "", separator: str = " 
     return name
 
 
+def set_names(ids: Sequence[str], sets: BoolArray) -> tuple[SetName, ...]:
+    """Name sets of exploits, indexed [set, exploit]."""
+    return tuple(
+        set_name((name for name, chosen in zip(ids, row, strict=True) if chosen), "nothing") for row in sets.tolist()
+    )
+
+
+def signals(ids: Sequence[str], rung: BoolArray) -> list[SetName] | list[None]:
+    """Name what is heard, indexed [outcome, alert]; None where nothing could be."""
+    if not ids:
+        return [None] * len(rung)
+    heard = [[name for name, on in zip(ids, row, strict=True) if on] for row in rung.tolist()]
+    return [set_name(names, "quiet", ALERT, ", ") for names in heard]
+
+
 def members(name: str) -> tuple[str, ...]:
     """Return the ids that a name stands for: those it carries or, where it comes from a file, those it says.
 
@@ -61,7 +78,7 @@ def listed(ids: Iterable[str], separator: str = " + ") -> str:
 
 
 def _is_plain(name: str) -> bool:
-    taken = name in ("", *EMPTY) or name != name.strip()
+    taken = name in ("", *EMPTY) or name.startswith(ALERT) or name != name.strip()
     return not (taken or any(mark in name for mark in '+,"'))
 
 

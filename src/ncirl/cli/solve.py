@@ -114,7 +114,7 @@ def solve(
         except LimitError as error:
             raise (error if graph is None else error.with_remedies(GUARDED)) from None
     if output is not None and isinstance(solution, CertifiedSolution):
-        solution.save(output, None if graph is None else extra_of(graph))
+        replace(solution, seed=seed).save(output, None if graph is None else extra_of(graph))
     data = _data(solution, solver, seed) | ({} if output is None else {"policy": str(output)})
     if json:
         print_json(data)
@@ -122,7 +122,7 @@ def solve(
         _print(data)
 
 
-def _solved(game: Game, settings: Solver[Solution], progress: ProgressCallback, limits: Limits) -> Solution:
+def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback, limits: Limits) -> Solution:
     from ncirl.solvers.certified.certified import Certified
 
     if not isinstance(settings, Certified):
@@ -162,7 +162,7 @@ def _warn_of_size(graph: AttackGraph, limits: Limits) -> None:
         complain(f"this may take very long or run out of memory: {advice}")
 
 
-def solver_named(name: str, options: Mapping[str, object]) -> Solver[Solution]:
+def solver_named(name: str, options: Mapping[str, object]) -> Solver[Game, Solution]:
     """Make a solver with the options that were given."""
     module, kind = SOLVERS[name]
     made: Any = getattr(import_module(module), kind)
@@ -172,7 +172,7 @@ def solver_named(name: str, options: Mapping[str, object]) -> Solver[Solution]:
     for option in given.keys() - {field.name for field in fields(made)}:
         said = "cannot stop early" if option == "time_limit" else "has no such setting"
         raise InputError(f"--{option.replace('_', '-')}: solver {name} {said}; leave it out")
-    settings: Solver[Solution] = made(**given)
+    settings: Solver[Game, Solution] = made(**given)
     return settings
 
 

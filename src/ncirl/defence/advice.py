@@ -148,7 +148,7 @@ class Guard(Defender):
             raise ValueError("the playbook has no place for where play stands")
         first, weights = self.playbook.moves.first, self.playbook.moves.weights
         ahead = weights[first[node] : first[node + 1]] @ self.playbook.claims  # indexed [i, θ]
-        seen = self._timed.observations(self._place)
+        seen = self._timed.observations(self._timed_state)
         now = np.einsum("d,adt->at", mix, self._stage.reward)
         worth: FloatArray = now + self._timed.discount * (seen.mass.T @ ((seen.weight @ mix)[:, None] * ahead))
         return worth
@@ -163,10 +163,12 @@ class Watch(Observer):
     def evidence(self, attacker: str | None, defender: str, outcome: Outcome | State) -> tuple[FloatArray, bool]:
         """Return P(what the attacker had to do for it | θ, all before), and whether it can be at all."""
         _, _, i = self._seen(attacker, defender, outcome)
-        mass = self._timed.observations(self._place).mass
+        mass = self._timed.observations(self._timed_state).mass
         row = slice(mass.indptr[i], mass.indptr[i + 1])
         a, caused = mass.indices[row], mass.data[row]
-        made = np.sum([caused @ self._strategy.policy(self._place, m)[a] * b for m, b in self._law.items()], axis=0)
+        made = np.sum(
+            [caused @ self._strategy.policy(self._timed_state, m)[a] * b for m, b in self._law.items()], axis=0
+        )
         belief = np.sum(list(self._law.values()), axis=0)
         evidence: FloatArray = np.where(belief > 0, made / np.where(belief > 0, belief, 1.0), 0.0)
         return evidence, bool(np.any(made > 0))

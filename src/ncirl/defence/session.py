@@ -185,7 +185,7 @@ class DefenceSession:
             raise InputError(f"play has ended in state '{self.state}'; undo, or start anew")
         done = self.drawn if defender is None else self.defences().find(defender)
         attempted = self._attempted(attacker)
-        where = _settled(self.successors(attempted, done), self._place(state, new))
+        where = _settled(self.successors(attempted, done), self._timed_state(state, new))
         mark = _settled(self.signals(attempted, done, where), signal)
         self._advance(attempted, done, where, mark or None)
 
@@ -254,7 +254,7 @@ class DefenceSession:
             return None
         return _settled(self.attacks(), attacker)
 
-    def _place(self, state: str | None, new: Told | None) -> Told | None:
+    def _timed_state(self, state: str | None, new: Told | None) -> Told | None:
         if new is not None and not self.is_graph:
             raise InputError("new: this is no attack graph; give the state")
         if new is not None and state is not None:

@@ -1,7 +1,7 @@
 """What a stage program says at a belief, made exactly feasible: no number in it is read off a linear program.
 
-An answer of a program carries errors of about 1e-7: columns a little negative, sums a little off. The strategies in
-it are cleaned first, and what they are worth follows from what is known of the successors alone:
+An answer of a program carries errors of about 1e-7: columns a little negative, sums a little off. Each program cleans
+the strategies in it first, and what they are worth follows from what is known of the successors alone:
 
     attacker:  v    = min_d  Σ_{a,θ} A(a,θ) r(a,d,θ) + γ Σ_i weight[i,d] (c_i·β_i + Σ_j φ_ij δ_j)
     defender:  α(θ) = max_a  Σ_d D(d) r(a,d,θ) + γ Σ_i mass[i,a] (weight[i]·D) Σ_j p_ij α_j(θ)

@@ -77,7 +77,7 @@ class DefenderProgram:
             maximise=False,
             cost=np.zeros(matrix.shape[1]),
             lower=np.concatenate([np.zeros(n_d), np.full(n_t + 1, -INF), np.zeros(n_mu)]),
-            upper=np.full(matrix.shape[1], INF),
+            upper=np.concatenate([np.where(here.defender, INF, 0.0), np.full(matrix.shape[1] - n_d, INF)]),
             matrix=matrix,
             row_lower=np.concatenate([np.zeros(n_a * n_t), equal, np.zeros(n_t)]),
             row_upper=np.concatenate([np.full(n_a * n_t, INF), equal, np.full(n_t, INF)]),

@@ -14,7 +14,7 @@ from ncirl.lp.backups import PointBackup, VectorBackup
 from ncirl.lp.program import ACTIVE, Accuracy, StageProgram, cleaned_beliefs
 from ncirl.lp.session import INF, LPSolution, Meter
 from ncirl.lp.state_arrays import NONE, StateArrays
-from ncirl.lp.stores import KnownPoints
+from ncirl.lp.stores import KnownPoints, PointStore
 
 __all__ = ["PointProgram"]
 
@@ -43,7 +43,8 @@ class PointProgram(StageProgram):
         corners = np.array([known.stores[t].corners for t in here.successors]).reshape(-1, here.n_t)
         self.corners: FloatArray = corners[here.toward]  # c_i(θ)
         super().__init__(here, _certain(here, self.corners), accuracy, meter, likely)
-        self.columns = here.attacker
+        self.may_play = here.attacker
+        self._basis: list[tuple[int, int]] = []  # observations and nodes of the shares in use at the last answer
         self._first = NONE if here.attacker.all() else np.unique(here.attacker.argmax(axis=0))  # some for each intent
 
     def clear(self) -> None:
@@ -90,7 +91,7 @@ class PointProgram(StageProgram):
         """Add a column for each (observation, point's position at its successor) that is not there yet."""
         new: list[tuple[int, int, float, FloatArray]] = []  # observation, node, gain, belief
         for i, k in wanted:
-            store = self.known.stores[int(self.here.successor[i])]
+            store = self._store(i)
             node, gain = int(store.nodes[k]), float(store.gains[k])
             if self.in_use.get((i, node), -np.inf) < gain - self.accuracy.missed:
                 self.in_use[i, node] = gain
@@ -121,7 +122,7 @@ class PointProgram(StageProgram):
 
     def follow(self, belief: FloatArray, hint: VectorBackup) -> PointBackup:
         """Solve at a belief, starting with what the optimistic plan would do there, adding what is missed."""
-        used = (hint.plan.sum(axis=1) > ACTIVE) & self.columns[hint.actions].any(axis=1)
+        used = (hint.plan.sum(axis=1) > ACTIVE) & self.may_play[hint.actions].any(axis=1)
         actions, defences = hint.actions[used], hint.defences
         if self._outgrown:
             self._begin(actions, defences)
@@ -146,6 +147,15 @@ class PointProgram(StageProgram):
             self._open(np.flatnonzero(served[self.here.toward]))
         else:
             self.start(np.concatenate([actions, np.setdiff1d(self._first, actions)]), defences)
+        self._share([(i, k) for i, node in self._basis for k in self._position(i, node)])
+
+    def _position(self, observation: int, node: int) -> list[int]:
+        """Return where a node stands in the store of the state that an observation leads to, if it does."""
+        where: list[int] = np.flatnonzero(self._store(observation).nodes == node).tolist()
+        return where
+
+    def _store(self, observation: int) -> PointStore:
+        return self.known.stores[int(self.here.successor[observation])]
 
     def solve(self, belief: FloatArray) -> PointBackup:
         """Solve at a belief with what is there from before, adding what is missed."""
@@ -185,7 +195,7 @@ class PointProgram(StageProgram):
             gained = mix @ self.gain[:, self.defences]
             if not self.here.by_action:  # then an action not in use serves posteriors that are open
                 gained = gained + self.here.gather(self._row_prices(solution.duals))
-            excess = (gained - solution.duals[: self.here.n_t]).max(axis=1, where=self.columns, initial=-np.inf)
+            excess = (gained - solution.duals[: self.here.n_t]).max(axis=1, where=self.may_play, initial=-np.inf)
             if late or not self.add_missed(excess, self.actions, defences=False):
                 if belief is None:
                     belief = cleaned_beliefs(solution.columns[self.mass_columns][None])[0]
@@ -268,6 +278,7 @@ class PointProgram(StageProgram):
         """Make plan and shares exactly feasible, and work out what they get with the gains of now."""
         plan = self.here.policy(self.actions, plan) * belief
         used = np.flatnonzero(share > ACTIVE)
+        self._basis = list(zip(self.share_observation[used].tolist(), self.share_node[used].tolist(), strict=True))
         observation, beliefs = self.share_observation[used], self.share_belief[used]
         bought = np.zeros((len(self.here.seen), self.here.n_t))
         np.add.at(bought, observation, share[used][:, None] * beliefs)

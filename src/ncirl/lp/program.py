@@ -28,7 +28,7 @@ from ncirl.lp.state_arrays import NONE, StateArrays
 __all__ = ["ACTIVE", "Accuracy", "StageProgram", "cleaned_beliefs"]
 
 ACTIVE = 1e-9  # masses and weights below this play no part
-AT_ONCE = 4  # most violated actions added in one go
+ACTIONS_AT_ONCE = 4  # most violated ones added in one go
 UNLIKELY = 1e-6  # intents less probable than this are taken for impossible
 
 
@@ -59,7 +59,7 @@ class StageProgram(ABC):
         self.accuracy, self.meter = accuracy or Accuracy(), meter or Meter()
         self.likely = likely or (np.arange(here.n_a), np.flatnonzero(here.defender))
         self.fresh = True  # until it has been built
-        self.columns: BoolArray = np.ones((here.n_a, here.n_t), dtype=np.bool_)  # what A(a, θ) may be more than 0
+        self.may_play: BoolArray = np.ones((here.n_a, here.n_t), dtype=np.bool_)  # what A(a, θ) may be more than 0
         self.actions: IntArray = NONE
         self.defences: IntArray = NONE
 
@@ -111,7 +111,7 @@ class StageProgram(ABC):
         rows, extra = self.entering(action)
         block = np.hstack([np.eye(n_t), -self.gain[action][self.defences].T, extra])
         places = np.concatenate([np.arange(n_t), self.defence_rows, rows])
-        self.session.add_columns(places, block, np.zeros(n_t), np.zeros(n_t), np.where(self.columns[action], INF, 0.0))
+        self.session.add_columns(places, block, np.zeros(n_t), np.zeros(n_t), np.where(self.may_play[action], INF, 0.0))
         self.plan_columns = np.concatenate([self.plan_columns, self.n_columns + np.arange(n_t)])
         self.n_columns += n_t
         self.actions = np.append(self.actions, action)
@@ -131,7 +131,7 @@ class StageProgram(ABC):
     def add_missed(self, shortfall: FloatArray, known: IntArray, *, defences: bool) -> bool:
         """Add the actions whose violation is largest, if any exceeds the tolerance."""
         shortfall[known] = 0.0
-        worst = np.argsort(-shortfall)[:AT_ONCE]
+        worst = np.argsort(-shortfall)[:ACTIONS_AT_ONCE]
         missed = worst[shortfall[worst] > self.accuracy.missed].tolist()
         for k in missed:
             if defences:

@@ -5,7 +5,7 @@ Every non-optimal answer climbs a ladder of retries before it becomes an `LPErro
 """
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import highspy
 import numpy as np
@@ -51,32 +51,34 @@ class LPSolution:
     duals: FloatArray
 
 
-@dataclass(eq=False)
 class Session:
-    """One linear program, ``max | min cost·x`` subject to row and column bounds."""
+    """One linear program, ``max | min cost·x`` subject to row and column bounds, as it is now."""
 
-    maximise: bool  # direction
-    cost: FloatArray  # objective and column bounds, (n,)
-    lower: FloatArray
-    upper: FloatArray
-    matrix: sp.csr_array  # rows, (m, n)
-    row_lower: FloatArray  # row bounds, (m,)
-    row_upper: FloatArray
-    meter: Meter = field(default_factory=Meter)  # where solves are counted
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        maximise: bool,
+        cost: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+        matrix: sp.csr_array,
+        row_lower: FloatArray,
+        row_upper: FloatArray,
+        meter: Meter,
+    ) -> None:
+        self.maximise, self.meter = maximise, meter
         self._highs = highspy.Highs()
         for option, value in {"output_flag": False, "threads": 1, **BASE}.items():
             self._highs.setOptionValue(option, value)
         lp = highspy.HighsLp()
-        lp.num_row_, lp.num_col_ = self.matrix.shape
-        lp.sense_ = highspy.ObjSense.kMaximize if self.maximise else highspy.ObjSense.kMinimize
-        lp.col_cost_, lp.col_lower_, lp.col_upper_ = self.cost, self.lower, self.upper
-        lp.row_lower_, lp.row_upper_ = self.row_lower, self.row_upper
+        lp.num_row_, lp.num_col_ = matrix.shape
+        lp.sense_ = highspy.ObjSense.kMaximize if maximise else highspy.ObjSense.kMinimize
+        lp.col_cost_, lp.col_lower_, lp.col_upper_ = cost, lower, upper
+        lp.row_lower_, lp.row_upper_ = row_lower, row_upper
         lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        lp.a_matrix_.start_ = self.matrix.indptr
-        lp.a_matrix_.index_ = self.matrix.indices
-        lp.a_matrix_.value_ = self.matrix.data
+        lp.a_matrix_.start_ = matrix.indptr
+        lp.a_matrix_.index_ = matrix.indices
+        lp.a_matrix_.value_ = matrix.data
         self._highs.passModel(lp)
 
     @property
@@ -156,16 +158,20 @@ class Session:
             f"{len(LADDER)} retries; check the rewards' scale (aim for order 1)"
         )
 
-    def kkt(self, solution: LPSolution) -> KKT:
-        """Measure how well `solution` meets the optimality conditions of the program as it is now."""
+    def matrix(self) -> sp.csr_array | sp.csc_array:
+        """Return the rows."""
         lp = self._highs.getLp()
         kind = sp.csr_array if lp.a_matrix_.format_ == highspy.MatrixFormat.kRowwise else sp.csc_array
         entries = (lp.a_matrix_.value_, lp.a_matrix_.index_, lp.a_matrix_.start_)
-        matrix = kind(entries, shape=(lp.num_row_, lp.num_col_))
+        return kind(entries, shape=(lp.num_row_, lp.num_col_))
+
+    def kkt(self, solution: LPSolution) -> KKT:
+        """Measure how well `solution` meets the optimality conditions of the program as it is now."""
+        lp = self._highs.getLp()
         sign = -1.0 if self.maximise else 1.0
         return residuals(
             cost=sign * np.asarray(lp.col_cost_),
-            matrix=matrix,
+            matrix=self.matrix(),
             columns=(solution.columns, np.asarray(lp.col_lower_), np.asarray(lp.col_upper_)),
             rows=(np.asarray(lp.row_lower_), np.asarray(lp.row_upper_)),
             prices=sign * solution.duals,

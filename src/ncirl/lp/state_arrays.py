@@ -6,7 +6,6 @@ outcomes are, i = (d, o), it belongs to one defence and ``mass[i, a] = q(o | a, 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -55,7 +54,6 @@ class StateArrays:
         self.attacker: BoolArray = _all(self.n_a, self.n_t) if attacker is None else attacker
         self.defender: BoolArray = _all(self.n_d) if defender is None else defender
         self.by_action = observations.by_action
-        self._observations = observations
         going_on = [(i, s) for i, s in enumerate(successors) if s is not None]
         unit, table = observations.mass, observations.weight
         if not self.by_action:
@@ -88,15 +86,19 @@ class StateArrays:
             None if options is None else options.defender[state],
         )
 
-    @cached_property
+    @property
     def mass(self) -> sp.csr_array:
         """mass[i, a] of the kept observations."""
-        return self._observations.mass[self.seen]
+        return self._owned(self.n_a) if self.by_action else sp.csr_array(self.table)
 
-    @cached_property
+    @property
     def weight(self) -> sp.csr_array:
         """weight[i, d] of the kept observations."""
-        return self._observations.weight[self.seen]
+        return sp.csr_array(self.table) if self.by_action else self._owned(self.n_d)
+
+    def _owned(self, n: int) -> sp.csr_array:
+        entries = np.ones(len(self.owner)), (np.arange(len(self.owner)), self.owner)
+        return sp.csr_array(entries, shape=(len(self.owner), n))
 
     @property
     def _n_owners(self) -> int:

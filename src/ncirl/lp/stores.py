@@ -56,11 +56,16 @@ class VectorStore:
         """Return Û(β)."""
         return float((self.alphas @ mass).min())
 
-    def prune(self) -> None:
-        """Drop vectors that another one dominates."""
+    def set_values(self, alphas: FloatArray) -> None:
+        """Change all vectors, and drop those that another one dominates."""
+        self.alphas = alphas
+        self.prune()
+
+    def prune(self, slack: float = NO_GAIN) -> None:
+        """Drop vectors that another one dominates, up to some slack."""
         order = np.argsort(self.alphas.sum(axis=1), kind="stable")
         alphas = self.alphas[order]
-        below = (alphas[:, None, :] <= alphas[None, :, :] + NO_GAIN).all(axis=2)  # [j, k]: α_j ≤ α_k
+        below = (alphas[:, None, :] <= alphas[None, :, :] + slack).all(axis=2)  # [j, k]: α_j ≤ α_k
         kept = ~np.triu(below, 1).any(axis=0)
         self.alphas, self.nodes = alphas[kept], self.nodes[order[kept]]
 

@@ -100,18 +100,23 @@ class VectorProgram(StageProgram):
 
     def solve(self, belief: FloatArray) -> VectorBackup:
         """Solve at a belief, adding what is missed."""
-        self.belief = belief
-        if self.fresh:
-            self.start(*self.likely)
+        self._begun(belief)
         self.at(belief)
         return self._solved()
 
+    def _begun(self, belief: FloatArray) -> None:
+        """Build the program if that has not been done."""
+        self.belief = belief
+        if self.fresh:
+            self.start(*self.likely)
+
     def solve_below(self, belief: FloatArray, ceiling: FloatArray) -> VectorBackup:
-        """Solve, not for the first time, for a vector that is nowhere above another one if that can be had.
+        """Solve for a vector that is nowhere above another one if that can be had.
 
         The attacker may have more mass of any intent at the price of what the ceiling concedes to it: by duality, what
         the new vector exceeds the ceiling by costs `MOST` times as much.
         """
+        self._begun(belief)
         with self.selling(ceiling - 2 * self.accuracy.missed, MOST):
             return self.solve(belief)
 

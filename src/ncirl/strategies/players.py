@@ -14,13 +14,13 @@ from ncirl._typing import FloatArray, State
 from ncirl.model.game import Game, Observes
 from ncirl.model.stage import Outcome
 from ncirl.strategies.memory import Seed, draw, filtered, picked
-from ncirl.strategies.public_state import Spectator, number_of
+from ncirl.strategies.public_state import PublicState, number_of
 from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStrategy, Memory, attacking, defending
 
 __all__ = ["Attacker", "Defender", "Observer"]
 
 
-class _Player(Spectator):
+class _Player(PublicState):
     """Draws what a controller does and remembers."""
 
     def __init__(self, game: Game, controller: Controller, rng: Seed, state: State | None, *, attacks: bool) -> None:
@@ -34,7 +34,7 @@ class _Player(Spectator):
         self._start(state)
         if rng is not None:
             self._rng = np.random.default_rng(rng)
-        self._memory = picked(self._rng, self._controller.begin(self._place))
+        self._memory = picked(self._rng, self._controller.begin(self._timed_state))
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ class _Player(Spectator):
     def mix(self) -> FloatArray:
         """The probability of each of `actions`."""
         self._playable()
-        return self._controller.mix(self._place, self._memory)
+        return self._controller.mix(self._timed_state, self._memory)
 
     def act(self) -> str:
         """Draw an action."""
@@ -58,7 +58,7 @@ class _Player(Spectator):
         does not look at `attacker_action`, and it may be None.
         """
         a, d, i = self._seen(attacker_action, defender_action, outcome)
-        self._memory = picked(self._rng, self._controller.after(self._place, self._memory, a, d, i))
+        self._memory = picked(self._rng, self._controller.after(self._timed_state, self._memory, a, d, i))
         self._advance(i)
 
 
@@ -130,7 +130,7 @@ class Defender(_Player):
         super().__init__(game, defending(strategy), rng, state, attacks=False)
 
 
-class Observer(Spectator):
+class Observer(PublicState):
     """The belief of an outsider who sees what the defender sees and knows the attacker's strategy.
 
     Holds the law of (memory, θ). An observation that the strategy makes impossible teaches nothing about θ: the belief
@@ -163,8 +163,8 @@ class Observer(Spectator):
     def reset(self, state: State | None = None) -> None:
         """Return to the prior at a start state."""
         self._start(state)
-        prior = np.sum([start.mass for start in self._timed.starts if start.state == self._place], axis=0)
-        self._law = {memory: p * prior / prior.sum() for memory, p in self._strategy.begin(self._place)}
+        prior = np.sum([start.mass for start in self._timed.starts if start.state == self._timed_state], axis=0)
+        self._law = {memory: p * prior / prior.sum() for memory, p in self._strategy.begin(self._timed_state)}
 
     @property
     def belief(self) -> FloatArray:
@@ -178,8 +178,8 @@ class Observer(Spectator):
         _, d, i = self._seen(attacker_action, defender_action, outcome)
         self._law = filtered(
             self._law,
-            self._timed.observations(self._place).mass[[i]].toarray()[0],
-            lambda memory: self._strategy.policy(self._place, memory),
-            lambda memory, a: self._strategy.after(self._place, memory, a, d, i),
+            self._timed.observations(self._timed_state).mass[[i]].toarray()[0],
+            lambda memory: self._strategy.policy(self._timed_state, memory),
+            lambda memory, a: self._strategy.after(self._timed_state, memory, a, d, i),
         )
         self._advance(i)

@@ -11,23 +11,23 @@ from ncirl.errors import InputError
 from ncirl.model.game import Game
 from ncirl.model.stage import Outcome, Stage
 
-__all__ = ["Spectator", "number_of"]
+__all__ = ["PublicState", "number_of"]
 
 
-class Spectator:
+class PublicState:
     """Follows the public side of a play; `sees_attempts` if the attacker's action is among what is told."""
 
     def __init__(self, game: Game, sees_attempts: bool) -> None:
         self._game = game
         self._timed = game.timed()
         self._sees_attempts = sees_attempts
-        self._place: State = None
+        self._timed_state: State = None
         self._played = 0
 
     @property
     def state(self) -> State:
         """The public state, as the game names it."""
-        return self._game.parted(self._place)[1]
+        return self._game.parted(self._timed_state)[1]
 
     @property
     def stage_number(self) -> int:
@@ -41,7 +41,7 @@ class Spectator:
 
     @property
     def _stage(self) -> Stage:
-        return self._timed.stage(self._place)
+        return self._timed.stage(self._timed_state)
 
     def _start(self, state: State | None) -> None:
         """Go to the start state given, or to the only one."""
@@ -50,7 +50,7 @@ class Spectator:
         if len(found) != 1:
             said = "play may start in several states, say in which" if state is None else f"'{state}' is no start state"
             raise InputError(f"state: {said}: {', '.join(self._text(place) for place in places)}")
-        self._place, self._played = found[0], 0
+        self._timed_state, self._played = found[0], 0
 
     def _is(self, place: State, given: State) -> bool:
         """Tell whether a state is meant: by its label, with or without its stage, or by its description."""
@@ -74,7 +74,7 @@ class Spectator:
         rows = stage.law[np.arange(n_a) * n_d + d] if a < 0 else stage.law[[a * n_d + d]]
         candidates = sorted({int(o) for o in rows.indices[rows.data > 0]})
         met = [o for o in candidates if self._means(stage.outcomes[o], outcome)]
-        found = {self._timed.observations(self._place).index(a, d, o) for o in met}
+        found = {self._timed.observations(self._timed_state).index(a, d, o) for o in met}
         if len(found) != 1:
             asked = outcome if isinstance(outcome, Outcome) else f"'{outcome}'"
             said = f"{asked} is ambiguous; give an Outcome out of" if found else f"{asked} cannot follow; possible are"
@@ -93,11 +93,11 @@ class Spectator:
 
     def _playable(self) -> Stage:
         if self.finished:
-            raise InputError(f"play has ended in state '{self._text(self._place)}'; reset to play again")
+            raise InputError(f"play has ended in state '{self._text(self._timed_state)}'; reset to play again")
         return self._stage
 
     def _advance(self, i: int) -> None:
-        self._place = self._timed.observations(self._place).successors[i]
+        self._timed_state = self._timed.observations(self._timed_state).successors[i]
         self._played += 1
 
 

@@ -46,14 +46,14 @@ class Belief(Observer):
     @property
     def attempts(self) -> FloatArray:
         """P(a | everything seen), indexed [a]."""
-        plans = [plan_of(self._strategy.policy(self._place, m), b).sum(axis=1) for m, b in self._law.items()]
+        plans = [plan_of(self._strategy.policy(self._timed_state, m), b).sum(axis=1) for m, b in self._law.items()]
         mass = np.sum(plans, axis=0)
         chances: FloatArray = mass / mass.sum()
         return chances
 
     def saw(self, a: int, d: int, o: int) -> bool:
         """Go on after a stage told by number; return whether the certified attacker makes it impossible to see."""
-        stage, seen = self._stage, self._timed.observations(self._place)
+        stage, seen = self._stage, self._timed.observations(self._timed_state)
         i, mass = seen.index(a, d, o), seen.mass
         row = slice(mass.indptr[i], mass.indptr[i + 1])
         surprise = not float(mass.data[row] @ self.attempts[mass.indices[row]]) > 0

@@ -7,7 +7,6 @@ the whole controller without any program, and prunes. Per node only the actions 
 are remembered by what they got when the node was made, which stays an upper bound.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.backups import ONESELF, VectorBackup
 from ncirl.lp.state_arrays import StateArrays
 from ncirl.lp.stores import VectorStore
-from ncirl.solvers.certified.controller import ControllerMDP, Evaluated
+from ncirl.solvers.certified.controller import Evaluated, Nodes
 
 __all__ = ["AlphaVectors", "VectorNode"]
 
@@ -35,25 +34,20 @@ class VectorNode(Evaluated):
     default: IntArray  # by successor
 
 
-class AlphaVectors:
-    """All nodes, their vectors now, and per state the store that programs compare.
+class AlphaVectors(Nodes[VectorNode]):
+    """The defender's controller: all vectors."""
 
-    With `every_row` nodes keep all actions of the attacker as rows: where values creep from one stage to the next, what
-    an action got when the node was made says little.
-    """
+    opponent_maximises = True
 
     def __init__(self, arrays: list[StateArrays], *, every_row: bool) -> None:
         n_t = arrays[0].n_t if arrays else 0
         self.stores = {here.number: VectorStore(n_t) for here in arrays}
-        self.every_row = every_row
-        self.nodes: list[VectorNode] = []
-        self._vectors = np.zeros((256, n_t))
-        self.changes = self.size = 0  # since, and nodes in use at, the last evaluation
+        super().__init__(self.stores, np.zeros((256, n_t)), every_row=every_row)
 
     @property
     def vectors(self) -> FloatArray:
         """Current vectors, [node, θ]."""
-        return self._vectors[: len(self.nodes)]
+        return self._worth[: len(self.nodes)]
 
     def add(
         self,
@@ -70,15 +64,8 @@ class AlphaVectors:
         """
         me = len(self.nodes) if instead_of is None else instead_of
         node, vector = self._node(here, belief, found, me), found.vector if vector is None else vector
-        if me >= len(self._vectors):
-            self._vectors = np.vstack([self._vectors, np.zeros_like(self._vectors)])
-        if instead_of is None:
-            self._vectors[me] = vector
-            self.nodes.append(node)
-        else:  # no call in between: an interruption must not leave the new vector with the old node
-            self.nodes[me], self._vectors[me] = node, vector
+        self._keep(me, node, vector)
         self.stores[here.number].put(me, vector)
-        self.changes += 1
 
     def _node(self, here: StateArrays, belief: FloatArray | None, found: VectorBackup, me: int) -> VectorNode:
         """Return what a backup becomes."""
@@ -126,20 +113,3 @@ class AlphaVectors:
         mass = here.mass_of(every, rows)
         entry, row = np.nonzero(mass)
         return row, to[entry], share[entry] * mass[entry, row]
-
-    def controller(self, roots: Iterable[int] | None = None) -> ControllerMDP:
-        """Return some nodes, by default those in the stores, and all they lead to as what the attacker faces."""
-        if roots is None:
-            roots = (n for store in self.stores.values() for n in store.nodes.tolist())
-        return ControllerMDP(self.nodes, roots, maximise=True)
-
-    def evaluate(self, sweeps: int) -> None:
-        """Carry what is known now through all nodes in use; then drop dominated vectors."""
-        if not self.nodes:
-            return
-        controller = self.controller()
-        self.changes, self.size = 0, len(controller.alive)
-        self._vectors[controller.alive] = controller.improved(self._vectors[controller.alive], sweeps)
-        for store in self.stores.values():
-            store.alphas = self._vectors[store.nodes]
-            store.prune()

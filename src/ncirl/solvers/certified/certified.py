@@ -28,6 +28,7 @@ bounds hold at any time, whatever the accuracy of the programs was.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -43,12 +44,20 @@ from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.set_up import SMALLER, Playbooks, SetUp
 from ncirl.solvers.certified.trials import Trials, sweep
 
-__all__ = ["Certified"]
+__all__ = ["Certified", "activities"]
 
-PATIENCE = 50  # trials without progress before giving up
+PATIENCE = 50  # turns without progress before giving up
 REPORT_EVERY = 0.5  # seconds
 LEAST = 1.0  # seconds for what comes before the search: a limit below it ends the search only
 LARGEST_DISCOUNT = 0.999999  # beyond it a stage counts for less than the accuracy of a linear program
+
+
+class HasGame(Protocol):
+    """What has a game, such as an attack graph."""
+
+    def game(self) -> Game:
+        """Return the game."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -83,12 +92,13 @@ class Certified:
     memory: int | None = None
 
     def run(
-        self, game: Game, *, progress: ProgressCallback | None = None, limits: Limits | None = None
+        self, game: Game | HasGame, *, progress: ProgressCallback | None = None, limits: Limits | None = None
     ) -> CertifiedSolution:
-        """Solve `game`; use `ncirl.solve` instead of calling this.
+        """Solve a game, or that of an attack graph; use `ncirl.solve` instead of calling this.
 
         `limits` are those of a larger task that this is part of, instead of its own.
         """
+        game = game if isinstance(game, Game) else game.game()
         self._check(game)
         if limits is None:
             limits = Limits(self.time_limit, default_memory() if self.memory is None else self.memory)
@@ -127,23 +137,8 @@ class Certified:
         if self.width < 1:
             raise InputError(f"width: must be at least 1, got {self.width}")
 
-    def schedule(self, search: Search) -> Schedule:
-        """Return the six activities by turns; all but trials begin later, since easy games need nothing else."""
-        trials, tuning = Trials(search, self.width), search.tuning
-        return Schedule(
-            search,
-            [
-                Activity(trials.wide, tuning.wide),
-                Activity(trials.deep, tuning.deep),
-                Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),
-                Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=tuning.later),
-                Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),
-                Activity(lambda _, late: improve_points(search, late), tuning.points, due=tuning.later),
-            ],
-        )
-
     def _grow(self, made: SetUp, limits: Limits, first: Playbooks | None, progress: ProgressCallback | None) -> Status:
-        """Run trials until the bounds are close, a limit comes, or nothing moves; keep what there is when interrupted.
+        """Improve both bounds until they are close, a limit comes or nothing moves; Ctrl-C keeps what there is.
 
         The limits are those of the whole, `first` what writing and verifying took before the search, if it was done.
         """
@@ -163,7 +158,7 @@ class Certified:
             return made.is_late(limits, first) or made.is_full(limits)
 
         search.accuracy.late = late
-        stalled, schedule = 0, self.schedule(search)
+        stalled, schedule = 0, Schedule(search, activities(search, self.width))
         try:
             while True:
                 low, high = search.bounds()
@@ -184,3 +179,16 @@ class Certified:
             return Status.INTERRUPTED
         except MemoryError:
             return Status.MEMORY_LIMIT
+
+
+def activities(search: Search, width: int) -> list[Activity]:
+    """Return what takes turns; all but trials begin later, since easy games need nothing else."""
+    trials, tuning = Trials(search, width), search.tuning
+    return [
+        Activity(trials.wide, tuning.wide),
+        Activity(trials.deep, tuning.deep),
+        Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),
+        Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=tuning.later),
+        Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),
+        Activity(lambda _, late: improve_points(search, late), tuning.points, due=tuning.later),
+    ]

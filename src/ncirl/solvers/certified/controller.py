@@ -7,17 +7,19 @@ A node keeps as rows only the opponent's choices that matter, ``gains[row] + Σ 
 choices were worth when the node was made stays a bound and is its `floor`. Values only ever improve.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
 from ncirl._typing import FloatArray, IntArray
+from ncirl.lp.stores import PointStore, VectorStore
 from ncirl.mdp import OpponentMDP
 
-__all__ = ["ControllerMDP", "Evaluated"]
+__all__ = ["ControllerMDP", "Evaluated", "Nodes"]
 
 FOLLOWED = 100  # stages for which visits are counted
 LEFT = 0.3  # of a value that is still to come after some stages: then equations are solved instead of sweeping
@@ -35,6 +37,9 @@ class Evaluated:
     weight: FloatArray
     floor: FloatArray | float  # what the choices not kept as rows are worth
     leads: list[int]  # nodes it refers to
+
+
+Node = TypeVar("Node", bound=Evaluated)
 
 
 def depths(nodes: Sequence[Evaluated], roots: Iterable[int]) -> dict[int, int]:
@@ -126,3 +131,49 @@ class ControllerMDP:
                 met[:, k] += flow
                 flow = moves @ flow
         return met
+
+
+class Nodes(Generic[Node]):
+    """All nodes of a controller, what each is worth now, and per state the store that programs compare.
+
+    With `every_row` nodes keep all choices of the opponent as rows: where values creep from one stage to the next, what
+    a choice was worth when the node was made says little.
+    """
+
+    opponent_maximises: ClassVar[bool]
+
+    def __init__(
+        self, stores: Mapping[int, VectorStore] | Mapping[int, PointStore], worth: FloatArray, *, every_row: bool
+    ) -> None:
+        self.nodes: list[Node] = []
+        self.changes = self.size = 0  # since, and nodes in use at, the last evaluation
+        self.every_row = every_row
+        self._stores, self._worth = stores, worth
+
+    def _keep(self, me: int, node: Node, worth: FloatArray | float) -> None:
+        """Add a node, or let it take the place of another: whatever refers to that follows the new one."""
+        if me >= len(self._worth):
+            self._worth = np.concatenate([self._worth, np.zeros_like(self._worth)])
+        if me == len(self.nodes):
+            self._worth[me] = worth
+            self.nodes.append(node)
+        else:  # no call in between: an interruption must not leave what is new with what is old
+            self.nodes[me], self._worth[me] = node, worth
+        self.changes += 1
+
+    def controller(self, roots: Iterable[int] | None = None) -> ControllerMDP:
+        """Return some nodes, by default those in the stores, and all they lead to as what the opponent faces."""
+        if roots is None:
+            roots = (n for store in self._stores.values() for n in store.nodes.tolist())
+        return ControllerMDP(self.nodes, roots, maximise=self.opponent_maximises)
+
+    def evaluate(self, sweeps: int) -> None:
+        """Carry what is known now through all nodes in use; then drop what adds nothing."""
+        if not self.nodes:
+            return
+        controller = self.controller()
+        self.changes, self.size = 0, len(controller.alive)
+        self._worth[controller.alive] = controller.improved(self._worth[controller.alive], sweeps)
+        for store in self._stores.values():
+            if len(store.nodes):
+                store.set_values(self._worth[store.nodes])

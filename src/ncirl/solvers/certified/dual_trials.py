@@ -19,7 +19,7 @@ from ncirl.solvers.certified.search import InformationState, Search
 
 __all__ = ["add_wanted_point", "dual_trial"]
 
-DEEPEST = 6  # states a trial goes
+STATES = 6  # that a trial goes
 TRIED = 4  # observations tried before going on where no point helps
 WORTHWHILE = 0.3  # of the gap at the start: smaller ones are left
 STAYING = 0.3  # what a gap here counts, where the same state is met again, against one elsewhere
@@ -31,7 +31,7 @@ def dual_trial(search: Search, late: Callable[[], bool]) -> None:
     enough = WORTHWHILE * search.gap(start)
     state, found = start.state, search.update_lower(start)
     path: list[tuple[int, FloatArray]] = []
-    while len(path) < DEEPEST and not late():
+    while len(path) < STATES and not late():
         wanted = _wanted(search, state, found, enough)
         if not wanted:
             break

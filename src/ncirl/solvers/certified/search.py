@@ -150,8 +150,8 @@ class Search:
         if not self.slow:
             return None
         low, high = self.bounds()
-        wanted = PACE * (high - low) / (max(abs(low), abs(high)) or 1.0)
-        return max(1.0 - self.game.discount, float(2.0 ** np.floor(np.log2(wanted)))) if wanted > 0 else 1.0
+        wanted, least = PACE * (high - low) / (max(abs(low), abs(high)) or 1.0), 1.0 - self.game.discount
+        return max(least, float(2.0 ** np.floor(np.log2(wanted)))) if wanted > 0 else least
 
     @property
     def met(self) -> set[int]:

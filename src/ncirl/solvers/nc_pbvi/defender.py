@@ -67,7 +67,7 @@ class DefenderSide(Side[VectorStore, DefenderProgram]):
                 for k, vector in better.items():
                     before = self.alphas[state][k]
                     if (vector > before).any():  # other vectors may rest on it where it was lower
-                        self.base[state] = _undominated(np.vstack([self.base[state], before]))
+                        self.base[state] = self._vectors(state, np.vstack([self.base[state], before])).alphas
                     self.alphas[state][k] = vector
                     if k in self.beliefs[state]:
                         self.promises[state][k] = -vector
@@ -120,20 +120,17 @@ class DefenderSide(Side[VectorStore, DefenderProgram]):
         alphas = self.alphas[state]
         if self.approximation == "sawtooth":  # the base and the first vector that lowers it, as the printed `break`
             alphas = [a for a in alphas if not (self.base[state] <= a + SAME).all(axis=1).any()][:1]
-        number, every = self.number[state], np.array([*self.base[state], *alphas])
-        return FixedVectors.of({number: _undominated(every)}, self.n_intents).stores[number]
+        return self._vectors(state, np.array([*self.base[state], *alphas]))
+
+    def _vectors(self, state: State, alphas: FloatArray) -> VectorStore:
+        """Return vectors without those that another one is nowhere above."""
+        store = FixedVectors.of({self.number[state]: alphas}, self.n_intents).stores[self.number[state]]
+        store.prune(slack=0.0)
+        return store
 
     def _program(self, state: State) -> DefenderProgram:
         stores = {self.number[s]: self.store(s) for s in self.successors(state)}
         return DefenderProgram(self.arrays[state], stores, self.prior, self.meter)
-
-
-def _undominated(alphas: FloatArray) -> FloatArray:
-    """Drop every vector that another one is nowhere above."""
-    alphas = np.unique(alphas, axis=0)
-    below = (alphas[:, None, :] <= alphas[None, :, :]).all(axis=2)  # [i, j]: i is nowhere above j
-    kept: FloatArray = alphas[below.sum(axis=0) == 1]
-    return kept
 
 
 def _centred(promise: FloatArray) -> FloatArray:

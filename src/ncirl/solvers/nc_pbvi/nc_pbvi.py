@@ -8,7 +8,7 @@
 
 The attacker's points are beliefs under a hull (or the paper's one-point sawtooth) over exact corners; the defender's
 are promises ζ, kept as the vectors α = w·1 − ζ they stand for. Variant ``corrected`` solves `lp.point_program` and
-`lp.defender` and stores what the cleaned answers secure (`lp.backups`), so its two numbers are bounds, as is every
+`lp.defender` and stores what the cleaned answers secure, so its two numbers are bounds, as is every
 intermediate one. Variant ``printed`` is in `printed`; it certifies nothing.
 
 Deviations from the page, beside the programs themselves:

@@ -7,7 +7,8 @@
             EXPAND-p                           per point, one new point of Y_s
 
 with the programs of `lp.printed`: the sawtooth with its `break`, the continuation from the points of s itself; what
-EXPAND finds is stored at s. Values are the programs' objectives, in place. What the page leaves open is chosen here:
+EXPAND finds is stored at s. Values are what the answers are worth in
+the programs, the defender's their objectives, in place. What the page leaves open is chosen here:
 
 - W_s holds the unit beliefs (unit promises), Y_s begins with the prior and the beliefs of the starts. Values begin
   where the truth is surely on the right side: v = R_min / (1 − γ), w(e_θ) = 1 + R_max / (1 − γ).

@@ -11,10 +11,10 @@ from ncirl.lp.point_program import PointProgram
 from ncirl.lp.printed import PrintedDefenderProgram, PrintedDefenderStep, PromisePoints, printed_attacker_program
 from ncirl.lp.session import Meter
 from ncirl.model.game import Game
+from ncirl.solvers.nc_pbvi.side import SAME
 
 __all__ = ["PrintedAttackerSide", "PrintedDefenderSide"]
 
-SAME = 1e-6  # points nearer than this in ℓ1 are one
 POSSIBLE = 1e-9  # actions with less mass have no posterior
 
 

@@ -1,0 +1,69 @@
+r"""Sets of exploits and the coins they toss, as arrays: what the stages of attack graphs are made from.
+
+Sets a (attempted) and d (blocked) leave the live set a \ d, and independent coins decide what follows:
+
+    P(c enabled | a, d)  = 1 − Π_{e ∈ a \ d, e → c} (1 − success(e)),
+    P(alert e rings | a) = attempted(e) if e ∈ a else idle(e).
+"""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import scipy.sparse as sp
+
+from ncirl._typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["coin_law", "count_sets", "distinct_rows", "enabled", "subsets"]
+
+
+def count_sets(n: int, budget: int | None) -> int:
+    """Count the sets of at most `budget` of `n` things."""
+    return sum(comb(n, size) for size in range(_most(n, budget) + 1))
+
+
+def subsets(n: int, budget: int | None) -> BoolArray:
+    """List the sets of at most `budget` of `n` things, smallest first, indexed [set, thing]."""
+    sets = [chosen for size in range(_most(n, budget) + 1) for chosen in combinations(range(n), size)]
+    members = np.zeros((len(sets), n), dtype=np.bool_)
+    members[np.repeat(np.arange(len(sets)), [len(s) for s in sets]), [k for s in sets for k in s]] = True
+    return members
+
+
+def _most(n: int, budget: int | None) -> int:
+    return n if budget is None else min(n, budget)
+
+
+def enabled(success: FloatArray, results: IntArray, live: BoolArray) -> FloatArray:
+    """Probability that each result is enabled, indexed [kind, result], from ``live[kind, e]``."""
+    failed = np.where(live, 1 - success, 1.0)
+    return np.column_stack([1 - failed[:, results == c].prod(axis=1) for c in range(results.max() + 1)])
+
+
+def coin_law(coins: FloatArray) -> tuple[sp.csr_array, BoolArray]:
+    """Work out what independent coins show: the law, indexed [row, outcome], and the outcomes as [outcome, coin]."""
+    rows = np.arange(len(coins))
+    chances = np.ones(len(coins))
+    faces = np.zeros(coins.shape, dtype=np.bool_)
+    for c in range(coins.shape[1]):
+        heads = coins[rows, c]
+        down, up = np.flatnonzero(heads < 1), np.flatnonzero(heads > 0)
+        chances = np.concatenate([chances[down] * (1 - heads[down]), chances[up] * heads[up]])
+        both = np.concatenate([down, up])
+        rows, faces = rows[both], faces[both]
+        faces[len(down) :, c] = True
+    possible = chances > 0  # a product may underflow
+    rows, chances, faces = rows[possible], chances[possible], faces[possible]
+    first, outcome = distinct_rows(faces)
+    return sp.csr_array((chances, (rows, outcome)), shape=(len(coins), len(first))), faces[first]
+
+
+def distinct_rows(table: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return one place of each distinct row and, for every row, which of those it equals."""
+    octets = np.packbits(table, axis=1, bitorder="little")
+    words = np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8))).view("<u8")
+    first, number = np.zeros(1, dtype=np.intp), np.zeros(len(table), dtype=np.intp)
+    for word in words.T:
+        _, rank = np.unique(word, return_inverse=True)
+        _, first, number = np.unique(number * (rank.max() + 1) + rank, return_index=True, return_inverse=True)
+    return first, number

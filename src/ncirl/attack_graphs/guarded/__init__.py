@@ -1,0 +1,1 @@
+"""Attack graphs of any size: certified bounds of the whole graph from games that are small."""

@@ -1,0 +1,117 @@
+"""From above: all goals in one part, and one part for each, climbing from nothing guarded to as much as fits.
+
+Each rung of the ladder allows larger relaxed games. The two divisions climb side by side until one is clearly better,
+with what guarded exploits cost charged in the games and, beside it, in the tolls. The parts of a division belong
+together: what one of them charges depends on what the others do.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import inf
+
+from ncirl.attack_graphs.guarded.check import sum_up
+from ncirl.attack_graphs.guarded.cuts import Flow
+from ncirl.attack_graphs.guarded.grow import grown, works
+from ncirl.attack_graphs.guarded.jobs import Job, Solved
+from ncirl.attack_graphs.guarded.limits import Deadline, Size
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.parts import Part, terms
+
+__all__ = ["Above"]
+
+BEHIND = 1.04  # a division whose bound is larger than the other's by this factor climbs no further
+SLOWER = 1.01  # the same for where guarded exploits are charged
+MOST_PARTS = 24  # goals for which there is one part each
+
+
+class Above:
+    """The best division of a graph so far."""
+
+    def __init__(self, net: Net, flow: Flow) -> None:
+        self.net, self.flow = net, flow
+        self.goals = net.goals()
+        everything = [self.goals] if self.goals else []
+        self.divisions: list[list[list[int]]] = [everything]
+        if 1 < len(self.goals) <= MOST_PARTS:
+            self.divisions.append([[goal] for goal in self.goals])
+        self.trials: list[dict[int, Solved | None]] = []  # divisions, None where a part is not solved
+        self.kinds: list[tuple[int, bool]] = []  # of each trial: its division, and whether guards are tolled
+        self.is_whole = False  # whether everything could be guarded
+        self._met: set[tuple[Part, ...]] = set()
+
+    @property
+    def bound(self) -> float:
+        """The best bound."""
+        return 0.0 if not self.goals else min((_total(trial) for trial in self.trials), default=inf)
+
+    def best(self) -> list[Solved]:
+        """Return the parts that prove it."""
+        found = min(self.trials, key=_total, default={})
+        return [solved for solved in found.values() if solved is not None] if _total(found) < inf else []
+
+    def climb(self, size: Size, width: int, gap: float, deadline: Deadline) -> list[Job]:
+        """Return what to solve on the next rung; seconds are left to whoever runs them."""
+        totals = [min(self._least(n, False), self._least(n, True)) for n in range(len(self.divisions))]
+        jobs: list[Job] = []
+        for n in range(len(self.divisions)):
+            if totals[n] > BEHIND * min(totals) and totals[n] < inf and size.states > 100:
+                continue
+            if n and (self.is_whole or not size.states):  # nothing guarded: parts add up to the whole
+                continue
+            jobs += self._rung(n, size, width, gap, deadline)
+        return jobs
+
+    def take(self, solved: Solved) -> None:
+        """Keep what was found, if it is better."""
+        trial, k = solved.job.tag
+        known = self.trials[trial][k]
+        if known is None or solved.upper < known.upper:
+            self.trials[trial][k] = solved
+
+    def _least(self, n: int, tolled: bool) -> float:
+        """Return the best bound of one kind of trial."""
+        return min(
+            (_total(trial) for trial, kind in zip(self.trials, self.kinds, strict=True) if kind == (n, tolled)),
+            default=inf,
+        )
+
+    def _rung(self, n: int, size: Size, width: int, gap: float, deadline: Deadline) -> list[Job]:
+        division, taken = self.divisions[n], set[str]()
+        parts, sizes = [], []
+        shares = _shares(self.net.graph.defender_budget, len(division))
+        for goals, share in zip(division, shares, strict=True):
+            time = deadline.within(deadline.left / 2)
+            whole = len(division) == 1
+            part, its_size = grown(self.net, self.flow, goals, taken, size, width, share, time, everything=whole)
+            taken |= set(part.guards)
+            parts.append(part)
+            sizes.append(its_size)
+        self.is_whole |= len(parts) == 1 and len(parts[0].guards) == len(self.net.guards)
+        jobs: list[Job] = []
+        for tolled in (False, True):
+            other = self._least(n, not tolled)
+            if (tolled and (self.is_whole or not taken)) or other * SLOWER < self._least(n, tolled) < inf:
+                continue
+            charged = tuple(replace(part, tolled=tolled) for part in parts)
+            if charged in self._met:
+                continue
+            self._met.add(charged)
+            self.trials.append(dict.fromkeys(range(len(charged))))
+            self.kinds.append((n, tolled))
+            for k, its_terms in enumerate(terms(self.net, charged)):
+                wanting = int((its_terms.worth > 0).any(axis=0).sum())
+                work = works(sizes[k], min(wanting + 1, len(self.net.intents)))
+                jobs.append(Job(charged[k], its_terms, 0.0, gap, 0.0, work, (len(self.trials) - 1, k)))
+        return jobs
+
+
+def _total(trial: Mapping[int, Solved | None]) -> float:
+    found = [solved.upper for solved in trial.values() if solved is not None]
+    return sum_up(found) if trial and len(found) == len(trial) else inf
+
+
+def _shares(budget: int | None, count: int) -> list[int | None]:
+    """Divide a budget evenly."""
+    if budget is None or not count:
+        return [None] * count
+    return [budget // count + (k < budget % count) for k in range(count)]

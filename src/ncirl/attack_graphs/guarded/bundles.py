@@ -1,0 +1,212 @@
+r"""Keep to few ways, in bundles, a group of intents at a time: games in which the attacker can do less.
+
+**Few ways.** The attacker may use fewer exploits: v(G) ≥ v(G restricted to E_A), since blocking others only costs the
+defender (and its budget), and the alerts that they ring idly are noise.
+
+**Bundles.** Exploits of E_A that become usable together are attempted together until all have succeeded. A bundle is
+one exploit: its success is Π p, its attack cost Σ κ, its *block cost min β*, its rewards are summed, its premises are
+those of all members. The bundled game bounds from below. *Proof.* The attacker keeps the bundled game's state n, behind
+the real one: a bundle counts as done in n only if it is done. It attempts what of a bundle has not yet succeeded, which
+costs at most Σ κ; that succeeds with chance q ≥ Π p, and then it counts the bundle as done with chance Π p / q, so n
+moves by the bundled game's law. Whoever blocks any of the rest blocks the bundle, and pays at least the least β.
+Rewards come no later than in n. ∎ This needs rewards that are not negative (of bundles with several members), no budget
+of the attacker (which counts exploits), and a defender that sees attempts: how far a bundle has come would tell of
+them. Where the graph does not show attempts, a game with bundles is one that does, which is worth no more.
+
+**Groups.** The attacker may announce which group of intents its own is in, and play that group's game with the prior
+b_g it has then: v(b) ≥ Σ_g w_g v(b_g). An intent in no group does nothing, which gets it no less than 0.
+
+**Commitment.** What the attacker keeps to may depend on the state, as the first argument goes stage by stage. A bundle
+may be of some intents only, and once it is done nobody goes on with what is of none of them, but for a few such ways
+beside each other: states then add up instead of multiplying. For the same reason only the first few bundles may be
+attempted at a state.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import fsum, prod
+
+from ncirl.attack_graphs.coins import count_sets
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.tolls import SHADE
+from ncirl.attack_graphs.names import listed
+from ncirl.attack_graphs.rules import AttackRules
+from ncirl.model.game import Game, Observes
+
+__all__ = ["Bundled", "Group", "group_faults"]
+
+Bundle = tuple[str, ...]  # ids of exploits
+
+
+@dataclass(frozen=True)
+class Group:
+    """Intents that play together, and the exploits that they keep to, in bundles.
+
+    Attributes
+    ----------
+    intents : tuple of str
+        Who plays together.
+    bundles : tuple of tuple of str
+        Exploits that are attempted together.
+    owners : tuple of tuple of str
+        Per bundle, the intents that it is of; none given makes every bundle everybody's.
+    kept : int
+        How many private ways may be gone beside each other; further ones are not gone on with.
+    width : int, optional
+        The most bundles that may be attempted at one state, the first ones.
+    """
+
+    intents: tuple[str, ...]
+    bundles: tuple[Bundle, ...]
+    owners: tuple[tuple[str, ...], ...] = ()
+    kept: int = 1
+    width: int | None = None
+
+
+def group_faults(net: Net, groups: Sequence[Group]) -> list[str]:
+    """List what keeps groups from bounding the value of the graph."""
+    faults = []
+    intents = Counter(name for group in groups for name in group.intents)
+    faults += [f"group: unknown intent '{name}'" for name in intents if name not in net.intents]
+    faults += [f"group: intent '{name}' is in two groups" for name, times in intents.items() if times > 1]
+    for group in groups:
+        used = Counter(name for bundle in group.bundles for name in bundle)
+        unknown = [name for name in used if name not in net.place]
+        faults += [f"group: unknown or useless exploit '{name}'" for name in unknown]
+        faults += [f"group: exploit '{name}' is in two bundles" for name, times in used.items() if times > 1]
+        if unknown or not all(group.bundles) or not group.intents:
+            faults += [] if all(group.bundles) and group.intents else ["group: it or a bundle of it is empty"]
+            continue
+        if group.owners and len(group.owners) != len(group.bundles):
+            faults.append(f"group: owners are given for {len(group.owners)} of {len(group.bundles)} bundles")
+        made = Counter(net.exploits[net.place[name]].result for name in used)
+        wanting = [t for t, name in enumerate(net.intents) if name in group.intents]
+        for bundle in group.bundles:
+            if len(bundle) == 1:
+                continue
+            results = [net.exploits[net.place[name]].result for name in bundle]
+            if net.graph.attacker_budget is not None:
+                faults.append("group: bundles do not go with a budget of the attacker")
+            if any(made[c] > 1 for c in results):
+                faults.append(f"group: bundle '{listed(bundle)}' gives what another exploit gives")
+            if (net.rewards[[net.number[c] for c in results]][:, wanting] < 0).any():
+                faults.append(f"group: bundle '{listed(bundle)}' has a negative reward")
+    return faults
+
+
+class Bundled:
+    """The bundled game of one group, which has no faults.
+
+    Attributes
+    ----------
+    graph : AttackGraph
+        Its exploits are the bundles, in the order of the group, and its conditions what they give.
+    weight : float
+        Prior probability of the group.
+    members : tuple of tuple of Exploit
+        What each bundle is made of.
+    given : tuple of str
+        The condition of `graph` that each bundle gives.
+    """
+
+    def __init__(self, net: Net, group: Group) -> None:
+        self.net, self.group = net, group
+        self.members = tuple(tuple(net.exploits[net.place[name]] for name in bundle) for bundle in group.bundles)
+        self.class_of: dict[str, str] = {}
+        for members in self.members:
+            results = [e.result for e in members]
+            name = results[0] if len(results) == 1 else f"all of {listed(results)}"
+            self.class_of |= dict.fromkeys(results, name)
+        self.given = tuple(self.class_of[members[0].result] for members in self.members)
+        held = [c for c in net.graph.conditions if c.initial]
+        known = {c.id for c in held} | set(self.class_of)
+        usable = [all(p in known for e in members for p in e.premises) for members in self.members]
+        mine = [i for i in net.graph.intents if i.id in group.intents]
+        self.weight = fsum(i.prior for i in mine) / fsum(i.prior for i in net.graph.intents)
+        several = any(len(members) > 1 for members in self.members)
+        self.graph: AttackGraph = replace(
+            net.graph,
+            conditions=(*held, *(Condition(name) for name in dict.fromkeys(self.given) if name not in known - {name})),
+            exploits=tuple(self._exploit(k) for k, able in enumerate(usable) if able),
+            intents=tuple(self._intent(intent, len(mine)) for intent in mine),
+            observes=Observes.ACTIONS if several else net.graph.observes,
+            name=f"{net.graph.name}, few ways",
+        )
+        self.bundle_of = tuple(k for k, able in enumerate(usable) if able)  # of each exploit of `graph`
+        owners = [group.owners[k] if group.owners else () for k in self.bundle_of]
+        self.rules = _Committed(self.graph, owners, group.kept, group.width)
+
+    def game(self) -> Game:
+        """Return the game, for the solver and for the certificate."""
+        return self.graph.game().like(stage=self.rules.stage)
+
+    def _exploit(self, k: int) -> Exploit:
+        members = self.members[k]
+        premises = dict.fromkeys(self.class_of.get(p, p) for e in members for p in e.premises)
+        initial = {c.id for c in self.net.graph.conditions if c.initial}
+        needed = tuple(p for p in premises if p not in initial)
+        if len(members) == 1:
+            return replace(members[0], premises=needed)
+        return Exploit(
+            listed(e.id for e in members),
+            needed,
+            self.given[k],
+            success=prod(e.success for e in members) * (1.0 - SHADE),
+            attack_cost=fsum(e.attack_cost for e in members) * (1.0 + SHADE),
+            block_cost=min(e.block_cost for e in members),
+        )
+
+    def _intent(self, intent: Intent, count: int) -> Intent:
+        rewards: dict[str, float] = {}
+        for result, name in self.class_of.items():
+            if intent.rewards.get(result):
+                rewards[name] = rewards.get(name, 0.0) + intent.rewards[result]
+        mine = fsum(i.prior for i in self.net.graph.intents if i.id in self.group.intents)
+        return Intent(intent.id, intent.prior / mine if mine > 0 else 1.0 / count, rewards)
+
+
+class _Committed(AttackRules):
+    """The rules of a bundled game: who has gone a private way goes on with it."""
+
+    def __init__(self, graph: AttackGraph, owners: Sequence[tuple[str, ...]], kept: int, width: int | None) -> None:
+        super().__init__(graph)
+        self.graph, self._kept, self._width = graph, kept, width
+        everybody = frozenset(intent.id for intent in graph.intents)
+        number = {condition.id: k for k, condition in enumerate(graph.conditions)}
+        self._owners = {
+            exploit.id: frozenset(its) & everybody or everybody
+            for exploit, its in zip(graph.exploits, owners, strict=True)
+        }
+        self._everybody = everybody
+        self._private: list[tuple[int, frozenset[str]]] = []  # conditions that not everybody wants, and who does
+        for result in dict.fromkeys(exploit.result for exploit in graph.exploits):
+            its = frozenset().union(*(self._owners[e.id] for e in graph.exploits if e.result == result))
+            if its != everybody:
+                self._private.append((1 << number[result], its))
+
+    def usable(self, state: int) -> list[tuple[Exploit, int]]:
+        """List what whoever has come here may go on with."""
+        ways: list[frozenset[str]] = []  # those gone so far, each with whom it may be of
+        for bit, its in self._private:
+            if state & bit:
+                fitting = next((k for k, way in enumerate(ways) if way & its), None)
+                if fitting is not None:
+                    ways[fitting] &= its
+                elif len(ways) < self._kept:
+                    ways.append(its)
+        left = frozenset().union(*ways) if len(ways) >= self._kept else self._everybody
+        return [(e, c) for e, c in super().usable(state) if self._owners[e.id] & left][: self._width]
+
+    def size(self, state: int) -> tuple[int, int]:
+        """Return how many actions the two sides have at a state, without listing them."""
+        n = len(self.usable(state))
+        return count_sets(n, self.graph.attacker_budget), count_sets(n, self.graph.defender_budget)
+
+    def successors(self, state: int) -> list[int]:
+        """List the states that may follow, without building the stage."""
+        reached = [state]
+        for c in dict.fromkeys(c for _, c in self.usable(state)):
+            reached += [after | 1 << c for after in reached]
+        return reached

@@ -1,0 +1,204 @@
+"""The certificate of a whole graph: everything recomputed from it, without a linear program and without listing it.
+
+Recomputed are the waves and relaxed games of the parts, the tolls, the bundles and their games; each small game's
+playbooks are verified as any playbook is (`ncirl.playbook.verify`); and what they guarantee is added up, with what
+rounding may have changed:
+
+    Σ_g w_g L_g  ≤  v(G)  ≤  Σ_k U_k,        and no intent θ gets more than Σ_k U_k(θ).
+
+The certificate holds when nothing is wrong with the record and no claim is better than what was found.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import fsum, inf
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.attack_graphs.guarded.bundles import Bundled, group_faults
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.parts import Terms, part_faults, terms
+from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, bundle_numbers, tolls_of
+from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.model.game import Game
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
+from ncirl.playbook.verify import Certificate, verify
+
+__all__ = ["GuardedCertificate", "sum_down", "sum_up", "verify_guarded"]
+
+ALLOWED = 1e-9  # by which stored numbers may differ from recomputed ones, relative to the larger
+
+
+@dataclass(frozen=True, eq=False)
+class GuardedCertificate:
+    """What was recomputed.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Bounds on the value of the whole graph; infinite where faults leave nothing to compute.
+    lower_allowance, upper_allowance : float
+        What rounding may have cost.
+    per_intent : ndarray of shape (Θ,)
+        What each intent gets at most.
+    holds : bool
+        Whether there are no faults.
+    faults : tuple of str
+        Everything found wrong.
+    seconds : float
+        How long it took.
+    """
+
+    lower: float
+    upper: float
+    lower_allowance: float
+    upper_allowance: float
+    per_intent: FloatArray
+    holds: bool
+    faults: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Claimed:
+    game: Game
+    attacker_playbook: AttackerPlaybook
+    defender_playbook: DefenderPlaybook
+    lower: float = -inf
+    upper: float = inf
+
+
+def verify_guarded(proof: GuardedProof) -> GuardedCertificate:
+    """Recompute a bracket from its record."""
+    began = time.perf_counter()
+    net = Net(proof.graph)
+    above = _above(net, proof.parts)
+    below = _below(net, proof.groups)
+    faults = [*above.faults, *below.faults]
+    per_intent = above.per_intent
+    if not proof.lower <= below.bound + below.allowance:
+        faults.append(f"the ways secure {below.bound:.9g}, not the {proof.lower:.9g} claimed")
+    if not proof.upper >= above.bound - above.allowance:
+        faults.append(f"the guards concede {above.bound:.9g}, not the {proof.upper:.9g} claimed")
+    if proof.per_intent.shape != per_intent.shape:
+        faults.append(f"promises are given for {proof.per_intent.size} of {len(net.intents)} intents")
+    else:
+        broken = np.flatnonzero(~(proof.per_intent >= per_intent - above.allowance))
+        faults += [f"intent '{net.intents[t]}' gets more than it is said to" for t in broken.tolist()]
+    if not proof.lower <= proof.upper + above.allowance + below.allowance:
+        faults.append(f"the lower bound claimed, {proof.lower:.9g}, is above the upper one, {proof.upper:.9g}")
+    if not below.bound <= above.bound:
+        faults.append("the bounds found contradict each other; this is an error of the verifier: please report it")
+    seconds = time.perf_counter() - began
+    return GuardedCertificate(
+        below.bound, above.bound, below.allowance, above.allowance, per_intent, not faults, tuple(faults), seconds
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    faults: list[str]
+    bound: float
+    allowance: float
+    per_intent: FloatArray
+
+
+def _above(net: Net, proofs: Sequence[PartProof]) -> _Found:
+    """Check the parts and add up what they concede."""
+    nothing = _Found([], inf, 0.0, np.full(len(net.intents), inf))
+    parts = [proof.part for proof in proofs]
+    faults = part_faults(net, parts)
+    if faults:
+        return replace(nothing, faults=faults)
+    certificates = []
+    for k, (proof, full) in enumerate(zip(proofs, terms(net, parts), strict=True)):
+        its_faults, used = _with_tolls(net, proof, full)
+        game = Relaxed(net, proof.part, used).game()
+        claim = _Claimed(game, proof.attacker_playbook, proof.defender_playbook, upper=proof.upper)
+        found = verify(claim)
+        certificates.append(found)
+        its_faults += found.faults
+        if not found.faults and not _promised(proof, found):
+            its_faults.append("promises an intent less than was found")
+        faults += [f"part {k + 1}: {fault}" for fault in its_faults]
+    if faults:
+        return replace(nothing, faults=faults)
+    by_intent = np.array([sum_up([c.per_intent[t] for c in certificates]) for t in range(len(net.intents))])
+    allowance = fsum(c.upper_allowance for c in certificates)
+    upper = sum_up([c.upper for c in certificates])
+    return _Found([], upper, allowance + abs(upper) * ALLOWED * len(proofs), by_intent)
+
+
+def _promised(proof: PartProof, found: Certificate) -> bool:
+    """Tell whether a part's promises are no better than what was found."""
+    off = found.upper_allowance + ALLOWED * np.abs(found.per_intent)
+    fits = proof.per_intent.shape == found.per_intent.shape
+    return fits and bool((proof.per_intent >= found.per_intent - off).all())
+
+
+def _with_tolls(net: Net, proof: PartProof, full: Terms) -> tuple[list[str], Terms]:
+    """Take off what the record takes off, if it is not too much."""
+    due = {(intent, c): amount for intent, c, amount in tolls_of(net, proof.part, full)}
+    worth = full.worth.copy()
+    for theta, intent in enumerate(net.intents):
+        for name in proof.part.goals:
+            if (intent, name) in due:
+                worth[net.number[name], theta] = net.rewards[net.number[name], theta]
+    faults = []
+    for intent, name, amount in proof.tolls:
+        most = due.get((intent, name), 0.0)
+        if not 0 <= amount <= most * (1 + ALLOWED):
+            faults.append(f"the toll of intent '{intent}' for '{name}' is {most:.9g}, not the {amount:.9g} taken")
+            continue
+        c, theta = net.number[name], net.intents.index(intent)
+        worth[c, theta] = max(float(net.rewards[c, theta]) - min(amount, most), 0.0)
+    return faults, replace(full, worth=worth)
+
+
+def _below(net: Net, proofs: Sequence[GroupProof]) -> _Found:
+    """Check the groups and add up what they secure."""
+    faults = group_faults(net, [proof.group for proof in proofs])
+    if faults:
+        return _Found(faults, -inf, 0.0, np.zeros(0))
+    found: list[tuple[float, Certificate]] = []
+    for k, proof in enumerate(proofs):
+        bundled = Bundled(net, proof.group)
+        its_faults = _number_faults(proof, bundled)
+        claim = _Claimed(bundled.game(), proof.attacker_playbook, proof.defender_playbook, lower=proof.lower)
+        certificate = verify(claim)
+        found.append((bundled.weight, certificate))
+        faults += [f"group {k + 1}: {fault}" for fault in (*its_faults, *certificate.faults)]
+    if faults:
+        return _Found(faults, -inf, 0.0, np.zeros(0))
+    lower = sum_down([weight * certificate.lower for weight, certificate in found])
+    allowance = fsum(weight * certificate.lower_allowance for weight, certificate in found)
+    return _Found([], lower, allowance + abs(lower) * ALLOWED * len(proofs), np.zeros(0))
+
+
+def _number_faults(proof: GroupProof, bundled: Bundled) -> list[str]:
+    real = bundle_numbers(bundled)
+    if len(real) != len(proof.numbers):
+        return [f"numbers are given for {len(proof.numbers)} of {len(real)} bundles"]
+    return [
+        f"bundle '{exploit.id}' does not have the numbers given"
+        for exploit, ours, theirs in zip(bundled.graph.exploits, real, proof.numbers, strict=True)
+        if not np.allclose(
+            [ours.success, ours.attack_cost, ours.block_cost],
+            [theirs.success, theirs.attack_cost, theirs.block_cost],
+            rtol=ALLOWED,
+            atol=0.0,
+        )
+    ]
+
+
+def sum_up(numbers: Sequence[float]) -> float:
+    """Add up, rounded up."""
+    return float(np.nextafter(fsum(numbers), inf)) if numbers else 0.0
+
+
+def sum_down(numbers: Sequence[float]) -> float:
+    """Add up, rounded down, the products that are summed included."""
+    total = fsum(numbers)
+    return total - fsum(map(abs, numbers)) * 1e-15 * (1 + len(numbers)) if numbers else 0.0

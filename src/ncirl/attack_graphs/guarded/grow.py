@@ -1,0 +1,179 @@
+r"""Which guards and slow conditions: grow them while the relaxed game stays small.
+
+Cuts first, since what every way must pass is where guarding tells: minimum cuts of exploits by block cost, then again
+with the earlier ones forbidden, nearest to the start first; and cuts of conditions that take time or money to reach,
+which are made slow, or rare where they hardly ever come about. Then the exploits of the cheapest ways, then whatever
+else fits, nearest to the start first. Each is added if the relaxed game keeps within its limit of states and pairs of
+actions; states are counted without building stages.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ncirl.attack_graphs.guarded.cuts import Flow
+from ncirl.attack_graphs.guarded.limits import Deadline, Size, counted
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.parts import Part, Terms, terms
+from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.attack_graphs.guarded.ways import cheapest, unfolded, weights
+
+__all__ = ["grown", "works"]
+
+LAYERS = 6
+WIDEST = 12  # exploits in a cut that is worth trying
+FEW = 400  # exploits of a graph in which each one is tried
+FORBIDDEN = 1e9
+RARE = 0.15  # chance of success below which a condition is rare
+
+Item = tuple[str, int]  # "guard" and an exploit, or "slow" or "rare" and a condition
+
+
+def works(size: Size, intents: int) -> float:
+    """Return how much work a game of that size is to set up."""
+    return (12.0 * size.states + size.pairs) * (1 + intents)
+
+
+def grown(
+    net: Net,
+    flow: Flow,
+    goals: list[int],
+    taken: set[str],
+    size: Size,
+    width: int,
+    budget: int | None,
+    deadline: Deadline,
+    everything: bool = True,
+) -> tuple[Part, Size]:
+    """Return a part for `goals`, its guards none of `taken`, and how large its game is.
+
+    Parameters
+    ----------
+    net, flow : Net, Flow
+        The graph and its walks.
+    goals : list of int
+        Conditions whose rewards it takes.
+    taken : set of str
+        Guards of other parts.
+    size : Size
+        What the game must keep within.
+    width : int
+        The most that is played for at one state.
+    budget : int, optional
+        The part's share of the defender's.
+    deadline : Deadline
+        When to stop growing.
+    everything : bool
+        Whether to try whatever there is; only cuts and ways otherwise, which leaves something for other parts.
+    """
+    names = tuple(net.conditions[c] for c in goals)
+    part = Part(names, width=width, defender_budget=budget)
+    shape = _shape(net, part)
+    found = counted(Relaxed(net, part, shape), Size(10**9, 10**9), Deadline(None)) or Size(1, 1)
+    if not size.states:
+        return part, found
+    free = [k for k, e in enumerate(net.exploits) if e.id not in taken]
+    if everything and len(free) <= FEW:
+        whole = replace(part, guards=tuple(net.exploits[k].id for k in free), width=max(width, 10))
+        if (its_size := counted(Relaxed(net, whole, shape), size, deadline)) is not None:
+            return whole, its_size
+    scarce = [("rare", net.result[k]) for k in _leading(net, goals) if _is_rare(net, net.result[k])]
+    for items in [list(dict.fromkeys(scarce)), *_layers(net, flow, goals, taken, deadline, everything)]:
+        fresh = [item for item in items if not _has(net, part, item)]
+        together = _with(net, part, fresh)
+        if fresh and (its_size := counted(Relaxed(net, together, shape), size, deadline)) is not None:
+            part, found = together, its_size
+        elif len(fresh) > 1:
+            for item in fresh:
+                bigger = _with(net, part, [item])
+                if (its_size := counted(Relaxed(net, bigger, shape), size, deadline)) is not None:
+                    part, found = bigger, its_size
+        if deadline.passed:
+            break
+    return part, found
+
+
+def _shape(net: Net, part: Part) -> Terms:
+    """Return terms that make the same states as the real ones, or more: no tolls."""
+    (found,) = terms(net, [part], Deadline(0.0))
+    worth = np.zeros_like(net.rewards)
+    worth[[net.number[name] for name in part.goals]] = net.rewards[[net.number[name] for name in part.goals]]
+    return replace(found, worth=worth)
+
+
+def _has(net: Net, part: Part, item: Item) -> bool:
+    kind, k = item
+    if kind == "guard":
+        return net.exploits[k].id in part.guards
+    return net.conditions[k] in (*part.slow, *part.rare)
+
+
+def _with(net: Net, part: Part, items: list[Item]) -> Part:
+    guards = tuple(net.exploits[k].id for kind, k in items if kind == "guard")
+    slow = tuple(net.conditions[k] for kind, k in items if kind == "slow")
+    rare = tuple(net.conditions[k] for kind, k in items if kind == "rare")
+    return replace(part, guards=(*part.guards, *guards), slow=(*part.slow, *slow), rare=(*part.rare, *rare))
+
+
+def _layers(
+    net: Net, flow: Flow, goals: list[int], taken: set[str], deadline: Deadline, everything: bool
+) -> Iterator[list[Item]]:
+    """List what to add, in the order of what it is likely to be worth."""
+    guarded = {k for k, e in enumerate(net.exploits) if e.id in taken}
+    slow: set[int] = set()
+
+    def price(k: int) -> float:
+        return FORBIDDEN if k in guarded else net.exploits[k].block_cost + 1e-3
+
+    def passing(c: int) -> float:
+        return 1.0 if c not in slow and _takes(net, c) else FORBIDDEN
+
+    sets = [goals, *([goal] for goal in goals if len(goals) > 1)]
+    for _ in range(LAYERS):
+        for some in sets:
+            if deadline.passed:
+                return
+            cut = flow.exploits(some, price, deadline)
+            if cut and len(cut) <= WIDEST and guarded.isdisjoint(cut):
+                guarded |= set(cut)
+                yield [("guard", k) for k in cut]
+            passed = flow.conditions(some, passing, deadline)
+            if passed and len(passed) <= WIDEST and all(passing(c) < FORBIDDEN for c in passed):
+                slow |= set(passed)
+                yield [("slow", c) for c in passed]
+    last = cheapest(net, weights(net, float(net.rewards.max())))
+    for goal in goals:
+        way = sorted(unfolded(net, goal, last), key=lambda k: flow.depth[net.result[k]])
+        yield [("guard", k) for k in way if k not in guarded]
+        yield [("slow", net.result[k]) for k in way if net.result[k] not in slow and _takes(net, net.result[k])]
+        guarded |= set(way)
+    if everything and len(net.exploits) <= FEW:
+        useful = _leading(net, goals)
+        rest = [k for k in useful if k not in guarded]
+        yield from ([("guard", k)] for k in sorted(rest, key=lambda k: flow.depth[net.result[k]]))
+
+
+def _takes(net: Net, c: int) -> bool:
+    """Tell whether reaching a condition takes time or money whatever the exploit."""
+    makers = [net.exploits[k] for k in net.makers[c]]
+    return bool(makers) and all(e.success < 1 for e in makers)
+
+
+def _is_rare(net: Net, c: int) -> bool:
+    """Tell whether a condition hardly ever comes about."""
+    return bool(net.makers[c]) and all(net.exploits[k].success < RARE for k in net.makers[c])
+
+
+def _leading(net: Net, goals: list[int]) -> list[int]:
+    """List the exploits that lead to the goals."""
+    seen, rest, found = set(goals), list(goals), []
+    while rest:
+        for k in net.makers[rest.pop()]:
+            found.append(k)
+            for premise in net.exploits[k].premises:
+                c = net.number[premise]
+                if c not in seen:
+                    seen.add(c)
+                    rest.append(c)
+    return found

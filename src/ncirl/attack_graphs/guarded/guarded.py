@@ -1,0 +1,194 @@
+"""Certified bounds for attack graphs of any size: two ladders of small games, climbed by turns.
+
+    first bounds      nothing guarded, everything conceded; one way per intent, in bundles
+    rung by rung      guard more while the relaxed game fits, keep to more ways while the restricted game fits
+    in the end        what was solved least exactly is solved more exactly
+
+until the bounds are as close as asked, or time is up. All of it is anytime: the best of each side so far is a proof
+about the whole graph. Sizes are known before a game is built, and how long its set-up takes is predicted from those
+before it, so the time limit holds up to the length of one step.
+"""
+
+from collections.abc import Iterable
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from math import inf, sqrt
+
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.above import Above
+from ncirl.attack_graphs.guarded.below import Below
+from ncirl.attack_graphs.guarded.bundles import Group
+from ncirl.attack_graphs.guarded.cuts import Flow
+from ncirl.attack_graphs.guarded.jobs import Job, Pace, Solved, solve_all
+from ncirl.attack_graphs.guarded.limits import Deadline, Size
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.parts import Part
+from ncirl.attack_graphs.guarded.solution import GuardedSolution, assembled
+from ncirl.errors import InputError
+from ncirl.solution import Progress, ProgressCallback, Stats, Status
+
+__all__ = ["Guarded"]
+
+RUNGS = ((0, 4), (24, 4), (80, 5), (240, 6), (500, 6), (1000, 7), (2400, 7))  # states, width
+PAIRS = 40  # of actions per state, on average
+MORE_PAIRS = 2_000
+LEAST = 0.3  # seconds that a game gets
+ROUGH = 0.01  # relative gap of games on the ladder
+FINE = 0.25  # by how much a game is solved more exactly in the end
+NEAR_NOTHING = 0.1  # of what the unhindered attacker gets: below, the gap is measured against that
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """Bounds on the value of a whole attack graph, with a proof that lists only small games.
+
+    Parameters
+    ----------
+    relative_gap : float
+        Stop when the bounds are this close relative to the larger; where the value is near nothing, relative to what
+        the attacker would get if nobody hindered it.
+    gap : float
+        Stop also when they are this close.
+    time_limit : float, optional
+        Seconds after which to stop with the bounds so far.
+    executor : Executor, optional
+        Runs the small games, which are independent; the result does not depend on how many workers it has.
+
+    Examples
+    --------
+    >>> from ncirl.games.office import office_graph
+    >>> solution = Guarded(relative_gap=0.3, time_limit=20).run(office_graph())
+    >>> solution.lower <= solution.upper, solution.verify().holds
+    (True, True)
+    """
+
+    relative_gap: float = 0.05
+    gap: float = 0.0
+    time_limit: float | None = 60.0
+    executor: Executor | None = None
+
+    def run(self, graph: AttackGraph, *, progress: ProgressCallback | None = None) -> GuardedSolution:
+        """Bound the value of `graph`."""
+        self._check(graph)
+        search = _Search(self, graph, progress)
+        try:
+            status = search.climbed()
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        return search.solution(status)
+
+    def _check(self, graph: AttackGraph) -> None:
+        if not self.gap >= 0 or not self.relative_gap >= 0:
+            raise InputError("gap and relative_gap must not be negative")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InputError(f"time_limit: must be a positive number of seconds, got {self.time_limit:g}")
+
+
+class _Search:
+    """One run."""
+
+    def __init__(self, settings: Guarded, graph: AttackGraph, progress: ProgressCallback | None) -> None:
+        self.settings, self.graph, self.progress = settings, graph, progress
+        self.deadline = Deadline(settings.time_limit)
+        self.net = Net(graph)
+        self.flow = Flow(self.net)
+        self.above, self.below = Above(self.net, self.flow), Below(self.net)
+        self.pace = Pace()
+        self.solves, self.lp_seconds, self.states = 0, 0.0, 0
+        self.unhindered = float(
+            sum(
+                self.net.prior @ (self.net.rewards[c].clip(0.0) * graph.discount ** (self.flow.depth[c] - 1))
+                for c in self.net.goals()
+            )
+        )
+
+    @property
+    def scale(self) -> tuple[float, str]:
+        """What the gap is measured against, and its name."""
+        larger = max(abs(self.above.bound), abs(self.below.bound))
+        if larger < NEAR_NOTHING * self.unhindered:
+            return self.unhindered, "what the unhindered attacker gets"
+        return larger, "the larger bound"
+
+    @property
+    def target(self) -> float:
+        """How close the bounds must come."""
+        return max(self.settings.gap, self.settings.relative_gap * self.scale[0])
+
+    def is_done(self) -> bool:
+        """Whether the bounds are as close as asked."""
+        return self.above.bound < inf and self.above.bound - self.below.bound <= self.target
+
+    def climbed(self) -> Status:
+        """Climb both ladders by turns, then refine."""
+        rough = min(ROUGH, self.settings.relative_gap / 4) if self.settings.relative_gap else ROUGH
+        for rung, (states, width) in enumerate(RUNGS):
+            size = Size(states, PAIRS * states + MORE_PAIRS if states else 0)
+            share = inf if self.deadline.left == inf else self.deadline.left / max(2 * (len(RUNGS) - rung), 2)
+            choosing = self.deadline.within(share / 2)
+            self._solve(self.above.climb(size, width, rough, choosing), share)
+            if self.is_done():
+                return Status.GAP_REACHED
+            below = Size(max(states, 12), max(size.pairs, MORE_PAIRS))
+            self._solve(self.below.climb(below, rough, self.deadline.within(share / 2)), share)
+            if self.is_done():
+                return Status.GAP_REACHED
+            if self.deadline.passed:
+                return Status.TIME_LIMIT
+        return self._refined()
+
+    def _solve(self, jobs: Iterable[Job], share: float) -> None:
+        """Solve what can be solved in a share of the time."""
+        jobs = list(jobs)
+        share = min(share, self.deadline.left)
+        fitting: list[Job] = []
+        work = sum(sqrt(job.work) for job in jobs)
+        for job in jobs:
+            overhead = self.pace.overhead(job.work)
+            seconds = max(share * sqrt(job.work) / work, LEAST, 1.5 * overhead)
+            if seconds + overhead <= self.deadline.left or (self.above.bound == inf and not fitting):
+                fitting.append(replace(job, seconds=seconds))
+        for solved in solve_all(self.net, fitting, self.settings.executor):
+            self._take(solved)
+            if self.deadline.passed or self.is_done():
+                break
+
+    def _take(self, solved: Solved) -> None:
+        self.pace.learn(solved)
+        self.solves += solved.lp_solves
+        self.lp_seconds += solved.lp_seconds
+        self.states += solved.states
+        (self.above if solved.job.terms is not None else self.below).take(solved)
+        if self.progress is not None and self.above.bound < inf:
+            self.progress(Progress(self.deadline.spent, self.below.bound, self.above.bound, lp_solves=self.solves))
+        if solved.interrupted:
+            raise KeyboardInterrupt
+
+    def _refined(self) -> Status:
+        """Solve again, more exactly, what was solved least exactly."""
+        done: set[Part | Group] = set()  # what gains nothing by it
+        while not self.deadline.passed:
+            loose = [(s.upper - s.lower, s) for s in self.above.best()]
+            loose += [(weight * (s.upper - s.lower), s) for weight, s in self.below.best()]
+            loose = [(slack, s) for slack, s in loose if s.job.what not in done]
+            slack, worst = max(loose, key=lambda found: found[0], default=(0.0, None))
+            if worst is None or slack <= FINE * self.target / max(len(loose), 1):
+                return Status.FINISHED
+            overhead = self.pace.overhead(worst.job.work)
+            if self.deadline.left < 2 * overhead + LEAST:
+                return Status.TIME_LIMIT
+            seconds = min(3 * worst.job.seconds, self.deadline.left - overhead)
+            job = replace(worst.job, gap=FINE * (worst.upper - worst.lower), relative_gap=0.0, seconds=seconds)
+            for solved in solve_all(self.net, [job], self.settings.executor):
+                self._take(solved)
+                if solved.upper - solved.lower > 0.9 * (worst.upper - worst.lower):
+                    done.add(job.what)
+            if self.is_done():
+                return Status.GAP_REACHED
+        return Status.TIME_LIMIT
+
+    def solution(self, status: Status) -> GuardedSolution:
+        """Put the proof together."""
+        stats = Stats(self.deadline.spent, self.solves, self.lp_seconds, self.states)
+        scale, against = self.scale
+        return assembled(self.net, self.above.best(), self.below.best(), status, stats, self.settings, scale, against)

@@ -1,0 +1,119 @@
+"""An attack graph in numbers, for whoever walks over all of it: conditions as bits, exploits as rows.
+
+Left out is what no play can meet: exploits that never succeed, that give what holds from the start, or whose premises
+can never all hold. What the defender can do is a `Guard`: it stops a set of exploits for one stage at a cost. Without
+anything else in the graph every exploit has a guard of its own, at its block cost; what is built on guards asks for
+nothing more, so a measure that stops several exploits fits in here.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.attack_graphs.graph import AttackGraph, Exploit
+from ncirl.attack_graphs.reductions.prune import rounds_to
+from ncirl.model.game import Observes
+
+__all__ = ["Guard", "Net", "bits"]
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What stops exploits, by their numbers, for one stage."""
+
+    id: str
+    stops: tuple[int, ...]
+    cost: float
+
+
+def bits(mask: int) -> Iterator[int]:
+    """List the places of the ones in a mask, lowest first."""
+    while mask:
+        lowest = mask & -mask
+        mask ^= lowest
+        yield lowest.bit_length() - 1
+
+
+class Net:
+    """The graph in numbers.
+
+    Attributes
+    ----------
+    exploits : tuple of Exploit
+        Those that can matter; everything below numbers them by their place here.
+    needs, result : list of int
+        Mask of the premises and number of the result, per exploit.
+    makers, users : list of list of int
+        The exploits that give each condition, and that need it.
+    before : list of int
+        Mask of all premises of all exploits that give each condition.
+    rewards : ndarray of shape (conditions, Θ)
+        0 for conditions that hold from the start.
+    """
+
+    def __init__(self, graph: AttackGraph) -> None:
+        self.graph = graph
+        self.conditions = [condition.id for condition in graph.conditions]
+        self.number = {name: k for k, name in enumerate(self.conditions)}
+        self.intents = tuple(intent.id for intent in graph.intents)
+        self.prior: FloatArray = np.array([intent.prior for intent in graph.intents])
+        self.start = self.mask(condition.id for condition in graph.conditions if condition.initial)
+        self.sees_actions = Observes(graph.observes) is Observes.ACTIONS
+        start = [c.id for c in graph.conditions if c.initial]
+        self.met = self.mask(rounds_to(start, [(e.premises, e.result) for e in graph.exploits if e.success > 0]))
+        self.exploits: tuple[Exploit, ...] = tuple(e for e in graph.exploits if self._matters(e))
+        self.place = {e.id: k for k, e in enumerate(self.exploits)}
+        self.needs = [self.mask(e.premises) for e in self.exploits]
+        self.result = [self.number[e.result] for e in self.exploits]
+        self.makers: list[list[int]] = [[] for _ in self.conditions]
+        self.users: list[list[int]] = [[] for _ in self.conditions]
+        self.before = [0] * len(self.conditions)
+        for k, exploit in enumerate(self.exploits):
+            self.makers[self.result[k]].append(k)
+            self.before[self.result[k]] |= self.needs[k]
+            for premise in exploit.premises:
+                self.users[self.number[premise]].append(k)
+        self.attack_costs: FloatArray = np.array([e.attack_cost for e in self.exploits])
+        self.rewards: FloatArray = np.zeros((len(self.conditions), len(self.intents)))
+        for theta, intent in enumerate(graph.intents):
+            for name, reward in intent.rewards.items():
+                if not self.start >> self.number[name] & 1:
+                    self.rewards[self.number[name], theta] = reward
+        self.guards = {e.id: Guard(e.id, (k,), e.block_cost) for k, e in enumerate(self.exploits)}
+
+    def mask(self, names: Iterable[str]) -> int:
+        """Return the set of the conditions named."""
+        found = 0
+        for name in names:
+            found |= 1 << self.number[name]
+        return found
+
+    def goals(self) -> list[int]:
+        """List the conditions that can be reached and that some intent is rewarded for."""
+        wanted = np.flatnonzero((self.rewards > 0).any(axis=1)).tolist()
+        return [c for c in wanted if self.met >> c & 1]
+
+    def closure(self, held: int, allowed: Iterable[int] | None = None) -> int:
+        """Return everything that follows from `held` by the exploits allowed, all of them by default."""
+        usable = None if allowed is None else set(allowed)
+        missing: dict[int, int] = {}
+        rest, found = list(bits(held)), held
+        for k, needs in enumerate(self.needs):
+            if not needs and (usable is None or k in usable) and not found >> self.result[k] & 1:
+                found |= 1 << self.result[k]
+                rest.append(self.result[k])
+        while rest:
+            for k in self.users[rest.pop()]:
+                if usable is not None and k not in usable:
+                    continue
+                missing[k] = missing.get(k, self.needs[k].bit_count()) - 1
+                if not missing[k] and not found >> self.result[k] & 1:
+                    found |= 1 << self.result[k]
+                    rest.append(self.result[k])
+        return found
+
+    def _matters(self, exploit: Exploit) -> bool:
+        outside = self.mask(exploit.premises) & ~self.met
+        return exploit.success > 0 and not outside and not self.start >> self.number[exploit.result] & 1

@@ -1,0 +1,102 @@
+"""Lifted strategies at play: a defender and an attacker of the whole graph that draw what they do.
+
+Both speak of exploits by their ids and list nothing, so they run on a graph of any size, without a solver.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.attack_graphs.guarded.attacker import GroupAttacker
+from ncirl.attack_graphs.guarded.defender import PartDefender
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.seen import Ids, Seen
+
+__all__ = ["AttackerAtPlay", "DefenderAtPlay"]
+
+T = TypeVar("T")
+
+
+class DefenderAtPlay:
+    """A defender of the whole graph that draws what it does; nothing is listed.
+
+    Parameters
+    ----------
+    net : Net
+        The graph.
+    parts : sequence of PartDefender
+        Its defence.
+    rng : int or Generator
+        Where its draws come from.
+    """
+
+    def __init__(self, net: Net, parts: Sequence[PartDefender], rng: int | np.random.Generator = 0) -> None:
+        self.net, self.parts, self._rng = net, tuple(parts), np.random.default_rng(rng)
+        self.held = net.start
+        self._places = [_drawn(self._rng, part.begin()) for part in self.parts]
+
+    def act(self) -> Ids:
+        """Draw what to block now: ids of exploits of the whole graph."""
+        laws = [part.blocks(place, self.held) for part, place in zip(self.parts, self._places, strict=True)]
+        return frozenset().union(*(_drawn(self._rng, law) for law in laws))
+
+    def likely(self) -> dict[str, float]:
+        """Return how likely each guard is set now, those that may be."""
+        chances: dict[str, float] = {}
+        for part, place in zip(self.parts, self._places, strict=True):
+            for ids, chance in part.blocks(place, self.held):
+                for name in ids:
+                    chances[name] = chances.get(name, 0.0) + chance
+        return chances
+
+    def observe(
+        self,
+        attempted: Iterable[str] | None,
+        blocked: Iterable[str],
+        enabled: Iterable[str],
+        alerts: Iterable[str] = (),
+    ) -> None:
+        """Go on after a stage: what was tried (None where it is not seen), blocked, newly enabled, and heard."""
+        after = self.held | self.net.mask(enabled)
+        tried = None if attempted is None else frozenset(attempted)
+        seen = Seen(self.held, after, tried, frozenset(blocked), frozenset(alerts))
+        moved = [part.after(place, seen) for part, place in zip(self.parts, self._places, strict=True)]
+        self._places = [_drawn(self._rng, law) for law in moved]
+        self.held = after
+
+
+class AttackerAtPlay:
+    """An attacker of the whole graph that draws what it does; nothing is listed."""
+
+    def __init__(
+        self, net: Net, groups: Sequence[GroupAttacker], intent: str, rng: int | np.random.Generator = 0
+    ) -> None:
+        self.net, self._rng, self.held = net, np.random.default_rng(rng), net.start
+        theta = net.intents.index(intent)
+        self._group = next((group for group in groups if theta in group.intents), None)
+        self._column = self._group.intents.index(theta) if self._group is not None else 0
+        self._place = self._own(self._group.begin()) if self._group is not None else None
+
+    def act(self) -> Ids:
+        """Draw what to attempt now: ids of exploits of the whole graph."""
+        if self._group is None or self._place is None:
+            return frozenset()
+        return self._own(self._group.policy(self._place, self.held))
+
+    def observe(self, attempted: Ids, blocked: Ids, enabled: Ids, alerts: Ids = frozenset()) -> None:
+        """Go on after a stage."""
+        after = self.held | self.net.mask(enabled)
+        if self._group is not None and self._place is not None:
+            seen = Seen(self.held, after, attempted, blocked, alerts)
+            self._place = self._own(self._group.after(self._place, seen))
+        self.held = after
+
+    def _own(self, law: Sequence[tuple[T, FloatArray]]) -> T:
+        return _drawn(self._rng, [(value, float(chances[self._column])) for value, chances in law])
+
+
+def _drawn(rng: np.random.Generator, law: Sequence[tuple[T, float]]) -> T:
+    chances = np.array([chance for _, chance in law])
+    return law[int(rng.choice(len(law), p=chances / chances.sum()))][0]

@@ -1,0 +1,94 @@
+"""The proof of a bracket on a whole graph: one record that anybody can check without a solver.
+
+From above: parts, each with its tolls and a playbook of its relaxed game. From below: groups of intents, each with its
+bundles and a playbook of its bundled game. Numbers are the record's claims; `check` recomputes them all from the graph.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.bundles import Bundled, Group
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.parts import Part, Terms
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
+
+__all__ = ["BundleNumbers", "GroupProof", "GuardedProof", "PartProof", "bundle_numbers", "tolls_of"]
+
+Toll = tuple[str, str, float]  # intent, condition, what is taken off its reward
+
+
+@dataclass(frozen=True, eq=False)
+class PartProof:
+    """A part, what it takes off rewards, playbooks of its relaxed game, and what the defender's promises."""
+
+    part: Part
+    tolls: tuple[Toll, ...]
+    attacker_playbook: AttackerPlaybook
+    defender_playbook: DefenderPlaybook
+    upper: float
+    per_intent: FloatArray
+
+
+@dataclass(frozen=True)
+class BundleNumbers:
+    """What a bundle is as one exploit."""
+
+    success: float
+    attack_cost: float
+    block_cost: float
+
+
+@dataclass(frozen=True, eq=False)
+class GroupProof:
+    """A group, its bundles' numbers, playbooks of its bundled game, and what the attacker's secures."""
+
+    group: Group
+    numbers: tuple[BundleNumbers, ...]
+    attacker_playbook: AttackerPlaybook
+    defender_playbook: DefenderPlaybook
+    lower: float
+
+
+@dataclass(frozen=True, eq=False)
+class GuardedProof:
+    """Bounds on the value of a whole graph, with what proves them.
+
+    Attributes
+    ----------
+    graph : AttackGraph
+        The whole.
+    parts : tuple of PartProof
+        From above; their promises add up.
+    groups : tuple of GroupProof
+        From below, weighed by the groups' probabilities.
+    lower, upper : float
+        What is claimed.
+    per_intent : ndarray of shape (Θ,)
+        What each intent is said to get at most.
+    """
+
+    graph: AttackGraph
+    parts: tuple[PartProof, ...]
+    groups: tuple[GroupProof, ...]
+    lower: float
+    upper: float
+    per_intent: FloatArray
+
+
+def tolls_of(net: Net, part: Part, terms: Terms) -> tuple[Toll, ...]:
+    """List what a part's terms take off the rewards."""
+    found = []
+    for c in sorted(net.number[name] for name in part.goals):
+        for theta in np.flatnonzero(net.rewards[c] > 0).tolist():
+            due = float(net.rewards[c, theta] - terms.worth[c, theta])
+            if due > 0:
+                found.append((net.intents[theta], net.conditions[c], due))
+    return tuple(found)
+
+
+def bundle_numbers(bundled: Bundled) -> tuple[BundleNumbers, ...]:
+    """List the numbers of the bundles that can be used."""
+    return tuple(BundleNumbers(e.success, e.attack_cost, e.block_cost) for e in bundled.graph.exploits)

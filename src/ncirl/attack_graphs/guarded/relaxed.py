@@ -1,0 +1,141 @@
+r"""Guard and concede: the relaxed game of a part, small however large the graph.
+
+Choose guards B. An exploit under none of them is *conceded*: whenever it is usable it succeeds in that stage, free,
+certain, never blocked. A state m is a set of conditions, and
+
+    m' = m ∪ wave(m) ∪ (what succeeds of the attempted exploits that are not blocked),
+
+wave(m) being the results of conceded exploits usable at m. A wave brings r_θ⁺, a guarded exploit r_θ; only guarded
+exploits cost. **v(G) ≤ v(G_B)**, and intent by intent: a playbook of G_B is a defence of G.
+
+*Proof.* The defender keeps m_t ⊇ s_t, m_{t+1} = m_t ∪ wave(m_t) ∪ s_{t+1}, plays G_B's playbook at m_t and really
+blocks what of it is usable at s_t, which costs no more. A real attempt of a guarded exploit whose result is not in m_t
+is an attempt in G_B with the same coin; everything else only costs the attacker. A condition is in m no later than in
+s, so its reward comes no later and is no smaller. An alert that G_B hears of and G does not is one of an exploit that
+is not usable: it rings by itself, and the defender draws it. ∎
+
+Four refinements, each by the same coupling:
+
+- **Slow conditions.** The exploits to a condition c that nobody guards may be attempted instead of conceded: together,
+  with chance 1 − Π(1 − p) of those usable at m, for the least of their charges, never blocked. A real attempt of any of
+  them is such an attempt. It succeeds no more often than that; where attempts are seen the defender tosses what is
+  missing. Where they are not it cannot know what is missing, so there a condition is slow only while one exploit leads
+  to it.
+- **Rare conditions** are slow ones after which everything is conceded at once. m is larger, so that is safe; and where
+  they hardly ever come about it costs next to nothing, and one state.
+- **Width.** At each state only the first few guards and slow conditions in their order are played for; what is beyond
+  is conceded at that state. The proof goes stage by stage, so what is guarded may depend on m. No stage is too large.
+- **Settled states.** A condition that pays nobody and leads to nothing that does, by conditions not in m, counts as
+  held. It is worth no more to anybody than nothing, and m is larger.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from ncirl._typing import BoolArray, FloatArray
+from ncirl.attack_graphs.coins import coin_law, distinct_rows, enabled, subsets
+from ncirl.attack_graphs.graph import Alert
+from ncirl.attack_graphs.guarded.net import bits
+from ncirl.attack_graphs.guarded.waves import Choices, Option, Waves
+from ncirl.attack_graphs.names import listed, set_names, signals
+from ncirl.model.game import Game
+from ncirl.model.stage import TERMINAL, Outcome, Stage
+
+__all__ = ["Relaxed"]
+
+
+class Relaxed(Waves):
+    """The relaxed game of one part: its states with the stages played there."""
+
+    def game(self) -> Game:
+        """Return the game, for the solver and for the certificate."""
+        graph = self.net.graph
+        return Game(
+            self.stage,
+            intents=self.net.intents,
+            initial={self.start: self.net.prior},
+            discount=graph.discount,
+            horizon=graph.horizon,
+            observes=graph.observes,
+            name=f"{graph.name}, guarded",
+            describe=self.describe,
+        )
+
+    def describe(self, state: int) -> str:
+        """Name a state by what it has beyond the start."""
+        return listed(self.net.conditions[c] for c in bits(state & ~self.start)) or "start"
+
+    def stage(self, state: int) -> Stage:
+        """Return the stage at a state; terminal when nothing can happen any more."""
+        here = self.choices(state)
+        if not here.options:
+            return self._waiting(state, here) if here.wave else TERMINAL
+        graph, options = self.net.graph, here.options
+        attempted = subsets(len(options), graph.attacker_budget)  # [a, option]
+        chosen = subsets(len(here.guards), self.part.defender_budget)  # [d, guard]
+        blocked: BoolArray = np.any(chosen[:, :, None] & here.stopped()[None], axis=1)  # [d, option]
+        alerts = self.alerts(here)
+        alerted = [k for k, _ in alerts]
+        hit = list(dict.fromkeys(option.result for option in options))
+        live = (attempted[:, None, :] & ~blocked[None, :, :]).reshape(-1, len(options))
+        told = np.repeat(attempted[:, alerted], len(blocked), axis=0)
+        decisive = np.hstack([live, told])
+        first, kind = distinct_rows(decisive)
+        live, told = np.split(decisive[first], [len(options)], axis=1)
+        success = np.array([option.success for option in options])
+        rung = np.where(told, [a.attempted for _, a in alerts], [a.idle for _, a in alerts])
+        results = np.array([hit.index(option.result) for option in options])
+        law, faces = coin_law(np.hstack([enabled(success, results, live), rung]))
+        gained = faces[:, : len(hit)]
+        heard = signals([self.net.exploits[options[k].exploits[0]].id for k in alerted], faces[:, len(hit) :])
+        outcomes = tuple(
+            Outcome(self.after(state, sum(1 << c for c, on in zip(hit, row, strict=True) if on)), signal)
+            for row, signal in zip(gained.tolist(), heard, strict=True)
+        )
+        charges = np.array([option.charge for option in options])
+        cost = chosen @ np.array([guard.cost for guard in here.guards])
+        return Stage(
+            attacker=set_names([self._name(option) for option in options], attempted),
+            defender=set_names([guard.id for guard in here.guards], chosen),
+            outcomes=outcomes,
+            law=law[kind],
+            pair=cost[None, :, None] - (attempted @ charges)[:, None, :],
+            outcome=self._gained(state, here, hit, gained),
+        )
+
+    def _waiting(self, state: int, here: Choices) -> Stage:
+        """Return the stage in which a wave comes and nobody has a choice."""
+        following = (Outcome(self.after(state, 0)),)
+        brought = self._gained(state, here, [], np.zeros((1, 0), dtype=np.bool_))
+        return Stage(("nothing",), ("nothing",), following, sp.csr_array(np.ones((1, 1))), outcome=brought)
+
+    def alerts(self, here: Choices) -> list[tuple[int, Alert]]:
+        """List the options that ring an alert that is seen, with the alert."""
+        if self.net.sees_actions:
+            return []
+        found = []
+        for k, option in enumerate(here.options):
+            alert = self.net.exploits[option.exploits[0]].alert
+            if option.is_guarded and alert is not None:
+                found.append((k, alert))
+        return found
+
+    def _gained(self, state: int, here: Choices, hit: Sequence[int], gained: BoolArray) -> FloatArray:
+        """Return the rewards of each outcome, [o, θ]; what may come by chance alone counts if it pays."""
+        worth = self.terms.worth
+        brought: FloatArray = np.maximum(worth[list(bits(here.wave))], 0.0).sum(axis=0)
+        gains = worth[list(hit)]
+        by_chance = [c in {option.result for option in here.options if not option.is_guarded} for c in hit]
+        gains[by_chance] = np.maximum(gains[by_chance], 0.0)
+        found: FloatArray = brought + gained @ gains
+        rare = [self._rare >> c & 1 == 1 for c in hit]
+        if any(rare):
+            found[gained[:, rare].any(axis=1)] = np.maximum(worth[list(bits(self.over & ~state))], 0.0).sum(axis=0)
+        return found
+
+    def _name(self, option: Option) -> str:
+        if option.is_guarded:
+            return self.net.exploits[option.exploits[0]].id
+        return f"any way to {self.net.conditions[option.result]}"

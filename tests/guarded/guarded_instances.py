@@ -1,0 +1,171 @@
+"""Random small attack graphs of every kind the format has, and random ways to guard, divide and bundle them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import ncirl
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.guarded.bundles import Bundled, Group, group_faults
+from ncirl.attack_graphs.guarded.check import sum_down, sum_up
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.parts import Part, part_faults, terms
+from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, bundle_numbers, tolls_of
+from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.errors import SizeError
+
+SMALL = ncirl.Certified(gap=0.02, time_limit=2)
+
+
+def random_graph(rng: np.random.Generator) -> AttackGraph:
+    """Draw a graph with several premises, cycles, parallel exploits, negative rewards, alerts, budgets and horizons."""
+    n = int(rng.integers(3, 6))
+    names = [f"c{k}" for k in range(n)]
+    roots = int(rng.integers(1, 3))
+    outcomes = rng.random() < 0.4
+    exploits = []
+    for k in range(int(rng.integers(n - 1, n + 3))):
+        result = int(rng.integers(roots, n)) if roots < n else n - 1
+        others = [c for c in range(n) if c != result]
+        premises = rng.choice(others, size=min(len(others), int(rng.choice([1, 1, 1, 2]))), replace=False)
+        alert = Alert(float(rng.choice([0.9, 1.0])), float(rng.choice([0.0, 0.2]))) if rng.random() < 0.3 else None
+        exploits.append(
+            Exploit(
+                f"e{k}",
+                tuple(names[c] for c in sorted(premises.tolist())),
+                names[result],
+                success=float(rng.choice([1.0, 0.8, 0.5, 0.3, 0.05])),
+                attack_cost=float(rng.choice([0.0, 0.02, 0.1])),
+                block_cost=float(rng.choice([0.0, 0.05, 0.2])),
+                alert=alert if outcomes else None,
+            )
+        )
+    n_t = int(rng.integers(1, 4))
+    prior = rng.dirichlet(np.ones(n_t))
+    intents = []
+    for t in range(n_t):
+        wanted = rng.choice(range(roots, n), size=min(n - roots, int(rng.integers(1, 3))), replace=False)
+        low = -0.3 if rng.random() < 0.3 else 0.3
+        rewards = {names[c]: float(np.round(rng.uniform(low, 1.0), 3)) for c in sorted(wanted.tolist())}
+        intents.append(Intent(f"t{t}", float(prior[t]), rewards))
+    return AttackGraph(
+        conditions=tuple(Condition(name, initial=k < roots) for k, name in enumerate(names)),
+        exploits=tuple(exploits),
+        intents=tuple(intents),
+        discount=float(rng.choice([0.7, 0.9])),
+        horizon=int(rng.integers(2, 5)) if rng.random() < 0.25 else None,
+        observes="outcomes" if outcomes else "actions",
+        attacker_budget=int(rng.integers(1, 3)) if rng.random() < 0.2 else None,
+        defender_budget=int(rng.integers(0, 3)) if rng.random() < 0.3 else None,
+        name="small",
+    )
+
+
+def random_parts(net: Net, rng: np.random.Generator) -> list[Part]:
+    """Divide the goals, guards and budget at random."""
+    goals = [net.conditions[c] for c in np.flatnonzero(net.rewards.any(axis=1)).tolist()]
+    n = int(rng.integers(1, 3))
+    places = rng.integers(0, n, size=len(goals))
+    share = rng.permutation(len(net.exploits))
+    kept = share[: int(rng.integers(0, len(share) + 1))].tolist()
+    owner = rng.integers(0, n, size=len(kept))
+    left = net.graph.defender_budget
+    parts = []
+    for k in range(n):
+        mine = None if left is None else left if k == n - 1 else int(rng.integers(0, left + 1))
+        left = None if left is None or mine is None else left - mine
+        slow = [name for name in net.conditions if rng.random() < 0.4]
+        rng.shuffle(slow)
+        parts.append(
+            Part(
+                goals=tuple(name for name, at in zip(goals, places, strict=True) if at == k),
+                guards=tuple(net.exploits[e].id for e, at in zip(kept, owner, strict=True) if at == k),
+                slow=tuple(slow[1:]),
+                rare=tuple(slow[:1]) if rng.random() < 0.3 else (),
+                width=int(rng.integers(1, 5)),
+                defender_budget=mine,
+                tolled=bool(rng.random() < 0.3),
+            )
+        )
+    return [part for part in parts if part.goals] or parts[:1]
+
+
+def random_groups(net: Net, rng: np.random.Generator) -> list[Group]:
+    """Group the intents and bundle exploits at random."""
+    n = int(rng.integers(1, len(net.intents) + 1))
+    places = rng.integers(0, n, size=len(net.intents))
+    groups = []
+    for k in range(n):
+        intents = tuple(name for name, at in zip(net.intents, places, strict=True) if at == k)
+        if not intents or not net.exploits:
+            continue
+        chosen = [e.id for e in net.exploits if rng.random() < 0.8] or [net.exploits[0].id]
+        bundles: list[tuple[str, ...]] = [(name,) for name in chosen]
+        for _ in range(8):  # try to join two at a time
+            if len(bundles) > 1:
+                i, j = sorted(rng.choice(len(bundles), size=2, replace=False).tolist())
+                joined = [b for m, b in enumerate(bundles) if m not in (i, j)] + [bundles[i] + bundles[j]]
+                if not group_faults(net, [Group(intents, tuple(joined))]):
+                    bundles = joined
+        owners: tuple[tuple[str, ...], ...] = ()
+        if rng.random() < 0.5:
+            owners = tuple(tuple(name for name in intents if rng.random() < 0.6) for _ in bundles)
+        width = int(rng.integers(1, 4)) if rng.random() < 0.3 else None
+        groups.append(Group(intents, tuple(bundles), owners, int(rng.integers(1, 3)), width))
+    return groups
+
+
+def proved(graph: AttackGraph, parts: list[Part], groups: list[Group]) -> GuardedProof:
+    """Solve the small games and put the record together."""
+    net = Net(graph)
+    assert part_faults(net, parts) == []
+    assert group_faults(net, groups) == []
+    above, below = [], []
+    for part, its_terms in zip(parts, terms(net, parts), strict=True):
+        found = ncirl.solve(Relaxed(net, part, its_terms).game(), SMALL)
+        above.append(
+            PartProof(
+                part,
+                tolls_of(net, part, its_terms),
+                found.attacker_playbook,
+                found.defender_playbook,
+                found.upper,
+                found.per_intent,
+            )
+        )
+    weights = []
+    for group in groups:
+        bundled = Bundled(net, group)
+        found = ncirl.solve(bundled.game(), SMALL)
+        weights.append(bundled.weight)
+        numbers = bundle_numbers(bundled)
+        below.append(GroupProof(group, numbers, found.attacker_playbook, found.defender_playbook, found.lower))
+    return GuardedProof(
+        graph=graph,
+        parts=tuple(above),
+        groups=tuple(below),
+        lower=sum_down([w * proof.lower for w, proof in zip(weights, below, strict=True)]),
+        upper=sum_up([proof.upper for proof in above]),
+        per_intent=np.array([sum_up([p.per_intent[t] for p in above]) for t in range(len(net.intents))]),
+    )
+
+
+@dataclass(frozen=True)
+class Instance:
+    graph: AttackGraph
+    proof: GuardedProof
+
+
+def random_instance(seed: int) -> Instance | None:
+    """Draw a graph and a proof; None where the graph is too large to be listed."""
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng)
+    net = Net(graph)
+    try:
+        if len(graph.game().explore(60)) and any(
+            len(graph.game().stage(s).attacker) > 64 for s in graph.game().explore()
+        ):
+            return None
+    except SizeError:
+        return None
+    return Instance(graph, proved(graph, random_parts(net, rng), random_groups(net, rng)))

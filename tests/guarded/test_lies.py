@@ -1,0 +1,156 @@
+"""A verifier that is lied to says so."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from guarded_instances import proved
+
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.guarded.bundles import Group
+from ncirl.attack_graphs.guarded.check import verify_guarded
+from ncirl.attack_graphs.guarded.parts import Part
+from ncirl.attack_graphs.guarded.proof import BundleNumbers, GuardedProof
+
+GRAPH = AttackGraph(
+    conditions=(
+        Condition("out", initial=True),
+        *(Condition(name) for name in ("web", "mail", "files", "boss", "vault")),
+    ),
+    exploits=(
+        Exploit("phish", ("out",), "mail", 0.6, 0.02, 0.05),
+        Exploit("inject", ("out",), "web", 0.8, 0.03, 0.06),
+        Exploit("move", ("web",), "files", 0.9, 0.02, 0.04),
+        Exploit("spoof", ("mail",), "boss", 0.7, 0.05, 0.1),
+        Exploit("read", ("files",), "vault", 1.0, 0.1, 0.3),
+        Exploit("order", ("boss", "mail"), "vault", 0.5, 0.1, 0.1),
+    ),
+    intents=(Intent("spy", 0.5, {"boss": 1.0}), Intent("thief", 0.5, {"vault": 2.0})),
+    discount=0.9,
+)
+
+
+@pytest.fixture(scope="module")
+def proof() -> GuardedProof:
+    parts = [Part(("boss",), ("phish",), ("boss",)), Part(("vault",), ("inject", "move"), (), width=4)]
+    groups = [
+        Group(("spy",), (("phish",), ("spoof",))),
+        Group(("thief",), (("inject", "phish"), ("move", "spoof"), ("read",))),
+    ]
+    return proved(GRAPH, parts, groups)
+
+
+def said(proof: GuardedProof) -> str:
+    found = verify_guarded(proof)
+    assert not found.holds
+    return " | ".join(found.faults)
+
+
+def test_the_truth_holds(proof: GuardedProof) -> None:
+    found = verify_guarded(proof)
+    assert found.holds, found.faults
+    assert found.lower <= found.upper
+    assert np.isclose(found.upper, proof.upper)
+    assert np.isclose(found.lower, proof.lower)
+
+
+def with_part(proof: GuardedProof, k: int, **changes: object) -> GuardedProof:
+    parts = list(proof.parts)
+    parts[k] = replace(parts[k], part=replace(parts[k].part, **changes))  # type: ignore[arg-type]
+    return replace(proof, parts=tuple(parts))
+
+
+@pytest.mark.parametrize(
+    ("lie", "fault"),
+    [
+        (lambda p: with_part(p, 0, guards=("phish", "inject")), "guarded twice"),
+        (lambda p: with_part(p, 0, guards=("nothing",)), "unknown guard"),
+        (lambda p: with_part(p, 0, goals=("boss", "vault")), "counted twice"),
+        (lambda p: with_part(p, 1, goals=()), "in no part"),
+        (lambda p: with_part(p, 0, slow=("nowhere",)), "unknown condition"),
+        (lambda p: with_part(p, 0, guards=("spoof",)), "part 1"),
+        (lambda p: with_part(p, 1, width=0), "part 2"),
+        (lambda p: replace(p, parts=p.parts[:1]), "in no part"),
+        (lambda p: replace(p, upper=p.upper - 0.01), "concede"),
+        (lambda p: replace(p, lower=p.lower + 0.01), "secure"),
+        (lambda p: replace(p, per_intent=p.per_intent - 0.01), "gets more"),
+        (lambda p: replace(p, per_intent=p.per_intent[:1]), "promises are given"),
+    ],
+)
+def test_a_lie_about_the_whole_is_named(
+    proof: GuardedProof, lie: Callable[[GuardedProof], GuardedProof], fault: str
+) -> None:
+    assert fault in said(lie(proof))
+
+
+def test_a_toll_that_is_too_high_is_named(proof: GuardedProof) -> None:
+    first = proof.parts[0]
+    lied = replace(first, tolls=(("spy", "boss", 0.5),))
+    assert "the toll of intent 'spy' for 'boss'" in said(replace(proof, parts=(lied, *proof.parts[1:])))
+
+
+def test_a_better_promise_of_a_part_is_named(proof: GuardedProof) -> None:
+    for lied in (
+        replace(proof.parts[0], upper=proof.parts[0].upper - 0.01),
+        replace(proof.parts[0], per_intent=proof.parts[0].per_intent - 0.01),
+    ):
+        assert "part 1" in said(replace(proof, parts=(lied, *proof.parts[1:])))
+
+
+def test_the_playbook_of_another_part_is_named(proof: GuardedProof) -> None:
+    other = proof.parts[1]
+    lied = replace(proof.parts[0], defender_playbook=other.defender_playbook)
+    assert "part 1: defender's playbook" in said(replace(proof, parts=(lied, *proof.parts[1:])))
+
+
+def test_a_tampered_playbook_is_named(proof: GuardedProof) -> None:
+    book = proof.parts[0].defender_playbook
+    lied = replace(proof.parts[0], defender_playbook=replace(book, mixes=tuple(np.roll(m, 1) for m in book.mixes)))
+    assert "part 1" in said(replace(proof, parts=(lied, *proof.parts[1:])))
+
+
+def test_bundles_with_other_numbers_are_named(proof: GuardedProof) -> None:
+    second = proof.groups[1]
+    better = (BundleNumbers(0.99, 0.0, 1.0), *second.numbers[1:])
+    assert "does not have the numbers" in said(
+        replace(proof, groups=(proof.groups[0], replace(second, numbers=better)))
+    )
+    fewer = second.numbers[1:]
+    assert "numbers are given for" in said(replace(proof, groups=(proof.groups[0], replace(second, numbers=fewer))))
+
+
+@pytest.mark.parametrize(
+    ("group", "fault"),
+    [
+        (Group(("thief",), (("inject", "nothing"),)), "unknown or useless exploit"),
+        (Group(("thief",), (("inject",), ("inject",))), "in two bundles"),
+        (Group(("spy",), (("inject",),)), "in two groups"),
+        (Group(("nobody",), (("inject",),)), "unknown intent"),
+        (Group(("thief",), (("read", "move"), ("order",))), "gives what another exploit gives"),
+        (Group(("thief",), ((),)), "empty"),
+        (Group(("thief",), (("inject",),), (("thief",), ("spy",))), "owners"),
+    ],
+)
+def test_groups_that_bound_nothing_are_named(proof: GuardedProof, group: Group, fault: str) -> None:
+    assert fault in said(replace(proof, groups=(proof.groups[0], replace(proof.groups[1], group=group))))
+
+
+def test_a_playbook_of_other_bundles_is_named(proof: GuardedProof) -> None:
+    other = replace(proof.groups[1], attacker_playbook=proof.groups[0].attacker_playbook)
+    assert "group 2" in said(replace(proof, groups=(proof.groups[0], other)))
+
+
+def test_a_graph_with_other_costs_is_named(proof: GuardedProof) -> None:
+    cheaper = tuple(replace(e, attack_cost=0.0) for e in GRAPH.exploits)
+    assert said(replace(proof, graph=replace(GRAPH, exploits=cheaper)))
+
+
+def test_bundles_do_not_go_with_a_budget_or_negative_rewards(proof: GuardedProof) -> None:
+    assert "budget of the attacker" in said(replace(proof, graph=replace(GRAPH, attacker_budget=1)))
+    angry = replace(GRAPH.intents[1], rewards={"vault": 2.0, "web": -0.5})
+    assert "negative reward" in said(replace(proof, graph=replace(GRAPH, intents=(GRAPH.intents[0], angry))))
+
+
+def test_a_budget_must_be_divided(proof: GuardedProof) -> None:
+    assert "not a division of 1" in said(replace(proof, graph=replace(GRAPH, defender_budget=1)))

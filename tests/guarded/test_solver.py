@@ -1,0 +1,137 @@
+"""The solver: brackets, limits, strategies at play, workers."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import ncirl
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.guarded.guarded import Guarded
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.games.office import office_graph
+from ncirl.solution import Progress, Status
+
+
+def ladder(rungs: int, wide: int, **changes: object) -> AttackGraph:
+    """Draw a domain: layers of conditions, each reached from some of the layer before."""
+    rng = np.random.default_rng(rungs * 100 + wide)
+    layers = [["start"], *([f"c{k}-{j}" for j in range(wide)] for k in range(rungs))]
+    exploits = []
+    for k, layer in enumerate(layers[1:]):
+        for name in layer:
+            for before in rng.choice(layers[k], size=min(len(layers[k]), 3), replace=False):
+                success = float(rng.choice([1.0, 0.8]))
+                exploits.append(Exploit(f"{before}>{name}", (str(before),), name, success, 0.02, 0.05))
+    goals = layers[-1][:3]
+    return AttackGraph(
+        conditions=tuple(Condition(name, initial=name == "start") for layer in layers for name in layer),
+        exploits=tuple(exploits),
+        intents=tuple(Intent(f"i{k}", 1 / 3, {goal: 1.0}) for k, goal in enumerate(goals)),
+        discount=0.95,
+        **changes,  # type: ignore[arg-type]
+    )
+
+
+@pytest.fixture(scope="module")
+def large() -> GuardedSolution:
+    return Guarded(relative_gap=0.25, time_limit=None).run(ladder(5, 80))
+
+
+def test_a_graph_that_can_be_listed_is_solved_as_the_certified_solver_does() -> None:
+    graph = office_graph()
+    exact = ncirl.solve(graph.game(), ncirl.Certified(relative_gap=0.05))
+    found = Guarded(relative_gap=0.1, time_limit=None).run(graph)
+    assert found.status is Status.GAP_REACHED
+    assert found.relative_gap <= 0.1
+    assert found.lower <= exact.upper
+    assert found.upper >= exact.lower
+    assert found.verify().holds
+
+
+def test_a_large_graph_gets_a_bracket_that_verifies(large: GuardedSolution) -> None:
+    assert 0 <= large.lower <= large.upper <= 1
+    assert large.status is Status.GAP_REACHED
+    assert large.relative_gap <= 0.25
+    certificate = large.verify()
+    assert certificate.holds, certificate.faults
+    assert certificate.upper == pytest.approx(large.upper)
+    assert large.against == "the larger bound"
+    assert set(large.guards) <= {e.id for e in large.graph.exploits}
+    assert all(-1e-9 <= chance <= 1 + 1e-9 for chance in large.guards.values())
+
+
+def test_bounds_only_improve() -> None:
+    seen: list[Progress] = []
+    Guarded(relative_gap=0.0, time_limit=3).run(ladder(4, 60), progress=seen.append)
+    assert seen
+    assert all(a.lower <= b.lower and a.upper >= b.upper for a, b in pairwise(seen))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"observes": "outcomes"},
+        {"horizon": 6},
+        {"attacker_budget": 2},
+        {"defender_budget": 2},
+        {"horizon": 4, "discount": 1.0},
+    ],
+)
+def test_every_kind_of_graph(changes: dict[str, object]) -> None:
+    found = Guarded(relative_gap=0.2, time_limit=2).run(replace(ladder(3, 12), **changes))  # type: ignore[arg-type]
+    assert found.verify().holds
+    assert found.lower <= found.upper
+
+
+def test_workers_change_nothing() -> None:
+    graph = random_attack_graph(6, intents=2, rng=3)
+    alone = Guarded(relative_gap=0.1, time_limit=None).run(graph)
+    with ThreadPoolExecutor(2) as executor:
+        together = Guarded(relative_gap=0.1, time_limit=None, executor=executor).run(graph)
+    assert (together.lower, together.upper) == (alone.lower, alone.upper)
+    assert together.verify().holds
+
+
+def test_nothing_to_gain_is_worth_nothing() -> None:
+    graph = replace(office_graph(), intents=(Intent("idle", 1.0, {}),))
+    found = Guarded(time_limit=5).run(graph)
+    assert (found.lower, found.upper, found.gap) == (0.0, 0.0, 0.0)
+    assert found.verify().holds
+    assert found.defender().act() == frozenset()
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(ncirl.InputError, match="time_limit"):
+        Guarded(time_limit=0).run(office_graph())
+    with pytest.raises(ncirl.InputError, match="negative"):
+        Guarded(relative_gap=-1).run(office_graph())
+
+
+def played(solution: GuardedSolution, intent: int, seed: int, stages: int = 60) -> float:
+    """Play both lifted strategies against each other on the whole graph; return what the attacker gets."""
+    graph, rng = solution.graph, np.random.default_rng(seed)
+    by_id = {e.id: e for e in graph.exploits}
+    attacker = solution.attacker(graph.intents[intent].id, rng=seed)
+    defender = solution.defender(rng=seed + 1)
+    held, total = {c.id for c in graph.conditions if c.initial}, 0.0
+    for t in range(stages):
+        tried, blocked = attacker.act(), defender.act()
+        assert all(held.issuperset(by_id[name].premises) and by_id[name].result not in held for name in tried | blocked)
+        won = frozenset(by_id[name].result for name in tried - blocked if rng.random() < by_id[name].success)
+        gain = sum(graph.intents[intent].rewards.get(c, 0.0) for c in won - held)
+        gain -= sum(by_id[name].attack_cost for name in tried)
+        gain += sum(by_id[name].block_cost for name in blocked)
+        total += graph.discount**t * gain
+        attacker.observe(tried, blocked, frozenset(won - held))
+        defender.observe(tried, blocked, won - held)
+        held |= won
+    return total
+
+
+def test_plays_on_the_whole_graph_stay_within_the_promise(large: GuardedSolution) -> None:
+    gains = np.array([[played(large, theta, seed) for seed in range(12)] for theta in range(3)])
+    assert (gains.mean(axis=1) <= large.per_intent + 4 * gains.std(axis=1) / np.sqrt(12) + 1e-6).all()
