@@ -16,12 +16,14 @@ from ncirl.cli.output import (
     GameName,
     Horizon,
     JsonFlag,
+    Memory,
     QuietFlag,
     VerboseFlag,
     by_intent,
     check_seconds,
     check_seed,
     complain,
+    limits_of,
     print_facts,
     print_json,
     print_most,
@@ -29,9 +31,10 @@ from ncirl.cli.output import (
     retimed,
 )
 from ncirl.cli.progress import interruptible, reported
-from ncirl.errors import InputError
+from ncirl.errors import InputError, LimitError
 from ncirl.formats.graph_source import extra_of
 from ncirl.formats.load import load
+from ncirl.limits import Limits
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import ProgressCallback, Solution, Solver
@@ -45,6 +48,8 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
     "nc-pbvi": ("ncirl.solvers.nc_pbvi.nc_pbvi", "NCPBVI"),
     "shapley": ("ncirl.solvers.shapley", "Shapley"),
 }
+GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
+ADVISING, ADVISED = 0.2, 50.0  # of the time left, and of no more than so many seconds: to look for what is smaller
 ROWS = 20  # start states in the table
 
 
@@ -78,6 +83,7 @@ def solve(
         Parameter(help="nc-pbvi: mended, or to the letter of the paper, which certifies nothing."),
     ] = None,
     time_limit: Annotated[float | None, Parameter(help="Seconds after which to stop with the bounds so far.")] = None,
+    memory: Memory = None,
     seed: Annotated[int, Parameter(help="Accepted for older scripts: nothing is drawn.", show=False)] = 0,
     json: JsonFlag = False,
     quiet: QuietFlag = False,
@@ -85,22 +91,28 @@ def solve(
 ) -> None:
     """Bound the value of a game: what the attacker can secure, what the defender need not exceed.
 
-    The time limit and Ctrl-C end the search with the bounds so far, which hold; the policy is written all the same.
+    The time limit, the memory that it may use and Ctrl-C end the search with the bounds so far, which hold; the policy
+    is written all the same. If they come before there are any bounds, that is said, with what may help.
 
     Example: `ncirl solve builtin:office --gap 1% -o office.ncirl`
     """
     options = {"expansions": expansions, "sweeps": sweeps, "approximation": approximation, "variant": variant}
-    settings = solver_named(solver, {**options, **_closeness(gap), "time_limit": time_limit})
+    limits = limits_of(time_limit, memory)
+    asked = {"time_limit": time_limit, "memory": None if memory is None else limits.memory}
+    settings = solver_named(solver, {**options, **_closeness(gap), **asked})
     if output is not None:
         _check_output(output, solver)
     check_seed(seed)
     loaded = load(game, policies=False)
     contest, graph = retimed(loaded.game, horizon, discount), loaded.graph
     if graph is not None:
-        _warn_of_size(graph)
+        _warn_of_size(graph, limits)
         graph = replace(graph, horizon=contest.horizon, discount=contest.discount)
     with reported(quiet=quiet, verbose=verbose) as progress:
-        solution = _solved(contest, settings, progress)
+        try:
+            solution = _solved(contest, settings, progress, limits)
+        except LimitError as error:
+            raise (error if graph is None else error.with_remedies(GUARDED)) from None
     if output is not None and isinstance(solution, CertifiedSolution):
         replace(solution, seed=seed).save(output, None if graph is None else extra_of(graph))
     data = _data(solution, solver, seed) | ({} if output is None else {"policy": str(output)})
@@ -110,13 +122,13 @@ def solve(
         _print(data)
 
 
-def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback) -> Solution:
+def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback, limits: Limits) -> Solution:
     from ncirl.solvers.certified.certified import Certified
 
     if not isinstance(settings, Certified):
         return solve_game(game, settings, progress=progress)
     with interruptible(progress) as stoppable:
-        return solve_game(game, settings, progress=stoppable)
+        return settings.run(game, progress=stoppable, limits=limits)
 
 
 def _closeness(text: str | None) -> dict[str, float]:
@@ -143,9 +155,9 @@ def _check_output(path: Path, solver: str) -> None:
         raise InputError(f"cannot be written: {said}", str(path))
 
 
-def _warn_of_size(graph: AttackGraph) -> None:
+def _warn_of_size(graph: AttackGraph, limits: Limits) -> None:
     """Say what would make an attack graph smaller before a search that may never end."""
-    advice = size_advice(graph)
+    advice = size_advice(graph, limits=limits.within(ADVISING * min(limits.left, ADVISED)))
     if advice is not None:
         complain(f"this may take very long or run out of memory: {advice}")
 
