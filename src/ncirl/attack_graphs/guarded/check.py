@@ -19,14 +19,14 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.guarded.bundles import Bundled, group_faults
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.parts import Terms, part_faults, terms
-from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, bundle_numbers, tolls_of
+from ncirl.attack_graphs.guarded.parts import Part, Terms, part_faults, terms
+from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, Toll, bundle_numbers, tolls_of
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.model.game import Game
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.verify import Certificate, verify
 
-__all__ = ["GuardedCertificate", "sum_down", "sum_up", "verify_guarded"]
+__all__ = ["GuardedCertificate", "sum_down", "sum_up", "verify_guarded", "with_tolls"]
 
 ALLOWED = 1e-9  # by which stored numbers may differ from recomputed ones, relative to the larger
 
@@ -114,7 +114,7 @@ def _above(net: Net, proofs: Sequence[PartProof]) -> _Found:
         return replace(nothing, faults=faults)
     certificates = []
     for k, (proof, full) in enumerate(zip(proofs, terms(net, parts), strict=True)):
-        its_faults, used = _with_tolls(net, proof, full)
+        its_faults, used = with_tolls(net, proof.part, proof.tolls, full)
         game = Relaxed(net, proof.part, used).game()
         claim = _Claimed(game, proof.attacker_playbook, proof.defender_playbook, upper=proof.upper)
         found = verify(claim)
@@ -138,18 +138,18 @@ def _promised(proof: PartProof, found: Certificate) -> bool:
     return fits and bool((proof.per_intent >= found.per_intent - off).all())
 
 
-def _with_tolls(net: Net, proof: PartProof, full: Terms) -> tuple[list[str], Terms]:
+def with_tolls(net: Net, part: Part, tolls: Sequence[Toll], full: Terms) -> tuple[list[str], Terms]:
     """Take off what the record takes off, if it is not too much."""
-    due = {(intent, c): amount for intent, c, amount in tolls_of(net, proof.part, full)}
+    due = {(intent, c): amount for intent, c, amount in tolls_of(net, part, full)}
     worth = full.worth.copy()
     for theta, intent in enumerate(net.intents):
-        for name in proof.part.goals:
+        for name in part.goals:
             if (intent, name) in due:
                 worth[net.number[name], theta] = net.rewards[net.number[name], theta]
     faults = []
-    for intent, name, amount in proof.tolls:
+    for intent, name, amount in tolls:
         most = due.get((intent, name), 0.0)
-        if not 0 <= amount <= most * (1 + ALLOWED):
+        if (intent, name) not in due or not 0 <= amount <= most * (1 + ALLOWED):
             faults.append(f"the toll of intent '{intent}' for '{name}' is {most:.9g}, not the {amount:.9g} taken")
             continue
         c, theta = net.number[name], net.intents.index(intent)

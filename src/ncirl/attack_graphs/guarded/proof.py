@@ -15,7 +15,7 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 
-__all__ = ["BundleNumbers", "GroupProof", "GuardedProof", "PartProof", "bundle_numbers", "tolls_of"]
+__all__ = ["BundleNumbers", "GroupProof", "GuardedProof", "PartProof", "Toll", "bundle_numbers", "tolls_of"]
 
 Toll = tuple[str, str, float]  # intent, condition, what is taken off its reward
 
