@@ -8,7 +8,7 @@ memory nor, within `LONGEST`, how much time reading it takes. That the bounds ar
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,12 +26,13 @@ from ncirl.formats.array_file import ArrayFile, pack_arrays, read_arrays, write_
 from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph_to_data
 from ncirl.formats.files import name_of
 from ncirl.formats.guarded_books import Books, Shelf, books_to_arrays
-from ncirl.formats.guarded_shapes import GuardedHeaderModel, group_to_data, part_to_data
 from ncirl.formats.policy_file import GUARDED_FORMAT, POLICY_FORMAT, policy_from_arrays, status_in, versions_used
-from ncirl.formats.shapes import shaped
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Stats
+
+if TYPE_CHECKING:
+    from ncirl.formats.guarded_shapes import GuardedHeaderModel
 
 __all__ = ["guarded_bytes", "guarded_from_arrays", "load_guarded", "load_solution", "open_guarded", "save_guarded"]
 
@@ -54,6 +55,8 @@ def guarded_bytes(solution: GuardedSolution) -> bytes:
 
 
 def _content(solution: GuardedSolution) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+    from ncirl.formats.guarded_shapes import group_to_data, part_to_data
+
     proof, stats = solution.proof, solution.stats
     header = {
         "format": GUARDED_FORMAT,
@@ -75,7 +78,8 @@ def _content(solution: GuardedSolution) -> tuple[dict[str, Any], dict[str, np.nd
         "against": solution.against,
         "versions": dict(solution.versions) or versions_used(),
     }
-    books: list[Books] = [(one.attacker_playbook, one.defender_playbook) for one in (*proof.parts, *proof.groups)]
+    books: list[Books] = [(part.attacker_playbook, part.defender_playbook) for part in proof.parts]
+    books += [(group.attacker_playbook, group.defender_playbook) for group in proof.groups]
     return header, books_to_arrays(books, timed=proof.graph.horizon is not None)
 
 
@@ -133,6 +137,9 @@ def open_guarded(source: str | Path | bytes, name: str = "", seconds: float = LO
 
 def guarded_from_arrays(file: ArrayFile, seconds: float = LONGEST) -> GuardedSolution:
     """Return what a guarded policy holds."""
+    from ncirl.formats.guarded_shapes import GuardedHeaderModel
+    from ncirl.formats.shapes import shaped
+
     model = shaped(GuardedHeaderModel, dict(file.header), file.where)
     status = status_in(file)
     graph = attack_graph_from_data(model.graph, f"{file.where}: graph")
@@ -154,7 +161,7 @@ def guarded_from_arrays(file: ArrayFile, seconds: float = LONGEST) -> GuardedSol
     return GuardedSolution(proof, status, stats, model.settings, model.scale, model.against, model.versions)
 
 
-def _check_counts(file: ArrayFile, graph: AttackGraph, model: GuardedHeaderModel) -> None:
+def _check_counts(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderModel") -> None:
     """Refuse what would take too much memory before any of it is built."""
     n_c, n_e = len(graph.conditions), len(graph.exploits)
     if (n_c + n_e) * n_c // 8 > LARGEST_MASKS or (n_c + n_e) * len(graph.intents) * len(model.parts) > MOST_TERMS:
@@ -167,7 +174,7 @@ def _check_counts(file: ArrayFile, graph: AttackGraph, model: GuardedHeaderModel
         raise file.fault(f"header: the width of a part must lie between 0 and {MOST_WIDTH}")
 
 
-def _books(file: ArrayFile, graph: AttackGraph, model: GuardedHeaderModel, deadline: Deadline) -> Iterator[Books]:
+def _books(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderModel", deadline: Deadline) -> Iterator[Books]:
     """Build the small games, parts first, and read the playbooks of each."""
     net, left = Net(graph), Size(MOST_STATES, MOST_PAIRS)
     n = len(model.parts) + len(model.groups)
@@ -182,7 +189,7 @@ def _books(file: ArrayFile, graph: AttackGraph, model: GuardedHeaderModel, deadl
 
 
 def _games(
-    file: ArrayFile, net: Net, model: GuardedHeaderModel, deadline: Deadline
+    file: ArrayFile, net: Net, model: "GuardedHeaderModel", deadline: Deadline
 ) -> Iterator[tuple[str, Countable, Game]]:
     parts, groups = [given.part() for given in model.parts], [given.group() for given in model.groups]
     faults = [*part_faults(net, parts), *group_faults(net, groups)]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -22,12 +22,14 @@ from ncirl.attack_graphs.guarded.play import AttackerAtPlay, DefenderAtPlay
 from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, bundle_numbers, tolls_of
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Words
+from ncirl.playbook.verify import Certificate, Claimed
+from ncirl.playbook.verify import verify as verify_playbooks
 from ncirl.solution import Stats, Status
 
 if TYPE_CHECKING:
     from ncirl.attack_graphs.guarded.jobs import Solved  # with the solver, which loading and playing do without
 
-__all__ = ["GuardedSolution", "assembled", "measured", "unhindered"]
+__all__ = ["GuardedSolution", "assembled", "measured", "unhindered", "verify"]
 
 NEAR_NOTHING = 0.1  # of what the unhindered attacker gets: below, the gap is measured against that
 
@@ -144,6 +146,31 @@ class GuardedSolution:
     @cached_property
     def _groups(self) -> list[GroupAttacker]:
         return [GroupAttacker(Bundled(self._net, proof.group), proof.attacker_playbook) for proof in self.proof.groups]
+
+
+@overload
+def verify(policy: GuardedSolution) -> GuardedCertificate: ...
+@overload
+def verify(policy: Claimed) -> Certificate: ...
+def verify(policy: Claimed | GuardedSolution) -> Certificate | GuardedCertificate:
+    """Recompute what a policy guarantees, of a listed game or of a whole attack graph.
+
+    Parameters
+    ----------
+    policy : CertifiedSolution, GuardedSolution or Claimed
+        A solution, or a game with two playbooks for it and the bounds they are said to prove.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> import ncirl
+    >>> solution = ncirl.solve(ncirl.games.patrol(horizon=3), ncirl.Certified())
+    >>> verify(solution).holds
+    True
+    >>> verify(dataclasses.replace(solution, upper=0.0)).holds  # a false claim
+    False
+    """
+    return policy.verify() if isinstance(policy, GuardedSolution) else verify_playbooks(policy)
 
 
 def unhindered(net: Net, depth: Sequence[float]) -> float:
