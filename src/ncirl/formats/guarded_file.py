@@ -26,15 +26,24 @@ from ncirl.formats.array_file import ArrayFile, pack_arrays, read_arrays, write_
 from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph_to_data
 from ncirl.formats.files import name_of
 from ncirl.formats.guarded_books import Books, Shelf, books_to_arrays
-from ncirl.formats.policy_file import GUARDED_FORMAT, POLICY_FORMAT, policy_from_arrays, status_in, versions_used
+from ncirl.formats.policy_file import GUARDED_FORMAT, POLICY_FORMAT, held, policy_from_arrays, status_in, versions_used
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
+from ncirl.playbook.verify import verify
 from ncirl.solution import Stats
 
 if TYPE_CHECKING:
     from ncirl.formats.guarded_shapes import GuardedHeaderModel
 
-__all__ = ["guarded_bytes", "guarded_from_arrays", "load_guarded", "load_solution", "open_guarded", "save_guarded"]
+__all__ = [
+    "guarded_bytes",
+    "guarded_from_arrays",
+    "load_guarded",
+    "load_solution",
+    "open_guarded",
+    "open_solution",
+    "save_guarded",
+]
 
 LONGEST = 600.0  # seconds that building the games may take
 LARGEST_MASKS = 2**30  # bytes of sets of conditions, one an exploit and one a condition
@@ -128,11 +137,15 @@ def open_guarded(source: str | Path | bytes, name: str = "", seconds: float = LO
     Raises `InputError` when the file cannot be read, or its certificate does not hold.
     """
     solution = load_guarded(source, name, seconds)
-    found = solution.verify()
-    if not found.holds:
-        said = f"its certificate does not hold: {found.faults[0]}; `ncirl verify` tells more"
-        raise InputError(said, name_of(source, name))
-    return solution.recomputed(found)
+    return solution.recomputed(held(solution.verify(), name_of(source, name)))
+
+
+def open_solution(source: str | Path | bytes, name: str = "") -> CertifiedSolution | GuardedSolution:
+    """Read a policy file of either kind, verify it, and return it with recomputed numbers; as for `open_guarded`."""
+    solution, where = load_solution(source, name), name_of(source, name)
+    if isinstance(solution, GuardedSolution):
+        return solution.recomputed(held(solution.verify(), where))
+    return solution.recomputed(held(verify(solution), where))
 
 
 def guarded_from_arrays(file: ArrayFile, seconds: float = LONGEST) -> GuardedSolution:

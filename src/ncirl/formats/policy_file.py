@@ -8,10 +8,11 @@ shown to people comes from `open_policy`: a file that verifies, with recomputed 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.errors import InputError
 from ncirl.formats.array_file import ArrayFile, pack_arrays, read_arrays, write_arrays
 from ncirl.formats.files import name_of
@@ -23,12 +24,13 @@ from ncirl.formats.policy_playbooks import (
     defender_to_arrays,
 )
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.playbook.verify import verify
+from ncirl.playbook.verify import Certificate, verify
 from ncirl.solution import Status
 
 __all__ = [
     "GUARDED_FORMAT",
     "POLICY_FORMAT",
+    "held",
     "load_policy",
     "open_policy",
     "plain_settings",
@@ -39,6 +41,7 @@ __all__ = [
     "versions_used",
 ]
 
+C = TypeVar("C", Certificate, GuardedCertificate)
 POLICY_FORMAT = "ncirl-policy/1"
 GUARDED_FORMAT = "ncirl-guarded/1"  # `guarded_file`
 WHOLE = "is a policy that guards a whole attack graph, whose states are not listed"
@@ -156,8 +159,11 @@ def open_policy(source: str | Path | bytes, name: str = "") -> CertifiedSolution
     Raises `InputError` when the file cannot be read, or its certificate does not hold.
     """
     policy = load_policy(source, name)
-    found = verify(policy)
+    return policy.recomputed(held(verify(policy), name_of(source, name)))
+
+
+def held(found: C, where: str) -> C:
+    """Return a certificate that holds; `InputError` says what is wrong with one that does not."""
     if not found.holds:
-        said = f"its certificate does not hold: {found.faults[0]}; `ncirl verify` tells more"
-        raise InputError(said, name_of(source, name))
-    return policy.recomputed(found)
+        raise InputError(f"its certificate does not hold: {found.faults[0]}; `ncirl verify` tells more", where)
+    return found

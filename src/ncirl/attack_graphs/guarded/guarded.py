@@ -141,7 +141,7 @@ class _Search:
             seconds = max(share * sqrt(job.work) / work, LEAST, 1.5 * overhead)
             if seconds + overhead <= self.deadline.left or (self.above.bound == inf and not fitting):
                 fitting.append(replace(job, seconds=seconds))
-        for solved in solve_all(self.net, fitting, self.settings.executor):
+        for solved in solve_all(self.net, fitting, self.settings.executor, self._report):
             self._take(solved)
             if self.deadline.passed or self.is_done():
                 break
@@ -152,10 +152,13 @@ class _Search:
         self.lp_seconds += solved.lp_seconds
         self.states += solved.states
         (self.above if solved.job.terms is not None else self.below).take(solved)
-        if self.progress is not None and self.above.bound < inf:
-            self.progress(Progress(self.deadline.spent, self.below.bound, self.above.bound, lp_solves=self.solves))
+        self._report()
         if solved.interrupted:
             raise KeyboardInterrupt
+
+    def _report(self) -> None:
+        if self.progress is not None and self.above.bound < inf:
+            self.progress(Progress(self.deadline.spent, self.below.bound, self.above.bound, lp_solves=self.solves))
 
     def _refined(self) -> Status:
         """Solve again, more exactly, what was solved least exactly."""
@@ -172,7 +175,7 @@ class _Search:
                 return Status.TIME_LIMIT
             seconds = min(3 * worst.job.seconds, self.deadline.left - overhead)
             job = replace(worst.job, gap=FINE * (worst.upper - worst.lower), relative_gap=0.0, seconds=seconds)
-            for solved in solve_all(self.net, [job], self.settings.executor):
+            for solved in solve_all(self.net, [job], self.settings.executor, self._report):
                 self._take(solved)
                 if solved.upper - solved.lower > 0.9 * (worst.upper - worst.lower):
                     done.add(job.what)
