@@ -78,7 +78,7 @@ def test_a_large_graph_is_guarded(large: Path, tmp_path: Path, capsys: pytest.Ca
 def test_a_small_graph_is_listed(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solve", str(small), "--json"]) == DONE
     printed = capsys.readouterr()
-    assert "lists the states of this graph: 3 public states" in printed.err
+    assert "listed the states of this graph: 3 public states" in printed.err
     assert json.loads(printed.out)["solver"] == "certified"
 
 

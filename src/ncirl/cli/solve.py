@@ -115,7 +115,9 @@ def solve(
     contest, graph = retimed(loaded.game, horizon, discount), loaded.graph
     if graph is not None:
         graph = replace(graph, horizon=contest.horizon, discount=contest.discount)
-    chosen = solver or _chosen(graph, quiet)
+    chosen, why = (solver, "") if solver is not None else _chosen(graph)
+    if why and chosen == "guarded" and not quiet:
+        complain(why)
     if jobs is not None and chosen != "guarded" and (solver is not None or graph is None):
         raise InputError(f"--jobs: solver {chosen} has no such setting; leave it out")
     with reported(quiet=quiet, verbose=verbose) as progress:
@@ -126,6 +128,8 @@ def solve(
             if output is not None and isinstance(solution, CertifiedSolution):
                 replace(solution, seed=seed).save(output, None if graph is None else extra_of(graph))
             data = _data(solution, chosen, seed)
+    if why and chosen != "guarded" and not quiet:
+        complain(why)
     data |= {} if output is None else {"policy": str(output)}
     if json:
         print_json(data)
@@ -135,15 +139,14 @@ def solve(
         _print(data)
 
 
-def _chosen(graph: AttackGraph | None, quiet: bool) -> str:
+def _chosen(graph: AttackGraph | None) -> tuple[str, str]:
     """Choose the solver, and say which and why where there is a choice."""
     if graph is None:
-        return "certified"
+        return "certified", ""
     fits, size = listable(graph)
-    if not quiet:
-        said = "lists the states of this graph" if fits else "guards this graph as a whole instead of listing states"
-        complain(f"{said}: {size}")
-    return "certified" if fits else "guarded"
+    if fits:
+        return "certified", f"listed the states of this graph: {size}"
+    return "guarded", f"guards this graph as a whole instead of listing states: {size}"
 
 
 def _guarded(
