@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncirl import games
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.solution import GuardedSolution, verify
 from ncirl.errors import InputError, LPError, NcirlError, SizeError
 from ncirl.evaluation import (
     best_response_to_attacker,
@@ -15,18 +16,17 @@ from ncirl.evaluation import (
     simulate,
 )
 from ncirl.formats import load_game, save_game
-from ncirl.formats.policy_file import load_policy as load_solution
+from ncirl.formats.guarded_file import load_solution
 from ncirl.model.game import Game, Observes
 from ncirl.model.stage import TERMINAL, Branch, Outcome, Stage
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.playbook.verify import Certificate, verify
+from ncirl.playbook.verify import Certificate
 from ncirl.solution import Progress, Solution, Stats, Status, solve
 from ncirl.strategies.players import Attacker, Defender, Observer
 
 if TYPE_CHECKING:
     from ncirl.attack_graphs.guarded.check import GuardedCertificate
     from ncirl.attack_graphs.guarded.guarded import Guarded
-    from ncirl.attack_graphs.guarded.solution import GuardedSolution
     from ncirl.exact import ExactCertificate, verify_exact
     from ncirl.solvers.certified.certified import Certified
     from ncirl.solvers.history_lp.history_lp import HistoryLP
@@ -91,7 +91,6 @@ _LATER = {
     "ExactCertificate": "ncirl.exact",
     "Guarded": "ncirl.attack_graphs.guarded.guarded",
     "GuardedCertificate": "ncirl.attack_graphs.guarded.check",
-    "GuardedSolution": "ncirl.attack_graphs.guarded.solution",
     "HistoryLP": "ncirl.solvers.history_lp.history_lp",
     "NCPBVI": "ncirl.solvers.nc_pbvi.nc_pbvi",
     "Shapley": "ncirl.solvers.shapley",

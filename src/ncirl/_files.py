@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ncirl.attack_graphs.graph import AttackGraph
+    from ncirl.attack_graphs.guarded.solution import GuardedSolution
     from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["load_attack_graph", "save_attack_graph", "save_solution"]
+__all__ = ["load_attack_graph", "save_attack_graph", "save_guarded", "save_solution"]
 
 
 def load_attack_graph(path: str | Path) -> "AttackGraph":
@@ -32,3 +33,10 @@ def save_solution(solution: "CertifiedSolution", path: str | Path) -> None:
     from ncirl.formats.policy_file import save_policy
 
     save_policy(solution, path)
+
+
+def save_guarded(solution: "GuardedSolution", path: str | Path) -> None:
+    """Write a policy file of a whole graph."""
+    from ncirl.formats.guarded_file import save_guarded
+
+    save_guarded(solution, path)

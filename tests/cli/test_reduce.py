@@ -63,11 +63,14 @@ def test_advice_can_be_followed(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert json.loads(capsys.readouterr().out)["advice"] is None
 
 
-def test_solve_warns_of_a_large_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_solve_guards_a_large_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     large = tmp_path / "large.yaml"
     ladders(1, 14).save(large)  # more actions than a stage can hold
-    assert main(["solve", str(large)]) == BAD_INPUT
-    assert "public states" in capsys.readouterr().err
+    assert main(["solve", str(large), "--gap", "99%", "--time-limit", "600"]) == DONE
+    said = capsys.readouterr().err
+    assert "guards this graph as a whole" in said
+    assert "public states" in said
+    assert main(["solve", str(large), "--solver", "certified"]) == BAD_INPUT
 
 
 @pytest.mark.parametrize(

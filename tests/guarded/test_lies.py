@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from guarded_instances import proved
 
+from guarded_instances import proved
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.check import verify_guarded

@@ -6,6 +6,7 @@ Sets a (attempted) and d (blocked) leave the live set a \ d, and independent coi
     P(alert e rings | a) = attempted(e) if e ∈ a else idle(e).
 """
 
+from collections.abc import Iterable
 from itertools import combinations
 from math import comb
 
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["coin_law", "count_sets", "distinct_rows", "enabled", "subsets"]
+__all__ = ["coin_law", "count_sets", "distinct_rows", "enabled", "subsets", "unions"]
 
 
 def count_sets(n: int, budget: int | None) -> int:
@@ -28,6 +29,14 @@ def subsets(n: int, budget: int | None) -> BoolArray:
     members = np.zeros((len(sets), n), dtype=np.bool_)
     members[np.repeat(np.arange(len(sets)), [len(s) for s in sets]), [k for s in sets for k in s]] = True
     return members
+
+
+def unions(places: Iterable[int], budget: int | None) -> list[int]:
+    """List the sets of at most `budget` of some places, as masks."""
+    found = [0]
+    for place in dict.fromkeys(places):
+        found += [mask | 1 << place for mask in found if budget is None or mask.bit_count() < budget]
+    return found
 
 
 def _most(n: int, budget: int | None) -> int:

@@ -53,8 +53,8 @@ def _plain_lines(between: float) -> ProgressCallback:
 
 def _line(progress: Progress) -> str:
     bounds = f"lower {progress.lower:.6g}  upper {progress.upper:.6g}  gap {progress.gap:.3g}"
-    sizes = f"{progress.points} points  {progress.vectors} vectors  {progress.lp_solves} LPs"
-    return f"{progress.seconds:8.1f} s  {bounds}  {sizes}"
+    kept = f"{progress.points} points  {progress.vectors} vectors  " if progress.points or progress.vectors else ""
+    return f"{progress.seconds:8.1f} s  {bounds}  {kept}{progress.lp_solves} LPs"
 
 
 @contextmanager

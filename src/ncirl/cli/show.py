@@ -7,7 +7,9 @@ import numpy as np
 from cyclopts import Parameter
 
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.reductions import size_advice
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.reductions import estimate_size
+from ncirl.cli.guarded import print_shown, shown_data
 from ncirl.cli.output import (
     GameOrPolicy,
     JsonFlag,
@@ -54,6 +56,8 @@ def show(
 ) -> None:
     """Say what a game is: its intents, sizes and start; of a policy file also what it promises and does first.
 
+    Of a policy that guards a whole attack graph: both bounds, what to watch, and how likely each is blocked now.
+
     The whole game is met once, so this also checks it. What a policy promises is recomputed, not believed.
 
     Example: `ncirl show builtin:office -o office.svg`
@@ -64,6 +68,9 @@ def show(
         raise InputError(f"--output: must end in {', '.join(PICTURES)}, got '{output.name}'")
     loaded = load(game)
     policy = loaded.policy
+    if loaded.guarded is not None:
+        _show_guarded(loaded.guarded, output, graph, json)
+        return
     if policy is None and graph is not None:
         raise InputError("--graph: goes with a policy file; leave it out")
     drawn = loaded.graph if policy is None else graph_for(policy, graph)
@@ -81,6 +88,17 @@ def show(
         _print_policy(facts["policy"])
     if output is not None:
         print(f"\nwrote {output}")
+
+
+def _show_guarded(solution: GuardedSolution, output: Path | None, graph: str | None, json: bool) -> None:
+    for option, given in (("--output", output), ("--graph", graph)):
+        if given is not None:
+            raise InputError(f"{option}: is not offered for policies that guard a whole attack graph yet; leave it out")
+    data = shown_data(solution)
+    if json:
+        print_json(data)
+    else:
+        print_shown(data)
 
 
 def _draw(
@@ -180,8 +198,10 @@ def _sizes(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:
 
 
 def _estimate(graph: AttackGraph) -> dict[str, Any]:
-    advice = size_advice(graph)
-    return {} if advice is None else {"too_large": True, "size": str(advice.size), "advice": str(advice)}
+    size = estimate_size(graph)
+    if not size.too_large:
+        return {}
+    return {"too_large": True, "size": str(size), "advice": f"{size}; `ncirl solve` guards such a graph as a whole"}
 
 
 def _print(facts: dict[str, Any]) -> None:

@@ -140,6 +140,8 @@ def simulate(
     """
     limits = limits_of(time_limit, memory)
     loaded = load(game)
+    if loaded.guarded is not None:
+        raise InputError("is a policy that guards a whole attack graph, which is not simulated yet", game)
     usual = "nash" if loaded.policy is None else "playbook"
     attacker, defender = attacker or usual, defender or usual
     _check_known("--attacker", attacker, ATTACKERS)

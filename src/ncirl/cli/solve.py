@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.reductions import size_advice
+from ncirl.attack_graphs.reductions import listable
+from ncirl.cli.guarded import print_solved, solved_data
 from ncirl.cli.output import (
     Discount,
     GameName,
@@ -44,6 +46,7 @@ __all__ = ["solve", "solver_named"]
 
 SOLVERS = {  # met only when asked for: the linear-programming library takes its time to load
     "certified": ("ncirl.solvers.certified.certified", "Certified"),
+    "guarded": ("ncirl.attack_graphs.guarded.guarded", "Guarded"),
     "history-lp": ("ncirl.solvers.history_lp.history_lp", "HistoryLP"),
     "nc-pbvi": ("ncirl.solvers.nc_pbvi.nc_pbvi", "NCPBVI"),
     "shapley": ("ncirl.solvers.shapley", "Shapley"),
@@ -58,19 +61,25 @@ def solve(
     /,
     *,
     solver: Annotated[
-        Literal["certified", "history-lp", "nc-pbvi", "shapley"],
+        Literal["certified", "history-lp", "nc-pbvi", "shapley", "guarded"] | None,
         Parameter(
             help="certified: proved bounds and playbooks for both sides; history-lp: exact, finite horizon, small "
-            "games; nc-pbvi: the paper's point-based value iteration; shapley: the value if the intent were public."
+            "games; nc-pbvi: the paper's point-based value iteration; shapley: the value if the intent were public; "
+            "guarded: proved bounds on a whole attack graph of any size. If not given, certified, or guarded for an "
+            "attack graph whose states cannot be listed in seconds."
         ),
-    ] = "certified",
+    ] = None,
     output: Annotated[
-        Path | None, Parameter(name=["--output", "-o"], help="certified: policy file to write (.ncirl).")
+        Path | None, Parameter(name=["--output", "-o"], help="certified, guarded: policy file to write (.ncirl).")
     ] = None,
     gap: Annotated[
         str | None,
-        Parameter(help="certified: how close the bounds must be, as a number or, relative to the value, as 1%."),
+        Parameter(
+            help="certified, guarded: how close the bounds must be, as a number or, relative to the value, as 1%; "
+            "guarded takes 5% if not told."
+        ),
     ] = None,
+    jobs: Annotated[int | None, Parameter(help="guarded: processes that solve small games at once.")] = None,
     horizon: Horizon = None,
     discount: Discount = None,
     expansions: Annotated[int | None, Parameter(help="nc-pbvi: how often points are added.")] = None,
@@ -82,7 +91,9 @@ def solve(
         Literal["corrected", "printed"] | None,
         Parameter(help="nc-pbvi: mended, or to the letter of the paper, which certifies nothing."),
     ] = None,
-    time_limit: Annotated[float | None, Parameter(help="Seconds after which to stop with the bounds so far.")] = None,
+    time_limit: Annotated[
+        float | None, Parameter(help="Seconds after which to stop with the bounds so far; guarded: 60 if not told.")
+    ] = None,
     memory: Memory = None,
     seed: Annotated[int, Parameter(help="Accepted for older scripts: nothing is drawn.", show=False)] = 0,
     json: JsonFlag = False,
@@ -96,30 +107,87 @@ def solve(
 
     Example: `ncirl solve builtin:office --gap 1% -o office.ncirl`
     """
-    options = {"expansions": expansions, "sweeps": sweeps, "approximation": approximation, "variant": variant}
+    options: dict[str, object] = {
+        "expansions": expansions,
+        "sweeps": sweeps,
+        "approximation": approximation,
+        "variant": variant,
+    }
     limits = limits_of(time_limit, memory)
-    asked = {"time_limit": time_limit, "memory": None if memory is None else limits.memory}
-    settings = solver_named(solver, {**options, **_closeness(gap), **asked})
+    options |= {"time_limit": time_limit, **_closeness(gap)}
+    listing = options | {"memory": None if memory is None else limits.memory}
+    solver_named(
+        solver or "certified", options if solver == "guarded" else listing
+    )  # tell what is wrong before the work
     if output is not None:
-        _check_output(output, solver)
+        _check_output(output, solver or "certified")
     check_seed(seed)
     loaded = load(game, policies=False)
     contest, graph = retimed(loaded.game, horizon, discount), loaded.graph
     if graph is not None:
-        _warn_of_size(graph, limits)
         graph = replace(graph, horizon=contest.horizon, discount=contest.discount)
+    chosen, why = (solver, "") if solver is not None else _chosen(graph)
+    if why and chosen == "guarded" and not quiet:
+        complain(why)
+    if jobs is not None and chosen != "guarded" and (solver is not None or graph is None):
+        raise InputError(f"--jobs: solver {chosen} has no such setting; leave it out")
     with reported(quiet=quiet, verbose=verbose) as progress:
-        try:
-            solution = _solved(contest, settings, progress, limits)
-        except LimitError as error:
-            raise (error if graph is None else error.with_remedies(GUARDED)) from None
-    if output is not None and isinstance(solution, CertifiedSolution):
-        replace(solution, seed=seed).save(output, None if graph is None else extra_of(graph))
-    data = _data(solution, solver, seed) | ({} if output is None else {"policy": str(output)})
+        if chosen == "guarded":
+            data = _guarded(graph, game, options, jobs, progress, output, seed)
+        else:
+            try:
+                solution = _solved(contest, solver_named(chosen, listing), progress, limits)
+            except LimitError as error:
+                raise (error if graph is None else error.with_remedies(GUARDED)) from None
+            if output is not None and isinstance(solution, CertifiedSolution):
+                replace(solution, seed=seed).save(output, None if graph is None else extra_of(graph))
+            data = _data(solution, chosen, seed)
+    if why and chosen != "guarded" and not quiet:
+        complain(why)
+    data |= {} if output is None else {"policy": str(output)}
     if json:
         print_json(data)
+    elif chosen == "guarded":
+        print_solved(data)
     else:
         _print(data)
+
+
+def _chosen(graph: AttackGraph | None) -> tuple[str, str]:
+    """Choose the solver, and say which and why where there is a choice."""
+    if graph is None:
+        return "certified", ""
+    fits, size = listable(graph)
+    if fits:
+        return "certified", f"listed the states of this graph: {size}"
+    return "guarded", f"guards this graph as a whole instead of listing states: {size}"
+
+
+def _guarded(
+    graph: AttackGraph | None,
+    named: str,
+    options: Mapping[str, object],
+    jobs: int | None,
+    progress: ProgressCallback,
+    output: Path | None,
+    seed: int,
+) -> dict[str, Any]:
+    """Bound the value of a whole graph, and write the policy."""
+    from ncirl.attack_graphs.guarded.guarded import Guarded
+    from ncirl.experiments.pool import spawned
+
+    if graph is None:
+        raise InputError("is no attack graph, which --solver guarded is for; use --solver certified", named)
+    if "relative_gap" not in options and "gap" in options:
+        options = {**options, "relative_gap": 0.0}
+    settings: object = solver_named("guarded", options)
+    assert isinstance(settings, Guarded)
+    pool = nullcontext() if jobs is None else spawned(jobs).open()
+    with interruptible(progress) as stoppable, pool as executor:
+        solution = solve_game(graph, replace(settings, executor=executor), progress=stoppable)
+    if output is not None:
+        solution.save(output)
+    return solved_data(solution, seed)
 
 
 def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback, limits: Limits) -> Solution:
@@ -147,19 +215,12 @@ def _closeness(text: str | None) -> dict[str, float]:
 
 def _check_output(path: Path, solver: str) -> None:
     """Tell before the work rather than after it that a policy cannot be written."""
-    if solver != "certified":
+    if solver not in ("certified", "guarded"):
         raise InputError(f"--output: solver {solver} makes no playbooks; leave it out or use --solver certified")
     beside = path.resolve().parent
     if path.is_dir() or not beside.is_dir() or not os.access(beside, os.W_OK):
         said = "is a directory" if path.is_dir() else f"directory {beside} does not exist or is not writable"
         raise InputError(f"cannot be written: {said}", str(path))
-
-
-def _warn_of_size(graph: AttackGraph, limits: Limits) -> None:
-    """Say what would make an attack graph smaller before a search that may never end."""
-    advice = size_advice(graph, limits=limits.within(ADVISING * min(limits.left, ADVISED)))
-    if advice is not None:
-        complain(f"this may take very long or run out of memory: {advice}")
 
 
 def solver_named(name: str, options: Mapping[str, object]) -> Solver[Game, Solution]:

@@ -5,9 +5,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.cli.guarded import certificate_data, print_certificate
 from ncirl.cli.output import JsonFlag, by_intent, number, print_facts, print_json, print_most, print_table
-from ncirl.errors import NcirlError
-from ncirl.formats.policy_file import load_policy
+from ncirl.errors import InputError, NcirlError
+from ncirl.formats.guarded_file import load_solution
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate
 from ncirl.playbook.verify import verify as certify
@@ -33,14 +35,19 @@ def verify(
     """Recompute what both playbooks of a policy file guarantee, without a solver; exit 1 if that is less than claimed.
 
     Against the defender's playbook every attacker is tried, intent by intent, and against the attacker's playbook
-    every defender; nothing in the file is believed but the game itself.
+    every defender; nothing in the file is believed but the game itself. Of a policy that guards a whole attack graph
+    the graph is believed, and everything else, the small games included, is built again from it.
 
     With `--exact` a second verifier, which shares no numerical code with the first, recomputes both bounds without any
     rounding, whatever the first found; exit 2 if the policy is too large for it.
 
     Example: `ncirl verify policy.ncirl --exact`
     """
-    loaded = load_policy(policy)
+    loaded = load_solution(policy)
+    if isinstance(loaded, GuardedSolution):
+        if exact:
+            raise InputError("--exact: is not offered for policies that guard a whole attack graph yet; leave it out")
+        return _verify_guarded(loaded, json)
     certificate = certify(loaded)
     told = _data(loaded, certificate)
     if not json:
@@ -57,6 +64,15 @@ def verify(
         _print_exact(certificate, second)
     fine = certificate.holds and (second is None or (second["holds"] and second["agrees"]))
     return HELD if fine else FAILED
+
+
+def _verify_guarded(solution: GuardedSolution, json: bool) -> int:
+    data = certificate_data(solution, solution.verify())
+    if json:
+        print_json(data)
+    else:
+        print_certificate(data)
+    return HELD if data["holds"] else FAILED
 
 
 def _second(path: str, found: Certificate) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -141,8 +141,10 @@ def repeats(*columns: IntArray) -> bool:
     return bool(np.logical_and.reduce(same).any())
 
 
-def read_arrays(source: str | Path | bytes, format_name: str, name: str = "") -> ArrayFile:
+def read_arrays(source: str | Path | bytes, format_name: str, name: str = "", also: Sequence[str] = ()) -> ArrayFile:
     """Read a file, by its path or its content, and check its format and its hash; `name` is what messages call it.
+
+    Formats named in `also` will do as well.
 
     Raises `InputError` when it cannot be read, is damaged, too large, of another format, or its hash does not match.
     """
@@ -158,9 +160,10 @@ def read_arrays(source: str | Path | bytes, format_name: str, name: str = "") ->
     faults = [f"header: {fault}" for fault in faults_of(header)]
     if faults:
         raise InputError(faults, where)
-    if not isinstance(header, dict) or header.get("format") != format_name:
-        said = header.get("format") if isinstance(header, dict) else None
-        raise InputError(f"format: {said!r:.60} is not known; this version reads '{format_name}'", where)
+    said = header.get("format") if isinstance(header, dict) else None
+    if said not in (format_name, *also):
+        known = " and ".join(f"'{known}'" for known in (format_name, *also))
+        raise InputError(f"format: {said!r:.60} is not known; this version reads {known}", where)
     digest = entries.get(DIGEST, b"")
     if digest != _to_npy(np.frombuffer(_digest(entries), dtype=np.uint8)):
         raise InputError("hash does not match: the file was damaged or changed", where)

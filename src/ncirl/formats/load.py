@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.errors import InputError
 from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMAT, attack_graph_from_data
 from ncirl.formats.game_file import GAME_FORMAT, game_from_data
 from ncirl.formats.graph_source import draws, graph_of
+from ncirl.formats.guarded_file import open_solution
 from ncirl.formats.plain import format_of, read_source
 from ncirl.formats.policy_file import open_policy
 from ncirl.games import BUILTIN, builtin
@@ -34,6 +36,7 @@ class Loaded:
     game: Game  # the contest
     policy: CertifiedSolution | None = None  # how it is played: verified, with recomputed numbers
     given: AttackGraph | None = None  # where an attack graph was named, that graph
+    guarded: GuardedSolution | None = None  # where a policy guards the whole graph, that, verified
 
     @cached_property
     def graph(self) -> AttackGraph | None:
@@ -68,7 +71,7 @@ def load(text: str, *, policies: bool = True) -> Loaded:
         names = ", ".join(PREFIX + name for name in sorted(BUILTIN))
         raise InputError(f"no such file; give the path of a game file or one of {names}", text)
     if policies and os.path.isfile(text) and (text.endswith(POLICY) or _opens_with_zip(text)):
-        return _of_policy(text, open_policy(text))
+        return _of_policy(text, open_solution(text))
     if text.lower().endswith(ONE_SIDED):
         from ncirl.formats.osposg_import import load_osposg
 
@@ -135,7 +138,9 @@ def _of_graph(name: str, graph: AttackGraph) -> Loaded:
     return Loaded(name, graph.game(), given=graph)
 
 
-def _of_policy(name: str, policy: CertifiedSolution) -> Loaded:
+def _of_policy(name: str, policy: CertifiedSolution | GuardedSolution) -> Loaded:
+    if isinstance(policy, GuardedSolution):
+        return Loaded(name, policy.graph.game(), given=policy.graph, guarded=policy)
     return Loaded(name, policy.game, policy)
 
 

@@ -8,12 +8,13 @@ shown to people comes from `open_policy`: a file that verifies, with recomputed 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.errors import InputError
-from ncirl.formats.array_file import pack_arrays, read_arrays, write_arrays
+from ncirl.formats.array_file import ArrayFile, pack_arrays, read_arrays, write_arrays
 from ncirl.formats.files import name_of
 from ncirl.formats.policy_game import game_from_arrays, game_to_arrays
 from ncirl.formats.policy_playbooks import (
@@ -23,20 +24,27 @@ from ncirl.formats.policy_playbooks import (
     defender_to_arrays,
 )
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.playbook.verify import verify
+from ncirl.playbook.verify import Certificate, verify
 from ncirl.solution import Status
 
 __all__ = [
+    "GUARDED_FORMAT",
     "POLICY_FORMAT",
+    "held",
     "load_policy",
     "open_policy",
     "plain_settings",
     "policy_bytes",
+    "policy_from_arrays",
     "save_policy",
+    "status_in",
     "versions_used",
 ]
 
+C = TypeVar("C", Certificate, GuardedCertificate)
 POLICY_FORMAT = "ncirl-policy/1"
+GUARDED_FORMAT = "ncirl-guarded/1"  # `guarded_file`
+WHOLE = "is a policy that guards a whole attack graph, whose states are not listed"
 
 
 def versions_used() -> dict[str, str]:
@@ -112,25 +120,37 @@ def load_policy(source: str | Path | bytes, name: str = "") -> CertifiedSolution
     Traceback (most recent call last):
     ncirl.errors.InputError: missing.ncirl: cannot be read: No such file or directory
     """
-    file = read_arrays(source, POLICY_FORMAT, name)
+    file = read_arrays(source, POLICY_FORMAT, name, also=(GUARDED_FORMAT,))
+    if file.value("format", str) == GUARDED_FORMAT:
+        raise file.fault(f"{WHOLE}; `ncirl verify` and `ncirl show` take it, and so does `ncirl.load_solution`")
+    return policy_from_arrays(file)
+
+
+def policy_from_arrays(file: ArrayFile) -> CertifiedSolution:
+    """Return what a policy file holds."""
     game = game_from_arrays(file)
     timed, names = game.timed(), file.texts("game.states")
-    statuses = {status.label: status for status in Status}
-    label = file.value("status", str)
-    if label not in statuses:
-        raise file.fault(f"header: status '{label}' is not known; there are {', '.join(statuses)}")
     return CertifiedSolution(
         game=game,
         attacker_playbook=attacker_from_arrays(file, timed, names),
         defender_playbook=defender_from_arrays(file, timed, names),
         lower=file.number("lower"),
         upper=file.number("upper"),
-        status=statuses[label],
+        status=status_in(file),
         settings=file.value("settings", dict),
         seed=file.value("seed", int),
         versions=file.value("versions", dict),
         extra=file.value("extra", dict),
     )
+
+
+def status_in(file: ArrayFile) -> Status:
+    """Return why the solver stopped, as the header says."""
+    statuses = {status.label: status for status in Status}
+    label = file.value("status", str)
+    if label not in statuses:
+        raise file.fault(f"header: status '{label}' is not known; there are {', '.join(statuses)}")
+    return statuses[label]
 
 
 def open_policy(source: str | Path | bytes, name: str = "") -> CertifiedSolution:
@@ -139,8 +159,11 @@ def open_policy(source: str | Path | bytes, name: str = "") -> CertifiedSolution
     Raises `InputError` when the file cannot be read, or its certificate does not hold.
     """
     policy = load_policy(source, name)
-    found = verify(policy)
+    return policy.recomputed(held(verify(policy), name_of(source, name)))
+
+
+def held(found: C, where: str) -> C:
+    """Return a certificate that holds; `InputError` says what is wrong with one that does not."""
     if not found.holds:
-        said = f"its certificate does not hold: {found.faults[0]}; `ncirl verify` tells more"
-        raise InputError(said, name_of(source, name))
-    return policy.recomputed(found)
+        raise InputError(f"its certificate does not hold: {found.faults[0]}; `ncirl verify` tells more", where)
+    return found

@@ -34,7 +34,7 @@ def defender_to_arrays(playbook: DefenderPlaybook, number: Mapping[State, int], 
     return _common("defender", playbook, number, timed) | {"defender_mixes": _joined(playbook.mixes)}
 
 
-def attacker_from_arrays(file: ArrayFile, game: Game, names: Sequence[str]) -> AttackerPlaybook:
+def attacker_from_arrays(file: ArrayFile, game: Game, names: Sequence[State]) -> AttackerPlaybook:
     """Read the attacker's playbook for the timed `game`."""
     n_t = len(game.intents)
     frame = _Frame(file, "attacker", game, names)
@@ -52,7 +52,7 @@ def attacker_from_arrays(file: ArrayFile, game: Game, names: Sequence[str]) -> A
     )
 
 
-def defender_from_arrays(file: ArrayFile, game: Game, names: Sequence[str]) -> DefenderPlaybook:
+def defender_from_arrays(file: ArrayFile, game: Game, names: Sequence[State]) -> DefenderPlaybook:
     """Read the defender's playbook for the timed `game`."""
     frame = _Frame(file, "defender", game, names)
     shapes = [(len(game.stage(state).defender),) for state in frame.states]
@@ -98,7 +98,7 @@ def _joined(parts: Sequence[FloatArray]) -> FloatArray:
 class _Frame:
     """What both playbooks have in common."""
 
-    def __init__(self, file: ArrayFile, side: str, game: Game, names: Sequence[str]) -> None:
+    def __init__(self, file: ArrayFile, side: str, game: Game, names: Sequence[State]) -> None:
         self._file, self._side, self._game = file, side, game
         places = file.indices(f"{side}_places", -1, 2, below=2**31, least=-1)
         if len(places) and not (places[:, 0].min() >= 0 and places[:, 0].max() < len(names)):

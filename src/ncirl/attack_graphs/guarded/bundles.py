@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import fsum, prod
 
-from ncirl.attack_graphs.coins import count_sets
+from ncirl.attack_graphs.coins import count_sets, unions
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.net import Net, fresh
 from ncirl.attack_graphs.guarded.tolls import SHADE
@@ -206,7 +206,5 @@ class _Committed(AttackRules):
 
     def successors(self, state: int) -> list[int]:
         """List the states that may follow, without building the stage."""
-        reached = [state]
-        for c in dict.fromkeys(c for _, c in self.usable(state)):
-            reached += [after | 1 << c for after in reached]
-        return reached
+        won = unions((c for _, c in self.usable(state)), self.graph.attacker_budget)
+        return [state | gained for gained in won]

@@ -19,11 +19,12 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.guarded.bundles import Bundled, group_faults
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.parts import Terms, part_faults, terms
+from ncirl.attack_graphs.guarded.parts import Part, Terms, part_faults, terms
 from ncirl.attack_graphs.guarded.proof import (
     GroupProof,
     GuardedProof,
     PartProof,
+    Toll,
     bundle_numbers,
     less_recorded,
     tolls_of,
@@ -33,7 +34,7 @@ from ncirl.model.game import Game
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.verify import Certificate, verify
 
-__all__ = ["GuardedCertificate", "sum_down", "sum_up", "verify_guarded"]
+__all__ = ["GuardedCertificate", "sum_down", "sum_up", "verify_guarded", "with_tolls"]
 
 ALLOWED = 1e-9  # by which stored numbers may differ from recomputed ones, relative to the larger
 
@@ -121,7 +122,7 @@ def _above(net: Net, proofs: Sequence[PartProof]) -> _Found:
         return replace(nothing, faults=faults)
     certificates = []
     for k, (proof, full) in enumerate(zip(proofs, terms(net, parts), strict=True)):
-        its_faults, used = _with_tolls(net, proof, full)
+        its_faults, used = with_tolls(net, proof.part, proof.tolls, full)
         game = Relaxed(net, proof.part, used).game()
         claim = _Claimed(game, proof.attacker_playbook, proof.defender_playbook, upper=proof.upper)
         found = verify(claim)
@@ -145,17 +146,17 @@ def _promised(proof: PartProof, found: Certificate) -> bool:
     return fits and bool((proof.per_intent >= found.per_intent - off).all())
 
 
-def _with_tolls(net: Net, proof: PartProof, full: Terms) -> tuple[list[str], Terms]:
+def with_tolls(net: Net, part: Part, tolls: Sequence[Toll], full: Terms) -> tuple[list[str], Terms]:
     """Take off what the record takes off, if it is not too much."""
-    due = {(intent, c): amount for intent, c, amount in tolls_of(net, proof.part, full)}
+    due = {(intent, c): amount for intent, c, amount in tolls_of(net, part, full)}
     faults, taken = [], []
-    for intent, name, amount in proof.tolls:
+    for intent, name, amount in tolls:
         most = due.get((intent, name), 0.0)
-        if not 0 <= amount <= most * (1 + ALLOWED):
+        if (intent, name) not in due or not 0 <= amount <= most * (1 + ALLOWED):
             faults.append(f"the toll of intent '{intent}' for '{name}' is {most:.9g}, not the {amount:.9g} taken")
         elif most:
             taken.append((intent, name, min(amount, most)))
-    return faults, less_recorded(net, replace(proof, tolls=tuple(taken)), full)
+    return faults, less_recorded(net, part, taken, full)
 
 
 def _below(net: Net, proofs: Sequence[GroupProof]) -> _Found:

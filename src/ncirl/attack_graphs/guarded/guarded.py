@@ -23,7 +23,7 @@ from ncirl.attack_graphs.guarded.jobs import Job, Pace, Solved, solve_all
 from ncirl.attack_graphs.guarded.limits import Deadline, Size
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part
-from ncirl.attack_graphs.guarded.solution import GuardedSolution, assembled
+from ncirl.attack_graphs.guarded.solution import GuardedSolution, assembled, measured, unhindered
 from ncirl.errors import InputError
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 
@@ -35,7 +35,6 @@ MORE_PAIRS = 2_000
 LEAST = 0.3  # seconds that a game gets
 ROUGH = 0.01  # relative gap of games on the ladder
 FINE = 0.25  # by how much a game is solved more exactly in the end
-NEAR_NOTHING = 0.1  # of what the unhindered attacker gets: below, the gap is measured against that
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,8 @@ class Guarded:
         try:
             status = search.climbed()
         except KeyboardInterrupt:
+            if search.above.bound == inf:  # nothing is known yet
+                raise
             status = Status.INTERRUPTED
             search.bound_at_all()
         return search.solution(status)
@@ -96,20 +97,12 @@ class _Search:
         self.above, self.below = Above(self.net, self.flow), Below(self.net)
         self.pace = Pace()
         self.solves, self.lp_seconds, self.states = 0, 0.0, 0
-        self.unhindered = float(
-            sum(
-                self.net.prior @ (self.net.rewards[c].clip(0.0) * graph.discount ** (self.flow.depth[c] - 1))
-                for c in self.net.goals()
-            )
-        )
+        self.unhindered = unhindered(self.net, self.flow.depth)
 
     @property
     def scale(self) -> tuple[float, str]:
         """What the gap is measured against, and its name."""
-        larger = max(abs(self.above.bound), abs(self.below.bound))
-        if larger < NEAR_NOTHING * self.unhindered:
-            return self.unhindered, "what the unhindered attacker gets"
-        return larger, "the larger bound"
+        return measured(self.below.bound, self.above.bound, self.unhindered)
 
     @property
     def target(self) -> float:
@@ -157,7 +150,7 @@ class _Search:
             seconds = max(share * sqrt(job.work) / work, LEAST, 1.5 * overhead)
             if seconds + overhead <= self.deadline.left or (self.above.bound == inf and not fitting):
                 fitting.append(replace(job, seconds=seconds))
-        for solved in solve_all(self.net, fitting, self.settings.executor):
+        for solved in solve_all(self.net, fitting, self.settings.executor, self._report):
             self._take(solved)
             if self.deadline.passed or self.is_done():
                 break
@@ -168,10 +161,13 @@ class _Search:
         self.lp_seconds += solved.lp_seconds
         self.states += solved.states
         (self.above if solved.job.terms is not None else self.below).take(solved)
-        if self.progress is not None and self.above.bound < inf:
-            self.progress(Progress(self.deadline.spent, self.below.bound, self.above.bound, lp_solves=self.solves))
+        self._report()
         if solved.interrupted:
             raise KeyboardInterrupt
+
+    def _report(self) -> None:
+        if self.progress is not None and self.above.bound < inf:
+            self.progress(Progress(self.deadline.spent, self.below.bound, self.above.bound, lp_solves=self.solves))
 
     def _refined(self) -> Status:
         """Solve again, more exactly, what was solved least exactly."""
@@ -188,7 +184,7 @@ class _Search:
                 return Status.TIME_LIMIT
             seconds = min(3 * worst.job.seconds, self.deadline.left - overhead)
             job = replace(worst.job, gap=FINE * (worst.upper - worst.lower), relative_gap=0.0, seconds=seconds)
-            for solved in solve_all(self.net, [job], self.settings.executor):
+            for solved in solve_all(self.net, [job], self.settings.executor, self._report):
                 self._take(solved)
                 if solved.upper - solved.lower > 0.9 * (worst.upper - worst.lower):
                     done.add(job.what)

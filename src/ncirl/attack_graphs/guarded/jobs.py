@@ -6,7 +6,7 @@ nothing but itself, so the number of workers changes nothing but the time.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -86,10 +86,15 @@ def small_game(net: Net, job: Job) -> Game:
     return Relaxed(net, job.what, job.terms).game()
 
 
-def solve_all(net: Net, jobs: Sequence[Job], executor: Executor | None) -> Iterator[Solved]:
-    """Solve jobs, here or elsewhere; what comes back is in their order."""
+def solve_all(
+    net: Net, jobs: Sequence[Job], executor: Executor | None, beat: Callable[[], None] = lambda: None
+) -> Iterator[Solved]:
+    """Solve jobs, here or elsewhere; what comes back is in their order.
+
+    Here `beat` is called between the steps of the search; a `KeyboardInterrupt` from it ends the job with what it has.
+    """
     if executor is None:
-        yield from (_solved(net, job) for job in jobs)
+        yield from (_solved(net, job, beat) for job in jobs)
         return
     for job, found in zip(jobs, executor.map(_elsewhere, [(net.graph, job) for job in jobs]), strict=True):
         timed = small_game(net, job).timed()
@@ -111,13 +116,14 @@ def _elsewhere(task: tuple[AttackGraph, Job]) -> Solved:
     )
 
 
-def _solved(net: Net, job: Job) -> Solved:
+def _solved(net: Net, job: Job, beat: Callable[[], None] = lambda: None) -> Solved:
     began = time.perf_counter()
     ready = inf
 
     def note(progress: Progress) -> None:
         nonlocal ready
         ready = min(ready, time.perf_counter())
+        beat()
 
     game = small_game(net, job)
     found: CertifiedSolution = Certified(gap=job.gap, relative_gap=job.relative_gap, time_limit=job.seconds).run(

@@ -1,11 +1,12 @@
 """Limits that hold in every phase: a deadline that is asked often, and sizes known before anything is built."""
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from math import inf
 from typing import Protocol
 
-__all__ = ["Countable", "Deadline", "Size", "counted"]
+__all__ = ["Countable", "Deadline", "Size", "counted", "explored"]
 
 
 MOST_PAIRS = 2**14  # of actions at one state
@@ -81,6 +82,14 @@ class Countable(Protocol):
 
 def counted(game: Countable, size: Size, deadline: Deadline, most: int = MOST_PAIRS) -> Size | None:
     """Count states and pairs of actions; None where there are more than allowed, or time is up."""
+    found = explored(game, size, deadline, most)
+    return None if found is None else Size(len(found[0]), found[1])
+
+
+def explored(
+    game: Countable, size: Size, deadline: Deadline, most: int = MOST_PAIRS
+) -> tuple[Collection[int], int] | None:
+    """List the states and count the pairs of actions; None where there are more than allowed, or time is up."""
     met, level, pairs = {game.start}, [game.start], 0
     while level:
         following = []
@@ -96,4 +105,4 @@ def counted(game: Countable, size: Size, deadline: Deadline, most: int = MOST_PA
             if len(met) > size.states:
                 return None
         level = following
-    return Size(len(met), pairs)
+    return met, pairs

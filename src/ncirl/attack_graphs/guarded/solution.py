@@ -1,19 +1,21 @@
 """What bounding a whole graph returns: the bracket, what the defence watches, both strategies, and the proof."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ncirl._files import save_guarded
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.check import GuardedCertificate, sum_down, sum_up, verify_guarded
+from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
-from ncirl.attack_graphs.guarded.jobs import Solved
 from ncirl.attack_graphs.guarded.limits import Deadline
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
@@ -28,9 +30,16 @@ from ncirl.attack_graphs.guarded.proof import (
 )
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Words
+from ncirl.playbook.verify import Certificate, Claimed
+from ncirl.playbook.verify import verify as verify_playbooks
 from ncirl.solution import Stats, Status
 
-__all__ = ["GuardedSolution", "assembled"]
+if TYPE_CHECKING:
+    from ncirl.attack_graphs.guarded.jobs import Solved  # with the solver, which loading and playing do without
+
+__all__ = ["GuardedSolution", "assembled", "measured", "unhindered", "verify"]
+
+NEAR_NOTHING = 0.1  # of what the unhindered attacker gets: below, the gap is measured against that
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +60,8 @@ class GuardedSolution:
         What a gap in per cent is measured against.
     against : str
         What that is, in words.
+    versions : mapping
+        Of what made it, by name.
     """
 
     proof: GuardedProof
@@ -59,6 +70,7 @@ class GuardedSolution:
     settings: Any
     scale: float
     against: str
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def graph(self) -> AttackGraph:
@@ -100,6 +112,17 @@ class GuardedSolution:
         """Recompute everything from the graph and the playbooks."""
         return verify_guarded(self.proof)
 
+    def recomputed(self, found: GuardedCertificate) -> "GuardedSolution":
+        """Return the same with every number of the whole the one that its certificate found."""
+        net = self._net
+        scale, against = measured(found.lower, found.upper, unhindered(net, depths(net)))
+        proof = replace(self.proof, lower=found.lower, upper=found.upper, per_intent=found.per_intent)
+        return replace(self, proof=proof, scale=scale, against=against)
+
+    def save(self, path: str | Path) -> None:
+        """Write a policy file, whole or not at all; `ncirl.load_solution` reads it without a solver."""
+        save_guarded(self, path)
+
     def defender(self, rng: int | np.random.Generator = 0) -> DefenderAtPlay:
         """Return a defender of the whole graph at play."""
         return DefenderAtPlay(self._net, self._parts, rng)
@@ -124,20 +147,58 @@ class GuardedSolution:
     def _parts(self) -> list[PartDefender]:
         parts = [proof.part for proof in self.proof.parts]
         tolling = Deadline(None if any(part.guards for part in parts) else 0.0)  # without guards nothing is charged
-        return [
-            PartDefender(Relaxed(self._net, proof.part, less_recorded(self._net, proof, its)), proof.defender_playbook)
-            for proof, its in zip(self.proof.parts, terms(self._net, parts, tolling), strict=True)
-        ]
+        found = []
+        for proof, full in zip(self.proof.parts, terms(self._net, parts, tolling), strict=True):
+            its_terms = less_recorded(self._net, proof.part, proof.tolls, full)
+            found.append(PartDefender(Relaxed(self._net, proof.part, its_terms), proof.defender_playbook))
+        return found
 
     @cached_property
     def _groups(self) -> list[GroupAttacker]:
         return [GroupAttacker(Bundled(self._net, proof.group), proof.attacker_playbook) for proof in self.proof.groups]
 
 
+@overload
+def verify(policy: GuardedSolution) -> GuardedCertificate: ...
+@overload
+def verify(policy: Claimed) -> Certificate: ...
+def verify(policy: Claimed | GuardedSolution) -> Certificate | GuardedCertificate:
+    """Recompute what a policy guarantees, of a listed game or of a whole attack graph.
+
+    Parameters
+    ----------
+    policy : CertifiedSolution, GuardedSolution or Claimed
+        A solution, or a game with two playbooks for it and the bounds they are said to prove.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> import ncirl
+    >>> solution = ncirl.solve(ncirl.games.patrol(horizon=3), ncirl.Certified())
+    >>> verify(solution).holds
+    True
+    >>> verify(dataclasses.replace(solution, upper=0.0)).holds  # a false claim
+    False
+    """
+    return policy.verify() if isinstance(policy, GuardedSolution) else verify_playbooks(policy)
+
+
+def unhindered(net: Net, depth: Sequence[float]) -> float:
+    """Return what the attacker would get if nobody hindered it and luck were with it, `depth` stages from the start."""
+    gains = (net.rewards[c].clip(0.0) * net.graph.discount ** (depth[c] - 1) for c in net.goals())
+    return float(sum(net.prior @ gained for gained in gains))
+
+
+def measured(lower: float, upper: float, most: float) -> tuple[float, str]:
+    """Return what a gap in per cent is measured against, and its name; `most` is what the unhindered attacker gets."""
+    larger = max(abs(lower), abs(upper))
+    return (most, "what the unhindered attacker gets") if larger < NEAR_NOTHING * most else (larger, "the larger bound")
+
+
 def assembled(
     net: Net,
-    above: Sequence[Solved],
-    below: Sequence[tuple[float, Solved]],
+    above: "Sequence[Solved]",
+    below: "Sequence[tuple[float, Solved]]",
     status: Status,
     stats: Stats,
     settings: Any,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncirl._typing import BoolArray, FloatArray
-from ncirl.attack_graphs.coins import count_sets
+from ncirl.attack_graphs.coins import count_sets, unions
 from ncirl.attack_graphs.guarded.net import Guard, Net, bits
 from ncirl.attack_graphs.guarded.parts import Part, Terms
 
@@ -128,10 +128,10 @@ class Waves:
     def successors(self, state: int) -> list[int]:
         """List the states that may follow, without building the stage."""
         here = self.choices(state)
-        reached = [0] if here.wave or here.options else []
-        for c in dict.fromkeys(option.result for option in here.options):
-            reached += [won | 1 << c for won in reached]
-        return list(dict.fromkeys(self.after(state, won) for won in reached))
+        if not here.wave and not here.options:
+            return []
+        won = unions((option.result for option in here.options), self.net.graph.attacker_budget)
+        return list(dict.fromkeys(self.after(state, gained) for gained in won))
 
     def _chosen(self, state: int) -> Choices:
         net, width = self.net, self.part.width

@@ -8,7 +8,7 @@ from ncirl.attack_graphs.reductions.advice import Advice, Suggestion, size_advic
 from ncirl.attack_graphs.reductions.merge import collapse_certain_steps, collapse_chains, merge_parallel
 from ncirl.attack_graphs.reductions.prune import crop_hops, keep_ways, prune
 from ncirl.attack_graphs.reductions.reduction import Preserves, Reduction, merge_equal_intents, only_goals, set_budgets
-from ncirl.attack_graphs.reductions.size import Size, estimate_size
+from ncirl.attack_graphs.reductions.size import Size, estimate_size, listable
 
 __all__ = [
     "Advice",
@@ -21,6 +21,7 @@ __all__ = [
     "crop_hops",
     "estimate_size",
     "keep_ways",
+    "listable",
     "merge_equal_intents",
     "merge_parallel",
     "only_goals",

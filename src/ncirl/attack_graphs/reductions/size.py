@@ -17,11 +17,12 @@ from math import inf, log10, prod
 import numpy as np
 
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.attack_graphs.rules import MOST_ACTIONS, count_sets
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Observes
 
-__all__ = ["MANY_STATES", "Size", "estimate_size"]
+__all__ = ["MANY_STATES", "Size", "estimate_size", "listable"]
 
 COUNTED = 20_000  # states counted one by one
 LOOKS = 6_000_000  # at exploits, while counting, if that is enough to find many states
@@ -30,6 +31,7 @@ WALKS = 64
 WALKED = 64  # conditions at most where walks are taken: what a walk takes grows with the cube
 MANY_STATES = 2_000  # beyond, the certified solver takes minutes before its first bounds
 MANY_PAIRS = 2_000_000  # of actions, all states together
+QUICK_PAIRS = 400_000  # up to here listing them takes seconds
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,24 @@ def estimate_size(graph: AttackGraph, limit: int = COUNTED, *, walks: int = WALK
     pairs = sum(times * prod(actions(n)) for n, times in usable.items() if n)
     scaled = (float(pairs) if pairs < HUGE else inf) * states / met
     return Size(states, kind, *actions(max(usable)), scaled, *counts)
+
+
+def listable(graph: AttackGraph) -> tuple[bool, Size]:
+    """Tell whether the states of a graph's game can be listed in seconds, and how large it is; soon, for any graph.
+
+    There is a state after each condition that can come about, whatever the order: too many of them settle it.
+    """
+    start = [c.id for c in graph.conditions if c.initial]
+    met = rounds_to(start, [(e.premises, e.result) for e in graph.exploits if e.success > 0])
+    gained = len(met) - len(start)
+    if gained > MANY_STATES and graph.attacker_budget != 0:
+        n = _Lattice(graph).usable(sum(1 << k for k, c in enumerate(graph.conditions) if c.initial))[0]
+        actions = count_sets(n, graph.attacker_budget), count_sets(n, graph.defender_budget)
+        return False, Size(
+            gained, "more-than", *actions, inf, len(graph.conditions), len(graph.exploits), len(graph.intents)
+        )
+    size = estimate_size(graph, MANY_STATES + 1, walks=0)
+    return not size.too_large and size.pairs <= QUICK_PAIRS, size
 
 
 class _Lattice:

@@ -1,0 +1,216 @@
+"""Policies that guard a whole attack graph, told to people: what `solve`, `verify` and `show` say of them."""
+
+from typing import Any
+
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.check import GuardedCertificate
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.cli.output import PlainConsole, number, print_facts, print_most, print_table
+
+__all__ = ["certificate_data", "print_certificate", "print_shown", "print_solved", "shown_data", "solved_data"]
+
+CLAIM = "Proved bounds on the value of the whole attack graph; `verify` recomputes them from it and the playbooks."
+ROWS = 20  # guards and parts in a table
+LISTED = 4  # names in a cell
+
+
+def solved_data(solution: GuardedSolution, seed: int) -> dict[str, Any]:
+    """Say what was found of a whole graph."""
+    graph, stats, proof = solution.graph, solution.stats, solution.proof
+    return {
+        "game": graph.name,
+        "solver": "guarded",
+        **_sizes(graph),
+        **_bracket(solution),
+        "claim": CLAIM,
+        "status": solution.status.label,
+        "advice": solution.status.value,
+        "seconds": stats.seconds,
+        "lp_seconds": stats.lp_seconds,
+        "lp_solves": stats.lp_solves,
+        "states": stats.states,
+        "discount": graph.discount,
+        "horizon": graph.horizon,
+        "seed": seed,
+        "per_intent": _by_intent(solution),
+        "guards": _guards(solution),
+        "parts": len(proof.parts),
+        "groups": len(proof.groups),
+        "attacker_nodes": sum(len(group.attacker_playbook) for group in proof.groups),
+        "defender_nodes": sum(len(part.defender_playbook) for part in proof.parts),
+    }
+
+
+def print_solved(data: dict[str, Any]) -> None:
+    """Print what was found of a whole graph."""
+    stages = "" if data["horizon"] is None else f", {data['horizon']} stages"
+    print_facts(
+        {
+            "graph": f"{data['game']}, {_size_line(data)}, discount {data['discount']:g}{stages}",
+            "solver": "guarded: everything below holds for the whole graph",
+            "lower": data["lower"],
+            "upper": data["upper"],
+            "gap": _gap_line(data),
+            "claim": data["claim"],
+            "status": f"{data['status']}. {data['advice']}",
+            "effort": f"{data['seconds']:.3g} s, {data['lp_solves']} LPs, {data['states']} states of small games",
+            **({"policy": data["policy"]} if "policy" in data else {}),
+        }
+    )
+    print_most(data["per_intent"])
+    _print_guards(data["guards"])
+
+
+def certificate_data(solution: GuardedSolution, found: GuardedCertificate) -> dict[str, Any]:
+    """Say what was recomputed of a whole graph."""
+    at_most = found.per_intent.tolist()
+    return {
+        "game": solution.graph.name,
+        **_sizes(solution.graph),
+        "holds": found.holds,
+        "lower": found.lower,
+        "upper": found.upper,
+        "claimed_lower": solution.lower,
+        "claimed_upper": solution.upper,
+        "lower_allowance": found.lower_allowance,
+        "upper_allowance": found.upper_allowance,
+        "intents": [
+            {"name": intent.id, "at_most": most} for intent, most in zip(solution.graph.intents, at_most, strict=True)
+        ],
+        "faults": list(found.faults),
+        "parts": len(solution.proof.parts),
+        "groups": len(solution.proof.groups),
+        "seconds": found.seconds,
+    }
+
+
+def print_certificate(data: dict[str, Any]) -> None:
+    """Print what was recomputed of a whole graph."""
+    games = f"{data['parts']} parts of the defence, {data['groups']} groups of the attack"
+    allowed = data["lower_allowance"], data["upper_allowance"]
+    print_facts(
+        {
+            "graph": f"{data['game']}, {_size_line(data)}: the whole of it",
+            "attacker secures": f"{number(data['lower'])} (claimed {number(data['claimed_lower'])})",
+            "defender concedes": f"{number(data['upper'])} (claimed {number(data['claimed_upper'])})",
+            "rounding may hide": f"{allowed[0]:.1e} of the one, {allowed[1]:.1e} of the other",
+            "checked": f"{games}: each game built again from the graph, then every answer to its playbooks",
+            "took": f"{data['seconds']:.3g} s",
+        }
+    )
+    print_most({intent["name"]: intent["at_most"] for intent in data["intents"]})
+    said = "The certificate holds: the value of the whole graph lies between the two bounds."
+    print("\n" + (said if data["holds"] else "The certificate does NOT hold."))
+    if data["faults"]:
+        print_table("faults", ["fault"], [[fault] for fault in data["faults"]])
+
+
+def shown_data(solution: GuardedSolution) -> dict[str, Any]:
+    """Say what a verified policy of a whole graph is and promises."""
+    graph, proof = solution.graph, solution.proof
+    return {
+        "name": graph.name,
+        **_sizes(graph),
+        "intents": [{"name": intent.id, "prior": float(intent.prior)} for intent in graph.intents],
+        "discount": graph.discount,
+        "horizon": graph.horizon,
+        "observes": str(graph.observes),
+        "policy": {
+            **_bracket(solution),
+            "status": solution.status.label,
+            "per_intent": _by_intent(solution),
+            "guards": _guards(solution),
+            "parts": [
+                {"goals": list(p.part.goals), "guards": list(p.part.guards), "concedes": float(p.upper)}
+                for p in proof.parts
+            ],
+            "groups": [
+                {"intents": list(g.group.intents), "ways": [list(b) for b in g.group.bundles], "secures": g.lower}
+                for g in proof.groups
+            ],
+            "settings": dict(solution.settings),
+            "versions": dict(solution.versions),
+        },
+    }
+
+
+def print_shown(data: dict[str, Any]) -> None:
+    """Print what a verified policy of a whole graph is and promises."""
+    policy = data["policy"]
+    settings = ", ".join(f"{name} {value}" for name, value in policy["settings"].items() if name != "solver")
+    print_facts(
+        {
+            "graph": f"{data['name']}, {_size_line(data)}",
+            "intents (prior)": ", ".join(f"{each['name']} ({number(each['prior'])})" for each in data["intents"]),
+            "discount": data["discount"],
+            "horizon": "none, plays for ever" if data["horizon"] is None else data["horizon"],
+            "defender sees": data["observes"],
+        }
+    )
+    PlainConsole().print()
+    print_facts(
+        {
+            "attacker secures": f"{number(policy['lower'])} on the whole graph",
+            "defender concedes": f"{number(policy['upper'])} on the whole graph",
+            "gap": f"{_gap_line(policy)}, {policy['status']}",
+            "solver": f"{policy['settings'].get('solver', 'unknown')}: {settings}",
+            "made with": ", ".join(f"{name} {version}" for name, version in policy["versions"].items()),
+        }
+    )
+    print_most(policy["per_intent"])
+    _print_guards(policy["guards"])
+    parts = policy["parts"]
+    rows = [[_listed(p["goals"]), len(p["guards"]), p["concedes"]] for p in parts[:ROWS]]
+    print_table(f"parts of the defence{_more(parts)}", ["goals", "guards", "concedes at most"], rows)
+    groups = policy["groups"]
+    if groups:
+        rows = [[_listed(g["intents"]), sum(map(len, g["ways"])), g["secures"]] for g in groups[:ROWS]]
+        print_table(f"what the attack keeps to{_more(groups)}", ["intents", "exploits", "secures"], rows)
+
+
+def _sizes(graph: AttackGraph) -> dict[str, int]:
+    return {"conditions": len(graph.conditions), "exploits": len(graph.exploits)}
+
+
+def _size_line(data: dict[str, Any]) -> str:
+    return f"{data['conditions']} conditions and {data['exploits']} exploits"
+
+
+def _bracket(solution: GuardedSolution) -> dict[str, Any]:
+    return {
+        "lower": solution.lower,
+        "upper": solution.upper,
+        "gap": solution.gap,
+        "relative_gap": solution.relative_gap,
+        "relative_to": solution.against,
+    }
+
+
+def _gap_line(data: dict[str, Any]) -> str:
+    return f"{data['gap']:.3g}, {data['relative_gap']:.2%} of {data['relative_to']}"
+
+
+def _by_intent(solution: GuardedSolution) -> dict[str, float]:
+    return dict(zip((i.id for i in solution.graph.intents), solution.per_intent.tolist(), strict=True))
+
+
+def _guards(solution: GuardedSolution) -> dict[str, float]:
+    """Return how likely each guard is set in the first stage, the likeliest first."""
+    return dict(sorted(solution.guards.items(), key=lambda found: -found[1]))
+
+
+def _print_guards(guards: dict[str, float]) -> None:
+    if not guards:
+        print("\nNothing is watched yet: a smaller gap, with more time, tells what to watch.")
+        return
+    rows = [[f"{chance:.1%}", name] for name, chance in list(guards.items())[:ROWS]]
+    print_table(f"what to watch{_more(guards)}", ["blocked now", "exploit"], rows)
+
+
+def _more(found: Any) -> str:
+    return f", the first {ROWS} of {len(found)}" if len(found) > ROWS else ""
+
+
+def _listed(names: list[str]) -> str:
+    left = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + left

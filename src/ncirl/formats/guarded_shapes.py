@@ -1,0 +1,160 @@
+"""The shape of the header of a guarded policy, `ncirl-guarded/1`; what it means is checked when it is read."""
+
+from typing import Any, Literal
+
+from ncirl.attack_graphs.guarded.bundles import Group
+from ncirl.attack_graphs.guarded.parts import Part
+from ncirl.attack_graphs.guarded.proof import BundleNumbers, GroupProof, PartProof, Toll
+from ncirl.formats.shapes import Name, StatusLabel, Strict
+
+__all__ = ["GroupModel", "GuardedHeaderModel", "PartModel", "group_to_data", "part_to_data"]
+
+
+class TollModel(Strict):
+    """What is taken off the reward of one intent for one condition."""
+
+    intent: Name
+    condition: Name
+    amount: float
+
+
+class PartModel(Strict):
+    """One of the games that the defence is divided into."""
+
+    goals: list[Name]
+    """The conditions whose rewards it takes."""
+    guards: list[Name]
+    """The exploits that it watches, most important first."""
+    slow: list[Name]
+    """Conditions that are attempted at their cost and with their chance, unhindered."""
+    rare: list[Name]
+    """Slow conditions that concede everything else."""
+    width: int
+    """The most that is played for at one state."""
+    defender_budget: int | None
+    """Its share of the graph's."""
+    tolled: bool
+    """Whether what guarded exploits cost goes into the tolls."""
+    tolls: list[TollModel]
+    upper: float
+    """What it is said to concede at most."""
+    per_intent: list[float]
+    """The same, intent by intent."""
+
+    def part(self) -> Part:
+        """Return the part."""
+        lists = tuple(self.goals), tuple(self.guards), tuple(self.slow), tuple(self.rare)
+        return Part(*lists, width=self.width, defender_budget=self.defender_budget, tolled=self.tolled)
+
+    def taken(self) -> tuple[Toll, ...]:
+        """Return the tolls."""
+        return tuple((toll.intent, toll.condition, toll.amount) for toll in self.tolls)
+
+
+class NumbersModel(Strict):
+    """What a bundle is as one exploit."""
+
+    success: float
+    attack_cost: float
+    block_cost: float
+
+
+class GroupModel(Strict):
+    """Intents that play together, and the ways that they keep to."""
+
+    intents: list[Name]
+    bundles: list[list[Name]]
+    """Exploits that are attempted together."""
+    owners: list[list[Name]]
+    """The intents that each bundle is of; everybody's where the list is empty."""
+    kept: int
+    """How many private ways may be gone beside each other."""
+    width: int | None
+    """The most bundles that may be attempted at one state."""
+    numbers: list[NumbersModel]
+    """Of the bundles that can be used."""
+    lower: float
+    """What the attacker's playbook is said to secure."""
+
+    def group(self) -> Group:
+        """Return the group."""
+        bundles, owners = (tuple(tuple(names) for names in lists) for lists in (self.bundles, self.owners))
+        return Group(tuple(self.intents), bundles, owners, self.kept, self.width)
+
+    def bundle_numbers(self) -> tuple[BundleNumbers, ...]:
+        """Return the numbers of the bundles."""
+        return tuple(BundleNumbers(n.success, n.attack_cost, n.block_cost) for n in self.numbers)
+
+
+class StatsModel(Strict):
+    """What solving it cost."""
+
+    seconds: float
+    lp_solves: int
+    lp_seconds: float
+    states: int
+
+
+class GuardedHeaderModel(Strict):
+    """The JSON in the entry `header.npy` of a guarded policy."""
+
+    format: Literal["ncirl-guarded/1"]
+    graph: dict[str, Any]
+    """The whole attack graph, as its own file has it."""
+    parts: list[PartModel]
+    """From above: their promises add up."""
+    groups: list[GroupModel]
+    """From below: weighed by how likely they are."""
+    lower: float
+    """What the attacker is said to secure on the whole graph."""
+    upper: float
+    """What the defender is said to concede at most on the whole graph."""
+    per_intent: list[float]
+    """What each intent is said to get at most."""
+    status: StatusLabel
+    """Why the solver stopped."""
+    stats: StatsModel
+    settings: dict[str, Any]
+    """The solver and its settings."""
+    scale: float
+    """What a gap in per cent is measured against."""
+    against: str
+    """What that is, in words."""
+    versions: dict[str, str]
+    """Of what made it, by name."""
+
+
+def part_to_data(proof: PartProof) -> dict[str, Any]:
+    """Return what the header says of a part."""
+    part = proof.part
+    return {
+        "goals": list(part.goals),
+        "guards": list(part.guards),
+        "slow": list(part.slow),
+        "rare": list(part.rare),
+        "width": int(part.width),
+        "defender_budget": None if part.defender_budget is None else int(part.defender_budget),
+        "tolled": part.tolled,
+        "tolls": [
+            {"intent": intent, "condition": name, "amount": float(amount)} for intent, name, amount in proof.tolls
+        ],
+        "upper": float(proof.upper),
+        "per_intent": [float(most) for most in proof.per_intent],
+    }
+
+
+def group_to_data(proof: GroupProof) -> dict[str, Any]:
+    """Return what the header says of a group."""
+    group = proof.group
+    return {
+        "intents": list(group.intents),
+        "bundles": [list(names) for names in group.bundles],
+        "owners": [list(names) for names in group.owners],
+        "kept": int(group.kept),
+        "width": None if group.width is None else int(group.width),
+        "numbers": [
+            {"success": float(n.success), "attack_cost": float(n.attack_cost), "block_cost": float(n.block_cost)}
+            for n in proof.numbers
+        ],
+        "lower": float(proof.lower),
+    }

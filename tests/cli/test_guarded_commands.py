@@ -1,0 +1,182 @@
+"""Attack graphs that are guarded as a whole: `solve` chooses, `verify` and `show` say of which graph a number holds."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ncirl
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.cli import main
+
+DONE, FAILED, BAD_INPUT = 0, 1, 2
+CHAINS, LENGTH = 12, 3
+QUICK = ["--gap", "99%", "--time-limit", "60"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("guarded")
+
+
+@pytest.fixture(scope="module")
+def large(folder: Path) -> Path:
+    """Twelve ways to one goal: more states than can be listed, in a graph that is solved at once."""
+    conditions = [Condition("out", initial=True), Condition("goal")]
+    exploits = []
+    for k in range(CHAINS):
+        before = "out"
+        for step in range(LENGTH):
+            conditions.append(Condition(after := f"c{k}.{step}"))
+            exploits.append(Exploit(f"e{k}.{step}", (before,), after, 0.9, 0.0, 0.5))
+            before = after
+        exploits.append(Exploit(f"e{k}.last", (before,), "goal", 0.9, 0.0, 0.5))
+    intents = (Intent("thief", 1.0, {"goal": 1.0}),)
+    path = folder / "chains.json"
+    AttackGraph(tuple(conditions), tuple(exploits), intents, discount=0.9, name="chains").save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def small(folder: Path) -> Path:
+    path = folder / "small.json"
+    exploits = Exploit("phish", ("out",), "mail", 0.6, 0.02, 0.05), Exploit("spoof", ("mail",), "boss", 0.7, 0.05, 0.1)
+    conditions = Condition("out", initial=True), Condition("mail"), Condition("boss")
+    intents = (Intent("spy", 1.0, {"boss": 1.0}),)
+    AttackGraph(conditions, exploits, intents, discount=0.9, name="firm").save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def policy(small: Path, folder: Path) -> Path:
+    path = folder / "firm.ncirl"
+    words = ["--solver", "guarded", "--gap", "5%", "--time-limit", "600", "-o", str(path), "--quiet"]
+    assert main(["solve", str(small), *words]) == DONE
+    return path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
+    assert main([*map(str, words), "--json"]) == DONE
+    found = json.loads(capsys.readouterr().out)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_large_graph_is_guarded(large: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.ncirl"
+    assert main(["solve", str(large), *QUICK, "-o", str(path)]) == DONE
+    printed = capsys.readouterr()
+    assert "guards this graph as a whole instead of listing states: " in printed.err
+    assert "reduce" not in printed.err
+    assert f"chains, {2 + CHAINS * LENGTH} conditions and {CHAINS * (LENGTH + 1)} exploits" in printed.out
+    assert "% of the larger bound" in printed.out or "% of what the unhindered attacker gets" in printed.out
+    assert main(["verify", str(path)]) == DONE
+    assert "The certificate holds: the value of the whole graph lies" in capsys.readouterr().out
+
+
+def test_a_small_graph_is_listed(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", str(small), "--json"]) == DONE
+    printed = capsys.readouterr()
+    assert "listed the states of this graph: 3 public states" in printed.err
+    assert json.loads(printed.out)["solver"] == "certified"
+
+
+def test_a_solver_can_be_forced(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listed = said(capsys, "solve", small, "--solver", "certified", "--gap", "0.001")
+    guarded = said(capsys, "solve", small, "--solver", "guarded", "--gap", "0.01", "--time-limit", "600")
+    assert (listed["solver"], guarded["solver"]) == ("certified", "guarded")
+    assert guarded["lower"] <= listed["upper"]
+    assert listed["lower"] <= guarded["upper"]
+    keys = {"game", "conditions", "exploits", "lower", "upper", "gap", "relative_gap", "relative_to", "claim", "status"}
+    keys |= {"advice", "seconds", "lp_seconds", "lp_solves", "states", "discount", "horizon", "seed", "per_intent"}
+    assert keys | {"guards", "parts", "groups"} <= guarded.keys()
+    assert guarded["status"] == "gap-reached"
+    assert guarded["gap"] <= 0.01
+
+
+def test_horizon_and_discount_are_those_asked_for(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--horizon", "2", "--discount", "0.5", "--solver", "guarded", *QUICK]
+    found = said(capsys, "solve", small, *words)
+    assert (found["horizon"], found["discount"]) == (2, 0.5)
+    assert found["upper"] <= 0.5
+
+
+def test_processes_find_the_same(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["solve", small, "--solver", "guarded", "--gap", "99%", "--time-limit", "600"]
+    alone, spread = said(capsys, *words), said(capsys, *words, "--jobs", "1")
+    assert (alone["lower"], alone["upper"]) == (spread["lower"], spread["upper"])
+
+
+@pytest.mark.parametrize(
+    ("words", "essence"),
+    [
+        (["solve", "builtin:patrol", "--solver", "guarded"], "is no attack graph, which --solver guarded is for"),
+        (["solve", "builtin:patrol", "--jobs", "2"], "--jobs: solver certified has no such setting"),
+        (["solve", "builtin:office", "--solver", "certified", "--jobs", "2"], "--jobs: solver certified has no such"),
+        (["solve", "builtin:office", "--solver", "guarded", "--jobs", "0"], "jobs: at least one is needed"),
+        (["solve", "builtin:office", "--solver", "guarded", "--sweeps", "2"], "--sweeps: solver guarded has no such"),
+        (["solve", "builtin:office", "--solver", "guarded", "--gap", "x"], "--gap: must be a number"),
+    ],
+)
+def test_what_cannot_be_is_refused(words: list[str], essence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == BAD_INPUT
+    assert essence in capsys.readouterr().err
+
+
+def test_verify_says_of_which_graph(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = said(capsys, "verify", policy)
+    assert (found["game"], found["conditions"], found["exploits"], found["holds"]) == ("firm", 3, 2, True)
+    assert found["faults"] == []
+    assert found["intents"] == [{"name": "spy", "at_most": pytest.approx(found["upper"])}]
+    assert found["lower"] <= found["upper"]
+    assert main(["verify", str(policy)]) == DONE
+    assert "firm, 3 conditions and 2 exploits: the whole of it" in capsys.readouterr().out
+
+
+def test_a_false_claim_fails(policy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from dataclasses import replace
+
+    loaded = ncirl.load_solution(policy)
+    assert isinstance(loaded, ncirl.GuardedSolution)
+    false = tmp_path / "false.ncirl"
+    replace(loaded, proof=replace(loaded.proof, upper=loaded.lower / 2, lower=0.0)).save(false)
+    assert main(["verify", str(false)]) == FAILED
+    assert "does NOT hold" in capsys.readouterr().out
+    assert main(["verify", str(false), "--json"]) == FAILED
+    assert json.loads(capsys.readouterr().out)["faults"]
+    assert main(["show", str(false)]) == BAD_INPUT
+    assert "its certificate does not hold" in capsys.readouterr().err
+
+
+def test_exact_is_not_offered(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(policy), "--exact"]) == BAD_INPUT
+    assert "--exact: is not offered for policies that guard a whole attack graph yet" in capsys.readouterr().err
+
+
+def test_show_says_what_to_watch(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = said(capsys, "show", policy)
+    assert (found["name"], found["conditions"], found["exploits"]) == ("firm", 3, 2)
+    guards = found["policy"]["guards"]
+    assert guards.keys() <= {"phish", "spoof"}
+    assert all(0 <= chance <= 1 for chance in guards.values())
+    assert [part["goals"] for part in found["policy"]["parts"]] == [["boss"]]
+    assert main(["show", str(policy)]) == DONE
+    printed = capsys.readouterr().out
+    for words in ("on the whole graph", "what to watch", "blocked now", "what each attacker can get at most", "parts"):
+        assert words in printed
+    assert main(["show", str(policy), "-o", str(policy.with_suffix(".svg"))]) == BAD_INPUT
+
+
+@pytest.mark.parametrize("command", ["simulate", "defend"])
+def test_what_does_not_take_it_says_so(command: str, policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, str(policy)]) == BAD_INPUT
+    assert "guards a whole attack graph" in capsys.readouterr().err
+
+
+def test_a_graph_too_large_to_list_is_shown_without_advice_to_cut(
+    large: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = said(capsys, "show", large)
+    assert found["too_large"] is True
+    assert found["advice"].endswith("`ncirl solve` guards such a graph as a whole")
