@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from ncirl.cli import defend_screen as screen
 from ncirl.cli.output import PlainConsole, check_seed, finite, printable
-from ncirl.defence import DefenceSession, Question, Questions, Service
+from ncirl.defence import DefenceSession, Question, Questions, Service, Session
 from ncirl.errors import InputError
 from ncirl.formats.policy_file import open_policy
 
@@ -51,7 +51,7 @@ def defend(
         Dialogue(session).run()
 
 
-def _serve(session: DefenceSession) -> None:
+def _serve(session: Session) -> None:
     service = Service(session)
     for line in sys.stdin:
         if line.strip():
@@ -63,7 +63,7 @@ def _serve(session: DefenceSession) -> None:
 class Dialogue:
     """The session at a terminal, or anywhere else that gives lines."""
 
-    def __init__(self, session: DefenceSession) -> None:
+    def __init__(self, session: Session) -> None:
         self._questions = Questions(session)
         self._saved = len(session.steps)
         self._noted: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Dialogue:
         }
 
     @property
-    def session(self) -> DefenceSession:
+    def session(self) -> Session:
         """The session that is told."""
         return self._questions.session
 
@@ -159,7 +159,7 @@ class Dialogue:
         self._print("Saved.")
 
     def _load(self, rest: str) -> None:
-        self._questions = Questions(DefenceSession.load(_file("load", rest), self.session.solution))
+        self._questions = Questions(type(self.session).load(_file("load", rest), self.session.solution))
         self._saved = len(self.session.steps)
         self._advise()
 

@@ -5,7 +5,7 @@ from textwrap import fill
 
 from ncirl.attack_graphs.names import members
 from ncirl.cli.output import PlainConsole, print_table, printable
-from ncirl.defence import Advice, DefenceSession, Question
+from ncirl.defence import Advice, Question, Session
 from ncirl.defence.choices import some
 
 __all__ = ["HELP", "LEGEND", "say", "show_advice", "show_history", "show_options", "show_reasons", "show_step"]
@@ -61,13 +61,13 @@ def show_advice(advice: Advice, notes: Sequence[str]) -> None:
     _show_intents(advice)
 
 
-def show_history(session: DefenceSession) -> None:
+def show_history(session: Session) -> None:
     """Say in a line a stage what was told."""
     for number in range(1, len(session.steps) + 1):
         show_step(session, number)
 
 
-def show_step(session: DefenceSession, number: int) -> None:
+def show_step(session: Session, number: int) -> None:
     """Say in a line what was told of a stage."""
     step = session.steps[number - 1]
     parts = [f"you {'blocked' if session.is_graph else 'did'} {step.defender}"]
@@ -95,7 +95,7 @@ def show_options(question: Question) -> None:
     PlainConsole().print(printable("  " + "   ".join(texts + none)))
 
 
-def show_reasons(session: DefenceSession) -> None:
+def show_reasons(session: Session) -> None:
     """Say why the advice is what it is."""
     reasons, advice = session.reasons(), session.advice()
     if reasons.evidence is not None:

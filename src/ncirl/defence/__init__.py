@@ -2,8 +2,9 @@
 
 from ncirl.defence.advice import Advice, Reasons
 from ncirl.defence.choices import Choice
+from ncirl.defence.listed_session import DefenceSession
 from ncirl.defence.protocol import Service
 from ncirl.defence.questions import Question, Questions
-from ncirl.defence.session import DefenceSession, Step
+from ncirl.defence.session import Session, Step
 
-__all__ = ["Advice", "Choice", "DefenceSession", "Question", "Questions", "Reasons", "Service", "Step"]
+__all__ = ["Advice", "Choice", "DefenceSession", "Question", "Questions", "Reasons", "Service", "Session", "Step"]

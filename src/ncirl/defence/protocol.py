@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ncirl.defence.session import TOLD, DefenceSession
+from ncirl.defence.session import TOLD, Session
 from ncirl.errors import InputError
 
 __all__ = ["Service"]
@@ -18,11 +18,11 @@ class Service:
 
     Parameters
     ----------
-    session : DefenceSession
+    session : Session
         Where it begins; ``resume`` replaces it.
     """
 
-    def __init__(self, session: DefenceSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self.open = True
 
@@ -98,7 +98,7 @@ class Service:
         return {"options": found}
 
     def _resume(self, told: dict[str, Any]) -> dict[str, Any]:
-        self.session = DefenceSession.from_dict(told.get("session"), self.session.solution)
+        self.session = type(self.session).from_dict(told.get("session"), self.session.solution)
         return self._advice(told)
 
     def _quit(self, _: dict[str, Any]) -> dict[str, Any]:
