@@ -101,7 +101,7 @@ class Switching(Following):
         key = (state, *memory)
         if key not in self._found:
             self._found[key] = None
-            kept = self.promises.kept(memory[1], np.array(memory[2]))
+            kept = self.promises.kept(memory[1], np.array(memory[2]), self.words.mask(state))
             if kept is not None and not self.words.timed.is_terminal(state):
                 graph = graph_at(self.graph, self.net, self.words.mask(state), self.stages)
                 better = resolved(graph, kept, 0.5, relative_gap=0.2).solution

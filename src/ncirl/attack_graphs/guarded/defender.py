@@ -33,11 +33,10 @@ from ncirl.playbook.play import PlaybookDefender
 from ncirl.playbook.playbook import DefenderPlaybook
 from ncirl.strategies.strategy import Memory
 
-__all__ = ["GIVEN_UP", "GuardedDefender", "PartDefender", "Place"]
+__all__ = ["GuardedDefender", "PartDefender", "Place"]
 
 T = TypeVar("T")
 Place = tuple[State, Memory]  # where a part stands: the state of its timed game, and the node
-GIVEN_UP = "given up"  # instead of a node: nobody was expected to try what was enabled
 
 
 class PartDefender:
@@ -77,8 +76,8 @@ class PartDefender:
         law: dict[Place, float] = {}
         for (d, i), chance in self._observations(place, here, seen):
             successor = self.timed.observations(state).successors[i]
-            if seen.after & ~self.mask((successor, None)):
-                return [((self._timed_state(state, self.relaxed.over), GIVEN_UP), 1.0)]
+            if seen.after & ~self.mask((successor, None)):  # nobody was expected to try that: the part is given up
+                return [((self._timed_state(state, self.relaxed.over), None), 1.0)]
             for node, p in self.strategy.after(state, place[1], d, i):
                 at = successor, node
                 law[at] = law.get(at, 0.0) + chance * p

@@ -49,7 +49,7 @@ class DefenderAtPlay:
     @property
     def kept(self) -> FloatArray | None:
         """What each intent may still get without the promise of the start being broken, [θ]."""
-        return self._promises.kept(self._places, self._slack)
+        return self._promises.kept(self._places, self._slack, self.held)
 
     @property
     def laws(self) -> list[list[tuple[Ids, float]]]:

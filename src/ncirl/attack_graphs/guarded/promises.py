@@ -12,14 +12,15 @@ in the money of the stage to come (costs 0 where attempts are not seen). Then
 
 is what intent θ may still get without the promise of the start being broken: relaxed rewards less charges so far,
 plus tolled costs, are no less than the real ones, path by path (`relaxed`, `parts`), so slack is at most what relaxed
-play is ahead of real play, and the promise of the start is one about relaxed play. A part that was given up counts 0,
-and what it really pays later lowers the slack.
+play is ahead of real play, and the promise of the start is one about relaxed play. In a part that has been *lost*,
+since something it counts as futile was enabled, what is really got from then on was paid for by attempts that were not
+worth it: it counts 0 there, and what it really pays later lowers the slack.
 
 What holds *from here on* is `ahead`. The coupling of `relaxed` from m_k and s, with nothing behind it, gives
 
     Σ_k ( α_k(θ) + Σ_{c ∉ s} γ^(rounds to c − 1) · (r_θ(c)⁺ if c ∈ m_k, else the toll of c) ),
 
-rounds counted from s. Where attempts are seen and no part was given up, Σ_k α_k + slack holds as well: all that can be
+rounds counted from s. Where attempts are seen and no part is lost, Σ_k α_k + slack holds as well: all that can be
 carried over from before are rewards paid early and tolls paid. The less of both is what is said.
 """
 
@@ -28,7 +29,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.attack_graphs.guarded.defender import GIVEN_UP, PartDefender, Place
+from ncirl.attack_graphs.guarded.defender import PartDefender, Place
 from ncirl.attack_graphs.guarded.net import Net, bits
 from ncirl.attack_graphs.guarded.seen import Seen
 from ncirl.attack_graphs.reductions.prune import rounds_to
@@ -52,11 +53,11 @@ class Promises:
         self._paying = [np.flatnonzero(part.relaxed.terms.worth.any(axis=1)).tolist() for part in self.parts]
         self._steps = [(e.premises, e.result) for e in net.exploits]
 
-    def claims(self, places: Sequence[Place]) -> FloatArray | None:
-        """Return Σ_k α_k[θ]; None where a playbook has no place for where it stands."""
+    def claims(self, places: Sequence[Place], but_lost: int = 0) -> FloatArray | None:
+        """Return Σ_k α_k[θ], of parts not lost by what is held; None where a playbook has no place for it."""
         total: FloatArray = np.zeros(len(self.net.intents))
         for part, (state, node) in zip(self.parts, places, strict=True):
-            if part.timed.is_terminal(state):
+            if part.timed.is_terminal(state) or self._is_lost(part, but_lost):
                 continue
             if not isinstance(node, int):
                 return None
@@ -70,7 +71,7 @@ class Promises:
         if seen.attempted is not None:
             ahead = ahead + sum(net.exploits[net.place[e]].attack_cost for e in seen.attempted if e in net.place)
         for part, paying, here, there in zip(self.parts, self._paying, before, after, strict=True):
-            if there[1] == GIVEN_UP:
+            if self._is_lost(part, seen.after):
                 continue
             worth, fresh = part.relaxed.terms.worth, part.mask(there) & ~part.mask(here)
             for c in paying:
@@ -80,9 +81,9 @@ class Promises:
         clipped: FloatArray = np.maximum(ahead, 0.0) / net.graph.discount
         return clipped
 
-    def kept(self, places: Sequence[Place], slack: FloatArray) -> FloatArray | None:
+    def kept(self, places: Sequence[Place], slack: FloatArray, held: int) -> FloatArray | None:
         """Return what each intent may still get without the promise of the start being broken, [θ]."""
-        claims = self.claims(places)
+        claims = self.claims(places, but_lost=held)
         return None if claims is None else claims + slack
 
     def ahead(self, places: Sequence[Place], slack: FloatArray, held: int, *, begun: bool) -> FloatArray | None:
@@ -91,10 +92,13 @@ class Promises:
         if claims is None or not begun:
             return claims
         whole = claims + self._behind(places, held)
-        if not self.net.sees_actions or any(node == GIVEN_UP for _, node in places):
+        if not self.net.sees_actions or any(self._is_lost(part, held) for part in self.parts):
             return whole
         least: FloatArray = np.minimum(whole, claims + slack)
         return least
+
+    def _is_lost(self, part: PartDefender, held: int) -> bool:
+        return bool(part.relaxed.terms.futile & held & ~self.net.start)
 
     def _behind(self, places: Sequence[Place], held: int) -> FloatArray:
         """Return what relaxed play has counted already, or less, of what can still really come."""
