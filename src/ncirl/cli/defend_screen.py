@@ -8,7 +8,17 @@ from ncirl.cli.output import PlainConsole, print_table, printable
 from ncirl.defence import Advice, Question, Session
 from ncirl.defence.choices import some
 
-__all__ = ["HELP", "LEGEND", "say", "show_advice", "show_history", "show_options", "show_reasons", "show_step"]
+__all__ = [
+    "HELP",
+    "HELP_RESOLVE",
+    "LEGEND",
+    "say",
+    "show_advice",
+    "show_history",
+    "show_options",
+    "show_reasons",
+    "show_step",
+]
 
 ACTIONS, INTENTS, OPTIONS = 5, 12, 12  # rows shown at the most
 WIDTH = 100  # columns of a paragraph
@@ -26,6 +36,9 @@ Answer by name, by number, or by how a name begins; several joined by , or + (1,
   save FILE    keep the session        load FILE    go on with one that was kept
   help         this                    quit         leave (or Ctrl-D)
 A word that is also a name here is taken for the name; :undo is always the command.\
+"""
+HELP_RESOLVE = """
+  resolve 10   look for a better defence from here, for 10 seconds; it is taken only if no intent gains by it\
 """
 
 

@@ -180,10 +180,11 @@ class OpenChoice(Choice):
         return [item for part in told for item in self._spelled(part)]
 
     def _item(self, told: str) -> str:
-        if told not in self._raw:
-            reason = self.elsewhere(told)
-            if reason is not None:
-                raise InputError(f"{self.what}: {reason}")
+        if told in self.order:
+            return told
+        reason = self.elsewhere(told)
+        if reason is not None:
+            raise InputError(f"{self.what}: {reason}")
         return super()._item(told)
 
 

@@ -61,6 +61,8 @@ class GuardedSession(Session):
     'mail'
     """
 
+    _defender: DefenderAtPlay
+
     def __init__(self, solution: "GuardedSolution", *, rng: int = 0, state: State | None = None) -> None:
         if rng < 0:
             raise InputError(f"rng: a seed must not be negative, got {rng}")
@@ -157,7 +159,7 @@ class GuardedSession(Session):
             elsewhere=self._why_not,
         )
 
-    def resolve(self, seconds: float) -> "Resolved":
+    def resolve(self, seconds: float, relative_gap: float = 0.02) -> "Resolved":
         """Solve again from where things stand, and change to that defence if no intent gains by it.
 
         The change is safe by the proof in `attack_graphs.guarded.resolve`: what is found is taken over only if it
@@ -168,6 +170,8 @@ class GuardedSession(Session):
         ----------
         seconds : float
             For all of it.
+        relative_gap : float
+            How close the bounds from here on shall come.
         """
         from ncirl.attack_graphs.guarded.resolve import graph_at, resolved  # loads a solver
 
@@ -176,7 +180,7 @@ class GuardedSession(Session):
         kept = self._defender.kept
         everything = np.full(len(self.prior), np.inf)  # where nothing is promised any promise is better
         now = graph_at(self.graph, self._defender.net, self._held, len(self.steps))
-        found = resolved(now, everything if kept is None else kept, seconds)
+        found = resolved(now, everything if kept is None else kept, seconds, relative_gap)
         if found.solution is not None:
             self._changes[len(self.steps)] = found.solution
             self._change()
@@ -194,7 +198,7 @@ class GuardedSession(Session):
             self._defender = found.defender(np.random.default_rng([self.seed, len(self.steps)]))
 
     def _begin(self) -> None:
-        self._defender: DefenderAtPlay = self.solution.defender(self.seed)
+        self._defender = self.solution.defender(self.seed)
         self._watch.reset()
         self.steps: list[Step] = []
         self._change()

@@ -51,8 +51,9 @@ class GuardedWatch:
     @property
     def belief(self) -> FloatArray:
         """The probability of each intent, [θ]."""
-        total: FloatArray = np.sum(list(self._law.values()), axis=0)
-        return total / total.sum()
+        total = np.sum(list(self._law.values()), axis=0)
+        belief: FloatArray = total / total.sum()
+        return belief
 
     def observe(self, seen: Seen) -> tuple[FloatArray, bool]:
         """Go on after a stage; return the evidence [θ], and whether the lifted attack would ever do this.

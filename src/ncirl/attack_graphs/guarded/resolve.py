@@ -83,7 +83,9 @@ def resolved(graph: AttackGraph, kept: FloatArray, seconds: float, relative_gap:
     weights = np.array([intent.prior for intent in graph.intents])
     left, found = seconds, np.full(len(kept), np.inf)
     for rounds_left in range(ROUNDS, 0, -1):
-        solution = Guarded(relative_gap=relative_gap, time_limit=left / rounds_left).run(_with_prior(graph, weights))
+        solution = Guarded(relative_gap=relative_gap, time_limit=left if rounds_left == 1 else left / 2).run(
+            _with_prior(graph, weights)
+        )
         found = solution.per_intent
         if (found <= kept).all():
             return Resolved(solution if (found < kept).any() else None, kept, found)
