@@ -49,6 +49,14 @@ class GuardedCertificate:
         Everything found wrong.
     seconds : float
         How long it took.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.games.office import office_graph
+    >>> certificate = ncirl.verify(ncirl.solve(office_graph(), ncirl.Guarded(relative_gap=0.9)))
+    >>> certificate.holds, certificate.faults
+    (True, ())
     """
 
     lower: float
