@@ -13,6 +13,7 @@ import ncirl
 ROOT = Path(ncirl.__file__).parent
 LAYERS = (
     {"errors", "_typing"},
+    {"limits"},
     {"model"},
     {"lp"},
     {"mdp"},

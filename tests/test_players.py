@@ -311,3 +311,8 @@ def test_belief_is_a_distribution_after_anything_possible(seed: int, observes: s
         assert np.isfinite(observer.belief).all()
         assert (observer.belief >= 0).all()
         assert observer.belief.sum() == pytest.approx(1.0, abs=ROUNDING)
+
+
+def test_a_stationary_strategy_names_the_state_it_does_not_know() -> None:
+    with pytest.raises(InputError, match=r"the public state \('m', 'm'\); add it to the table"):
+        StationaryDefender({"calm": np.array([1.0])}).mix(("m", "m"), None)

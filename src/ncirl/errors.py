@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-__all__ = ["InputError", "LPError", "NcirlError", "SizeError"]
+__all__ = ["InputError", "LPError", "LimitError", "NcirlError", "SizeError"]
 
 
 class NcirlError(Exception):
@@ -56,6 +56,40 @@ class SizeError(NcirlError):
     ...     print(error)
     game 'patrol' has more than 3 reachable public states
     """
+
+
+class LimitError(SizeError):
+    """The time limit or the memory ceiling came before there was anything to return.
+
+    Attributes
+    ----------
+    kind : {"time", "memory"}
+        Which of the two.
+    doing : str
+        What was being done, and how far it had come.
+    limit : str
+        How much was allowed, for people; empty where only the system knows.
+    remedies : tuple of str
+        What else may help.
+
+    Examples
+    --------
+    >>> print(LimitError("time", "listing public states, 512 so far", "5 s"))
+    no result within the time limit of 5 s: it came while listing public states, 512 so far; raise the limit
+    """
+
+    def __init__(self, kind: str, doing: str, limit: str = "", remedies: Iterable[str] = ()) -> None:
+        self.kind, self.doing, self.limit, self.remedies = kind, doing, limit, tuple(remedies)
+        allowed = f"the time limit of {limit}" if kind == "time" else f"the memory of {limit} that it may use"
+        allowed = allowed if limit else "the memory that the system gives"
+        ways = ["raise the limit" if kind == "time" else "allow it more", *self.remedies]
+        said = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])}, or {ways[-1]}"
+        came = "it came while" if kind == "time" else "that ran out while"
+        super().__init__(f"no result within {allowed}: {came} {doing}; {said}")
+
+    def with_remedies(self, *remedies: str) -> "LimitError":
+        """Return the same with more that may help."""
+        return LimitError(self.kind, self.doing, self.limit, (*self.remedies, *remedies))
 
 
 class LPError(NcirlError):

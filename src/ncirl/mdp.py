@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.errors import SizeError
+from ncirl.limits import UNLIMITED, Limits
 
 __all__ = ["Decision", "OpponentMDP", "explored", "spans"]
 
@@ -218,6 +219,7 @@ def explored(
     maximise: bool,
     limit: int,
     stages: int | None = None,
+    limits: Limits = UNLIMITED,
 ) -> tuple[OpponentMDP, dict[Node, int], bool]:
     """Meet what can be reached from `starts`, within so many stages if they are given; beyond, all is worth 0.
 
@@ -231,6 +233,7 @@ def explored(
     while layer and (stages is None or depth < stages):
         following: list[Node] = []
         for node in layer:
+            limits.check("listing situations of public state and memory", len(found))
             found.append(decide(node))
             for after in found[-1].following:
                 if after not in numbers:

@@ -17,10 +17,9 @@ def office() -> CertifiedSolution:
     return ncirl.solve(ncirl.games.office(), CLOSE)
 
 
-@cache
-def alarmed() -> CertifiedSolution:
-    """Return the defence of a small graph of which only outcomes and alerts are seen."""
-    graph = AttackGraph(
+def alarmed_graph() -> AttackGraph:
+    """Return a small graph of which only outcomes and alerts are seen."""
+    return AttackGraph(
         conditions=(
             Condition("outside", initial=True),
             Condition("mail, inbox"),
@@ -37,7 +36,12 @@ def alarmed() -> CertifiedSolution:
         observes="outcomes",
         name="alarmed",
     )
-    return ncirl.solve(graph.game(), CLOSE)
+
+
+@cache
+def alarmed() -> CertifiedSolution:
+    """Return its defence."""
+    return ncirl.solve(alarmed_graph().game(), CLOSE)
 
 
 @cache

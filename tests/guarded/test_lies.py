@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from guarded_instances import proved
 
+from guarded_instances import proved
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.check import verify_guarded
@@ -154,3 +154,50 @@ def test_bundles_do_not_go_with_a_budget_or_negative_rewards(proof: GuardedProof
 
 def test_a_budget_must_be_divided(proof: GuardedProof) -> None:
     assert "not a division of 1" in said(replace(proof, graph=replace(GRAPH, defender_budget=1)))
+
+
+@pytest.mark.parametrize("share", [-1, float("nan")])
+def test_a_share_of_a_budget_is_a_number(proof: GuardedProof, share: float) -> None:
+    lied = with_part(with_part(proof, 0, defender_budget=share), 1, defender_budget=0)
+    assert "a share of the defender's budget" in said(lied)
+    assert "a share of the defender's budget" in said(replace(lied, graph=replace(GRAPH, defender_budget=0)))
+
+
+def test_a_toll_of_nothing_for_nobody_is_no_toll(proof: GuardedProof) -> None:
+    first = proof.parts[0]
+    more = replace(first, tolls=(*first.tolls, ("nobody", "nowhere", 0.0)))
+    assert verify_guarded(replace(proof, parts=(more, *proof.parts[1:]))).holds
+
+
+def test_less_than_the_tolls_due_may_be_taken() -> None:
+    chain = (Exploit("in", ("out",), "web", 1.0, 0.4, 1.0), Exploit("on", ("web",), "vault", 1.0, 0.4, 1.0))
+    graph = replace(GRAPH, exploits=chain)
+    honest = proved(graph, [Part(("vault", "boss"))], [])
+    ((intent, name, due),) = honest.parts[0].tolls
+    lied = replace(honest.parts[0], tolls=((intent, name, due / 2),))
+    assert "part 1" in said(replace(honest, parts=(lied,)))
+
+
+def test_what_a_graph_calls_like_a_bundle_is_something_else() -> None:
+    """A bundle of what leads to x and y must not give the condition that somebody named 'all of x + y'."""
+    prize = "all of x + y"
+    graph = AttackGraph(
+        conditions=(Condition("s", initial=True), *(Condition(name) for name in ("x", "y", prize))),
+        exploits=(
+            Exploit("a", ("s",), "x", 1.0, 0.0, 3.0),
+            Exploit("b", ("s",), "y", 1.0, 0.0, 3.0),
+            Exploit("a + b", ("x", "y"), prize, 0.01, 0.0, 3.0),
+        ),
+        intents=(Intent("t", 1.0, {prize: 1.0}),),
+        discount=0.5,
+    )
+    found = proved(graph, [Part((prize,), ("a", "b", "a + b"))], [Group(("t",), (("a", "b"), ("a + b",)))])
+    assert found.lower <= found.upper < 0.01
+    assert verify_guarded(found).holds
+
+
+def test_what_a_graph_calls_like_an_option_is_something_else() -> None:
+    ids = ("inject", "any way to web")
+    twice = tuple(Exploit(name, ("out",), "web", 0.5, 0.02, 0.05) for name in ids)
+    graph = replace(GRAPH, exploits=(*twice, *GRAPH.exploits[2:]))
+    assert verify_guarded(proved(graph, [Part(("boss", "vault"), ("any way to web",), ("web",))], [])).holds

@@ -1,6 +1,5 @@
 """The solver: brackets, limits, strategies at play, workers."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -10,6 +9,7 @@ import pytest
 
 import ncirl
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.guarded import above, guarded
 from ncirl.attack_graphs.guarded.guarded import Guarded
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.random_graphs import random_attack_graph
@@ -39,7 +39,7 @@ def ladder(rungs: int, wide: int, **changes: object) -> AttackGraph:
 
 @pytest.fixture(scope="module")
 def large() -> GuardedSolution:
-    return Guarded(relative_gap=0.05, time_limit=4).run(ladder(5, 80))
+    return Guarded(relative_gap=0.25, time_limit=None).run(ladder(5, 80))
 
 
 def test_a_graph_that_can_be_listed_is_solved_as_the_certified_solver_does() -> None:
@@ -55,7 +55,8 @@ def test_a_graph_that_can_be_listed_is_solved_as_the_certified_solver_does() -> 
 
 def test_a_large_graph_gets_a_bracket_that_verifies(large: GuardedSolution) -> None:
     assert 0 <= large.lower <= large.upper <= 1
-    assert large.relative_gap < 0.25
+    assert large.status is Status.GAP_REACHED
+    assert large.relative_gap <= 0.25
     certificate = large.verify()
     assert certificate.holds, certificate.faults
     assert certificate.upper == pytest.approx(large.upper)
@@ -64,11 +65,10 @@ def test_a_large_graph_gets_a_bracket_that_verifies(large: GuardedSolution) -> N
     assert all(-1e-9 <= chance <= 1 + 1e-9 for chance in large.guards.values())
 
 
-def test_bounds_only_improve_and_the_limit_holds() -> None:
+def test_bounds_only_improve() -> None:
     seen: list[Progress] = []
-    began = time.perf_counter()
     Guarded(relative_gap=0.0, time_limit=3).run(ladder(4, 60), progress=seen.append)
-    assert time.perf_counter() - began < 30  # no test depends on the speed of the machine
+    assert seen
     assert all(a.lower <= b.lower and a.upper >= b.upper for a, b in pairwise(seen))
 
 
@@ -103,6 +103,58 @@ def test_nothing_to_gain_is_worth_nothing() -> None:
     assert (found.lower, found.upper, found.gap) == (0.0, 0.0, 0.0)
     assert found.verify().holds
     assert found.defender().act() == frozenset()
+
+
+@pytest.mark.parametrize("place", ["grown", "terms", "solve_all"])
+def test_an_interruption_before_the_first_bound_claims_nothing_untrue(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, pressed = ladder(3, 12), []
+    module = guarded if place == "solve_all" else above
+    real = getattr(module, place)
+
+    def once(*args: object, **named: object) -> object:
+        if not pressed:
+            pressed.append(place)
+            raise KeyboardInterrupt
+        return real(*args, **named)
+
+    monkeypatch.setattr(module, place, once)
+    found = Guarded(time_limit=5).run(graph)
+    assert found.status is Status.INTERRUPTED
+    assert found.upper > 0.5
+    assert found.verify().holds
+
+
+def test_a_callback_that_interrupts_every_time_gets_a_bracket() -> None:
+    def stop(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    found = Guarded(time_limit=5).run(ladder(3, 12), progress=stop)
+    assert found.status is Status.INTERRUPTED
+    assert found.verify().holds
+
+
+def test_tolls_that_time_cut_short_are_tolls() -> None:
+    graph = ladder(6, 40)
+    hasty = Guarded(relative_gap=0.0, time_limit=1e-3).run(graph)
+    assert hasty.verify().holds
+    assert not any(proof.tolls for proof in hasty.proof.parts)
+    assert hasty.defender().act() == frozenset()
+    assert hasty.upper >= Guarded(relative_gap=0.0, time_limit=2).run(graph).upper
+
+
+def test_what_is_dreaded_counts_where_everything_is_guarded() -> None:
+    """The way to y leads through x, which costs more than y pays: nobody goes it."""
+    graph = AttackGraph(
+        conditions=(Condition("s", initial=True), Condition("x"), Condition("y")),
+        exploits=(Exploit("a", ("s",), "x", 0.5, 0.05, 0.1), Exploit("b", ("x",), "y", 0.7, 0.05, 0.2)),
+        intents=(Intent("t", 1.0, {"y": 1.0, "x": -2.0}),),
+        discount=0.9,
+    )
+    found = Guarded(relative_gap=0.0, time_limit=10).run(graph)
+    assert found.upper == pytest.approx(0.0, abs=1e-9)
+    assert found.verify().holds
 
 
 def test_settings_are_checked() -> None:

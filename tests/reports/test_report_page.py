@@ -12,6 +12,7 @@ import ncirl
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.formats.graph_source import EXTRA_KEY, draws, graph_of
 from ncirl.formats.load import load
+from ncirl.limits import Limits
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports import overview_page, report_page
 from ncirl.reports.sections import first_chances, members_of
@@ -111,7 +112,7 @@ def test_what_an_option_is_worth_is_the_change_of_the_value(policy: CertifiedSol
     def uses(action: str, option: str) -> bool:
         return option in members(graph, action)
 
-    (found,) = worth_of_options(policy, ["to left"], uses, LONG)
+    (found,) = worth_of_options(policy, ["to left"], uses, Limits(LONG))
     dear = tuple(replace(e, block_cost=1e3) if e.id == "to left" else e for e in graph.exploits)  # never worth it
     exact = ncirl.solve(replace(graph, exploits=dear).game(), ncirl.Certified(gap=1e-3))
     assert found.lower <= exact.upper + ACCURACY
@@ -126,7 +127,7 @@ def test_without_an_option_no_action_uses_it(policy: CertifiedSolution, graph: A
 
 
 def test_options_are_not_tried_when_time_is_up(policy: CertifiedSolution) -> None:
-    found = list(worth_of_options(policy, ["to left", "both"], lambda action, option: option in action, 0.0))
+    found = list(worth_of_options(policy, ["to left", "both"], lambda action, option: option in action, Limits(0.0)))
     assert [worth.note for worth in found] == ["not tried: time was up"] * 2
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from ncirl._typing import BoolArray
 
-__all__ = ["SetName", "listed", "members", "parts", "set_name", "set_names", "signals"]
+__all__ = ["ALERT", "SetName", "listed", "members", "parts", "set_name", "set_names", "signals"]
 
 ALERT = "alert: "
 EMPTY = ("nothing", "start", "quiet")  # actions, states and signals of no ids

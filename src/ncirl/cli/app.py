@@ -125,9 +125,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NcirlError as error:
         complain(str(error))
         return FAILED
-    except KeyboardInterrupt:
-        complain("interrupted")
+    except KeyboardInterrupt as interruption:
+        complain(str(interruption) or "interrupted")
         return INTERRUPTED
+    except MemoryError:
+        complain("there is not enough memory for this; allow it more, or ask it of a smaller game")
+        return BAD_INPUT
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the last flush must not fail again
         return UNREAD

@@ -13,11 +13,13 @@ from cyclopts import Parameter
 
 from ncirl.cli import defend_screen as screen
 from ncirl.cli.output import PlainConsole, check_seed, finite, printable
-from ncirl.defence import DefenceSession, Question, Questions, Service
+from ncirl.defence import GuardedSession, Question, Questions, Service, Session, session_class
 from ncirl.errors import InputError
 from ncirl.formats.policy_file import open_policy
 
 __all__ = ["defend"]
+
+SECONDS = 10.0  # for solving again
 
 
 def defend(
@@ -44,14 +46,15 @@ def defend(
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="backslashreplace")  # what is not text is a wrong entry like any other
     loaded = open_policy(policy)
-    session = DefenceSession.load(resume, loaded) if resume else DefenceSession(loaded, rng=seed, state=start)
+    kind = session_class(loaded)
+    session = kind.load(resume, loaded) if resume else kind(loaded, rng=seed, state=start)
     if json:
         _serve(session)
     else:
         Dialogue(session).run()
 
 
-def _serve(session: DefenceSession) -> None:
+def _serve(session: Session) -> None:
     service = Service(session)
     for line in sys.stdin:
         if line.strip():
@@ -63,12 +66,12 @@ def _serve(session: DefenceSession) -> None:
 class Dialogue:
     """The session at a terminal, or anywhere else that gives lines."""
 
-    def __init__(self, session: DefenceSession) -> None:
+    def __init__(self, session: Session) -> None:
         self._questions = Questions(session)
         self._saved = len(session.steps)
         self._noted: tuple[str, ...] = ()
         self._commands: dict[str, Callable[[str], None]] = {
-            "help": lambda _: self._print(screen.HELP),
+            "help": lambda _: self._help(),
             "why": lambda _: screen.show_reasons(self.session),
             "show": lambda _: self._advise(),
             "history": lambda _: self._history(),
@@ -76,9 +79,11 @@ class Dialogue:
             "save": self._save,
             "load": self._load,
         }
+        if isinstance(session, GuardedSession):
+            self._commands["resolve"] = self._resolve
 
     @property
-    def session(self) -> DefenceSession:
+    def session(self) -> Session:
         """The session that is told."""
         return self._questions.session
 
@@ -140,6 +145,22 @@ class Dialogue:
         screen.show_advice(advice, [note for note in advice.notes if note not in self._noted])
         self._noted = advice.notes
 
+    def _help(self) -> None:
+        self._print(screen.HELP + (screen.HELP_RESOLVE if "resolve" in self._commands else ""))
+
+    def _resolve(self, rest: str) -> None:
+        assert isinstance(self.session, GuardedSession)
+        try:
+            seconds = float(rest or SECONDS)
+        except ValueError:
+            raise InputError(f"resolve: a number of seconds is needed, such as resolve {SECONDS:g}") from None
+        found = self.session.resolve(seconds)
+        if found.solution is None:
+            self._print("Nothing found by which no intent would gain: the defence stays as it is.")
+        else:
+            self._questions.withdraw()
+            self._advise()
+
     def _history(self) -> None:
         if not self.session.steps:
             self._print("Nothing was told yet.")
@@ -159,7 +180,7 @@ class Dialogue:
         self._print("Saved.")
 
     def _load(self, rest: str) -> None:
-        self._questions = Questions(DefenceSession.load(_file("load", rest), self.session.solution))
+        self._questions = Questions(type(self.session).load(_file("load", rest), self.session.solution))
         self._saved = len(self.session.steps)
         self._advise()
 

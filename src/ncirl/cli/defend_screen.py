@@ -5,10 +5,20 @@ from textwrap import fill
 
 from ncirl.attack_graphs.names import members
 from ncirl.cli.output import PlainConsole, print_table, printable
-from ncirl.defence import Advice, DefenceSession, Question
+from ncirl.defence import Advice, Question, Session
 from ncirl.defence.choices import some
 
-__all__ = ["HELP", "LEGEND", "say", "show_advice", "show_history", "show_options", "show_reasons", "show_step"]
+__all__ = [
+    "HELP",
+    "HELP_RESOLVE",
+    "LEGEND",
+    "say",
+    "show_advice",
+    "show_history",
+    "show_options",
+    "show_reasons",
+    "show_step",
+]
 
 ACTIONS, INTENTS, OPTIONS = 5, 12, 12  # rows shown at the most
 WIDTH = 100  # columns of a paragraph
@@ -26,6 +36,9 @@ Answer by name, by number, or by how a name begins; several joined by , or + (1,
   save FILE    keep the session        load FILE    go on with one that was kept
   help         this                    quit         leave (or Ctrl-D)
 A word that is also a name here is taken for the name; :undo is always the command.\
+"""
+HELP_RESOLVE = """
+  resolve 10   look for a better defence from here, for 10 seconds; it is taken only if no intent gains by it\
 """
 
 
@@ -61,13 +74,13 @@ def show_advice(advice: Advice, notes: Sequence[str]) -> None:
     _show_intents(advice)
 
 
-def show_history(session: DefenceSession) -> None:
+def show_history(session: Session) -> None:
     """Say in a line a stage what was told."""
     for number in range(1, len(session.steps) + 1):
         show_step(session, number)
 
 
-def show_step(session: DefenceSession, number: int) -> None:
+def show_step(session: Session, number: int) -> None:
     """Say in a line what was told of a stage."""
     step = session.steps[number - 1]
     parts = [f"you {'blocked' if session.is_graph else 'did'} {step.defender}"]
@@ -95,7 +108,7 @@ def show_options(question: Question) -> None:
     PlainConsole().print(printable("  " + "   ".join(texts + none)))
 
 
-def show_reasons(session: DefenceSession) -> None:
+def show_reasons(session: Session) -> None:
     """Say why the advice is what it is."""
     reasons, advice = session.reasons(), session.advice()
     if reasons.evidence is not None:

@@ -16,6 +16,7 @@ from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
 from ncirl.formats.attack_graph_file import attack_graph_to_data
+from ncirl.limits import Limits, default_memory, parse_memory
 from ncirl.model.game import Game
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "GraphOutput",
     "Horizon",
     "JsonFlag",
+    "Memory",
     "PlainConsole",
     "QuietFlag",
     "VerboseFlag",
@@ -33,6 +35,8 @@ __all__ = [
     "check_seed",
     "complain",
     "finite",
+    "limits_of",
+    "memory_of",
     "number",
     "print_facts",
     "print_graph",
@@ -59,6 +63,10 @@ Discount = Annotated[float | None, Parameter(help="Discount factor, instead of t
 GraphOutput = Annotated[
     Path | None,
     Parameter(name=["--output", "-o"], help="File to write, .yaml or .json; YAML on stdout if not given."),
+]
+Memory = Annotated[
+    str | None,
+    Parameter(help="Most memory to use, such as 2GB or 500MB; a share of what is free, 4GB at most, if not given."),
 ]
 WIDTH = 120  # columns where there is no terminal to ask
 
@@ -138,6 +146,21 @@ def check_seconds(seconds: float) -> None:
     """Refuse a time limit that is none."""
     if not seconds > 0:
         raise InputError(f"--time-limit: must be a positive number of seconds, got {seconds:g}")
+
+
+def limits_of(seconds: float | None, memory: str | None) -> Limits:
+    """Return the limits of a command, from now on."""
+    if seconds is not None:
+        check_seconds(seconds)
+    return Limits(seconds, default_memory() if memory is None else memory_of(memory))
+
+
+def memory_of(memory: str) -> int:
+    """Read the option --memory."""
+    try:
+        return parse_memory(memory)
+    except InputError as error:
+        raise InputError(f"--{error}") from None
 
 
 def number(value: float) -> str:

@@ -20,7 +20,8 @@ __all__ = ["announced", "interruptible", "reported"]
 
 BETWEEN = 1.0  # seconds between plain lines
 WINDOW = 3600.0  # seconds of the past that tell how fast runs go: they differ much
-NOTED = "ncirl: ending with the bounds so far when this trial is done; Ctrl-C again to end it at once"
+NOTED = "ncirl: ending with the bounds so far, once they are verified; Ctrl-C again to end at once"
+NOTHING = "interrupted before there were any bounds"
 
 
 @contextmanager
@@ -61,18 +62,23 @@ def interruptible(progress: ProgressCallback) -> Iterator[ProgressCallback]:
     """Give `progress` back as a callback that raises `KeyboardInterrupt` when Ctrl-C was pressed since.
 
     A solver that reports between two steps of its search is so never interrupted in the middle of one: the first
-    Ctrl-C ends the search where its bounds are whole, the next one at once.
+    Ctrl-C ends the search where its bounds are whole, the next one at once. Before the first report there is nothing
+    to keep, so there the first one is obeyed at once.
     """
-    pressed = False
+    pressed = begun = False
 
     def note(number: int, frame: FrameType | None) -> None:
         nonlocal pressed
         if pressed:
             raise KeyboardInterrupt
+        if not begun:
+            raise KeyboardInterrupt(NOTHING)
         pressed = True
         print(NOTED, file=sys.stderr, flush=True)
 
     def report(reached: Progress) -> None:
+        nonlocal begun
+        begun = True
         progress(reached)
         if pressed:
             raise KeyboardInterrupt

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import JsonFlag, check_seconds, print_json
+from ncirl.cli.output import JsonFlag, Memory, limits_of, print_json
 from ncirl.errors import InputError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_for
@@ -29,7 +29,10 @@ def report(
     quick: Annotated[
         bool, Parameter(negative="", help="Leave out what takes solving: the worth of each option.")
     ] = False,
-    time_limit: Annotated[float, Parameter(help="Seconds for the worth of all options together.")] = 60.0,
+    time_limit: Annotated[
+        float, Parameter(help="Seconds after which no more is worked out of what blocking is worth.")
+    ] = 60.0,
+    memory: Memory = None,
     json: JsonFlag = False,
 ) -> int:
     """Explain a policy on one page that needs nothing else: what is promised, what to block now, what that is worth.
@@ -42,9 +45,9 @@ def report(
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--output: the report is a web page; name it .html, not '{output.name}'")
-    check_seconds(time_limit)
+    limits = limits_of(time_limit, memory)
     loaded = load_policy(policy)
-    text, certificate = report_page(loaded, graph_for(loaded, graph), quick=quick, time_limit=time_limit)
+    text, certificate = report_page(loaded, graph_for(loaded, graph), quick=quick, limits=limits)
     write_atomically(output, text)
     if json:
         print_json(

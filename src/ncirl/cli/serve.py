@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import JsonFlag, print_json
+from ncirl.cli.output import JsonFlag, memory_of, print_json
 from ncirl.errors import InputError, NcirlError
 from ncirl.formats.load import PREFIX
 
@@ -35,6 +35,9 @@ def serve(
         "127.0.0.1"
     ),
     port: Annotated[int, Parameter(help="Port to listen at; 0 takes any that is free.")] = 8000,
+    memory: Annotated[
+        str | None, Parameter(help="Most address space for each solve, such as 4GB; 6GiB if not given.")
+    ] = None,
     check: Annotated[
         bool, Parameter(negative="", help="Start, ask the page and the example for a sign of life, and end.")
     ] = False,
@@ -50,14 +53,16 @@ def serve(
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise InputError(f"the page needs {' and '.join(missing)}; install with `pip install 'ncirl[web]'`")
+    from ncirl.web.limits import Limits
     from ncirl.web.server import bound, is_loopback, server_on
 
+    limits = Limits() if memory is None else Limits(memory=memory_of(memory))
     sources = [_source(name) for name in files]
     with bound(host, port) as listening:
         address = _address(host, listening.getsockname()[1])
         if not is_loopback(host):
             print(WARNING.format(host=host), file=sys.stderr, flush=True)
-        server = server_on(host, sources)
+        server = server_on(host, sources, limits)
         if check:
             _check(server, listening, address, json)
             return

@@ -22,9 +22,10 @@ from ncirl.cli.output import (
     print_table,
 )
 from ncirl.cli.report import GraphOption
-from ncirl.errors import InputError, SizeError
+from ncirl.errors import InputError, LimitError, SizeError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_for, load
+from ncirl.limits import Limits, default_memory
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.strategies.players import Defender
@@ -180,7 +181,9 @@ def _sizes(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:
     if estimate.get("too_large"):  # a stage may not even fit into memory
         return {"states": None, **estimate}
     try:
-        stages = [game.stage(state) for state in game.explore(limit)]
+        stages = [game.stage(state) for state in game.explore(limit, Limits(memory=default_memory()))]
+    except LimitError:
+        raise
     except SizeError:
         return {"states": None, "more_than": limit}
     played = [stage for stage in stages if not stage.is_terminal]

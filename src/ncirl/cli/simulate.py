@@ -11,7 +11,9 @@ from ncirl.cli.output import (
     GameOrPolicy,
     Horizon,
     JsonFlag,
+    Memory,
     check_seed,
+    limits_of,
     number,
     print_facts,
     print_json,
@@ -22,10 +24,11 @@ from ncirl.cli.solve import solver_named
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import AnsweringAttacker, Simulation
 from ncirl.formats.load import load
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.solution import PlayableSolution, solve
+from ncirl.solution import PlayableSolution, Solution, solve
 from ncirl.strategies.strategy import (
     AttackerStrategy,
     DefenderStrategy,
@@ -51,14 +54,21 @@ DEFAULT = "If not given, playbook for a policy file and nash for a game."
 class Contest:
     """A game, its policy where one was given, and what is solved of it, each at most once."""
 
-    def __init__(self, game: Game, policy: CertifiedSolution | None = None) -> None:
-        self.game = game
+    def __init__(self, game: Game, policy: CertifiedSolution | None = None, limits: Limits = UNLIMITED) -> None:
+        self.game, self.limits = game, limits
         self._solved: dict[str, PlayableSolution] = {} if policy is None else {"playbook": policy}
 
     def solved(self, name: str) -> PlayableSolution:
         """Return the solution behind a strategy of `SOLVED`; playbooks are those of the policy, if there is one."""
+        from ncirl.solvers.certified.certified import Certified
+
         if name not in self._solved:
-            found = solve(self.game, solver_named(*SOLVED[name]))
+            self.game.timed().explore(limits=self.limits)
+            settings = solver_named(*SOLVED[name])
+            if isinstance(settings, Certified):
+                found: Solution = settings.run(self.game, limits=self.limits)
+            else:
+                found = solve(self.game, settings)
             assert isinstance(found, PlayableSolution)
             self._solved[name] = found
         return self._solved[name]
@@ -70,8 +80,11 @@ class Contest:
         if name == "nash":  # as if the defender knew the intent
             from ncirl.solvers.shapley import Shapley
 
-            return StationaryAttacker(solve(self.game, Shapley()).attacker)
-        return uniform_attacker(self.game) if name == "uniform" else AnsweringAttacker(self.game, defence)
+            return StationaryAttacker(Shapley().run(self.game, progress=None, limits=self.limits).attacker)
+        if name == "uniform":
+            self.game.timed().explore(limits=self.limits)
+            return uniform_attacker(self.game)
+        return AnsweringAttacker(self.game, defence, limits=self.limits)
 
     def defender(self, name: str) -> DefenderStrategy:
         """Return how the defender plays."""
@@ -82,9 +95,15 @@ class Contest:
         if name == "nash":  # as if the attacker had the prior's mean intent
             from ncirl.solvers.shapley import Shapley
 
-            found = solve(self.game, Shapley(weights=prior_of(self.game).tolist()))
+            mean = Shapley(weights=prior_of(self.game).tolist())
+            found = mean.run(self.game, progress=None, limits=self.limits)
             return StationaryDefender({state: mix[:, 0] for state, mix in found.defender.items()})
-        return uniform_defender(self.game) if name == "uniform" else MAIRL(self.game)
+        self.game.timed().explore(limits=self.limits)
+        if name == "uniform":
+            return uniform_defender(self.game)
+        from ncirl.solvers.shapley import Shapley
+
+        return MAIRL(self.game, equilibrium=Shapley().run(self.game, progress=None, limits=self.limits))
 
 
 def simulate(
@@ -101,6 +120,10 @@ def simulate(
     horizon: Horizon = None,
     discount: Discount = None,
     seed: Annotated[int, Parameter(help="Seed of whatever is drawn.")] = 0,
+    time_limit: Annotated[
+        float | None, Parameter(help="Seconds after which to stop with the episodes drawn so far.")
+    ] = None,
+    memory: Memory = None,
     json: JsonFlag = False,
 ) -> None:
     """Play two strategies against each other: the payoff drawn, the payoff expected, and the best answers to both.
@@ -115,6 +138,7 @@ def simulate(
     Example: `ncirl simulate builtin:patrol --attacker exact --defender nash --horizon 3 --episodes 2000`,
     `ncirl simulate office.ncirl --attacker best-response --defender nash --episodes 200`
     """
+    limits = limits_of(time_limit, memory)
     loaded = load(game)
     if loaded.guarded is not None:
         raise InputError("is a policy that guards a whole attack graph, which is not simulated yet", game)
@@ -126,18 +150,23 @@ def simulate(
     if episodes < 1:
         raise InputError(f"--episodes: at least one is needed, got {episodes}")
     played = retimed(loaded.game, horizon, discount)
-    contest = Contest(played, loaded.policy if played is loaded.game else None)
+    contest = Contest(played, loaded.policy if played is loaded.game else None, limits)
     defence = contest.defender(defender)
     attack = contest.attacker(attacker, defence)
-    drawn = evaluation.simulate(played, attack, defence, episodes=episodes, rng=seed)
+    drawn = evaluation.simulate(played, attack, defence, episodes=episodes, rng=seed, limits=limits)
+    most: Any = {"limit": LIMIT, "limits": limits}
     exact = {
-        "expected_payoff": _if_small(lambda: evaluation.expected_payoff(played, attack, defence, limit=LIMIT).value),
-        "attacker_secures": _if_small(lambda: evaluation.best_response_to_attacker(played, attack, limit=LIMIT).value),
-        "defender_concedes": _if_small(
-            lambda: evaluation.best_response_to_defender(played, defence, limit=LIMIT).value
-        ),
+        "expected_payoff": _if_small(lambda: evaluation.expected_payoff(played, attack, defence, **most).value),
+        "attacker_secures": _if_small(lambda: evaluation.best_response_to_attacker(played, attack, **most).value),
+        "defender_concedes": _if_small(lambda: evaluation.best_response_to_defender(played, defence, **most).value),
     }
-    facts = {"game": played.name, "attacker": attacker, "defender": defender, "episodes": episodes, "seed": seed}
+    facts = {
+        "game": played.name,
+        "attacker": attacker,
+        "defender": defender,
+        "episodes": int(drawn.counts.sum()),
+        "seed": seed,
+    }
     data = facts | {"discount": played.discount, "horizon": played.horizon} | _drawn(played, drawn) | exact
     if json:
         print_json(data)
@@ -153,7 +182,7 @@ def _check_known(option: str, name: str, choices: Sequence[str]) -> None:
 def _if_small(value: Callable[[], float]) -> float | None:
     try:
         return value()
-    except SizeError:
+    except (SizeError, MemoryError):
         return None
 
 

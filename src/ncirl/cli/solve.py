@@ -18,12 +18,14 @@ from ncirl.cli.output import (
     GameName,
     Horizon,
     JsonFlag,
+    Memory,
     QuietFlag,
     VerboseFlag,
     by_intent,
     check_seconds,
     check_seed,
     complain,
+    limits_of,
     print_facts,
     print_json,
     print_most,
@@ -31,9 +33,10 @@ from ncirl.cli.output import (
     retimed,
 )
 from ncirl.cli.progress import interruptible, reported
-from ncirl.errors import InputError
+from ncirl.errors import InputError, LimitError
 from ncirl.formats.graph_source import extra_of
 from ncirl.formats.load import load
+from ncirl.limits import Limits
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import ProgressCallback, Solution, Solver
@@ -48,6 +51,8 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
     "nc-pbvi": ("ncirl.solvers.nc_pbvi.nc_pbvi", "NCPBVI"),
     "shapley": ("ncirl.solvers.shapley", "Shapley"),
 }
+GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
+ADVISING, ADVISED = 0.2, 50.0  # of the time left, and of no more than so many seconds: to look for what is smaller
 ROWS = 20  # start states in the table
 
 
@@ -89,6 +94,7 @@ def solve(
     time_limit: Annotated[
         float | None, Parameter(help="Seconds after which to stop with the bounds so far; guarded: 60 if not told.")
     ] = None,
+    memory: Memory = None,
     seed: Annotated[int, Parameter(help="Accepted for older scripts: nothing is drawn.", show=False)] = 0,
     json: JsonFlag = False,
     quiet: QuietFlag = False,
@@ -96,7 +102,8 @@ def solve(
 ) -> None:
     """Bound the value of a game: what the attacker can secure, what the defender need not exceed.
 
-    The time limit and Ctrl-C end the search with the bounds so far, which hold; the policy is written all the same.
+    The time limit, the memory that it may use and Ctrl-C end the search with the bounds so far, which hold; the policy
+    is written all the same. If they come before there are any bounds, that is said, with what may help.
 
     Example: `ncirl solve builtin:office --gap 1% -o office.ncirl`
     """
@@ -106,8 +113,12 @@ def solve(
         "approximation": approximation,
         "variant": variant,
     }
+    limits = limits_of(time_limit, memory)
     options |= {"time_limit": time_limit, **_closeness(gap)}
-    solver_named(solver or "certified", options)  # tell what is wrong with them before the work
+    listing = options | {"memory": None if memory is None else limits.memory}
+    solver_named(
+        solver or "certified", options if solver == "guarded" else listing
+    )  # tell what is wrong before the work
     if output is not None:
         _check_output(output, solver or "certified")
     check_seed(seed)
@@ -124,7 +135,10 @@ def solve(
         if chosen == "guarded":
             data = _guarded(graph, game, options, jobs, progress, output, seed)
         else:
-            solution = _solved(contest, solver_named(chosen, options), progress)
+            try:
+                solution = _solved(contest, solver_named(chosen, listing), progress, limits)
+            except LimitError as error:
+                raise (error if graph is None else error.with_remedies(GUARDED)) from None
             if output is not None and isinstance(solution, CertifiedSolution):
                 replace(solution, seed=seed).save(output, None if graph is None else extra_of(graph))
             data = _data(solution, chosen, seed)
@@ -176,13 +190,13 @@ def _guarded(
     return solved_data(solution, seed)
 
 
-def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback) -> Solution:
+def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback, limits: Limits) -> Solution:
     from ncirl.solvers.certified.certified import Certified
 
     if not isinstance(settings, Certified):
         return solve_game(game, settings, progress=progress)
     with interruptible(progress) as stoppable:
-        return solve_game(game, settings, progress=stoppable)
+        return settings.run(game, progress=stoppable, limits=limits)
 
 
 def _closeness(text: str | None) -> dict[str, float]:

@@ -20,7 +20,8 @@ from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.strategies.players import Defender, Observer
 
 if TYPE_CHECKING:
-    from ncirl.defence.session import DefenceSession
+    from ncirl.defence.listed_session import DefenceSession
+    from ncirl.defence.session import Session
 
 __all__ = ["POSTERIOR_MEANS", "Advice", "Guard", "Reasons", "Watch", "advise", "reasons_for"]
 
@@ -174,11 +175,12 @@ class Watch(Observer):
         return evidence, bool(np.any(made > 0))
 
 
-def advise(session: "DefenceSession", guard: Guard, watch: Watch) -> Advice:
+def advise(
+    session: "Session", stage: int, chances: Mapping[str, float], promise: FloatArray | None, belief: FloatArray
+) -> Advice:
     """Put together what a session knows."""
     intents = session.game.intents
-    mix = {} if session.finished else _likeliest(dict(zip(guard.actions, guard.mix.tolist(), strict=True)))
-    promise = guard.promise
+    mix = _likeliest(chances)
     told = list(enumerate(session.steps, 1))
     notes = [
         line.format(stages=f"stage{'s' * (len(stages) > 1)} {some([str(k) for k in stages])}")
@@ -192,7 +194,7 @@ def advise(session: "DefenceSession", guard: Guard, watch: Watch) -> Advice:
     return Advice(
         game=session.game.name,
         state=session.state,
-        stage=guard.stage_number,
+        stage=stage,
         finished=session.finished,
         enabled=enabled,
         labels={name: session.labels[name] for name in enabled or () if name in session.labels},
@@ -201,7 +203,7 @@ def advise(session: "DefenceSession", guard: Guard, watch: Watch) -> Advice:
         blocked=_blocked(mix) if session.is_graph else {},
         promised=None if promise is None else _by(intents, promise),
         promised_at_start=_by(intents, session.solution.per_intent),
-        posterior=_by(intents, watch.belief),
+        posterior=_by(intents, belief),
         prior=_by(intents, session.prior),
         notes=(*notes, *([UNKNOWN] if promise is None else [])),
         seed=session.seed,

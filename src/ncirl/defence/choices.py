@@ -5,15 +5,15 @@ signal a set of alerts. A `Choice` holds the names that are possible and what ea
 list the items in any order. In other games every name is its own only item.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 
-from ncirl.attack_graphs.names import listed, members, parts
+from ncirl.attack_graphs.names import ALERT, listed, members, parts
 from ncirl.errors import InputError
 
-__all__ = ["Choice", "members", "plain_choice", "set_choice", "some"]
+__all__ = ["Choice", "OpenChoice", "members", "open_choice", "plain_choice", "set_choice", "some"]
 
 NONE = ("none", "nothing", "quiet", "-")  # said by people for the empty set
 FEW = 8  # names in a message
@@ -75,6 +75,9 @@ class Choice:
             chosen = frozenset(self._told(text))
         else:
             chosen = frozenset(self._item(item) for item in given)
+        return self._named(chosen)
+
+    def _named(self, chosen: frozenset[str]) -> str:
         if chosen not in self.sets:
             said = listed(sorted(chosen)) or "nothing"
             raise InputError(f"{self.what}: {said} is not possible here; possible are {some(self._possible())}")
@@ -133,3 +136,71 @@ def set_choice(what: str, names: Iterable[str], but: str = "nothing") -> Choice:
     """Return the choice of a set, told by the items it has beyond those of the name `but`."""
     known = frozenset(members(but))
     return Choice(what, {frozenset(members(name)) - known: name for name in names})
+
+
+@dataclass(frozen=True)
+class OpenChoice(Choice):
+    """Any set of some items, too many to be listed: `sets` has the smallest, and those with one item more.
+
+    Attributes
+    ----------
+    order : tuple of str
+        The items, as they come in names.
+    sure : frozenset of str
+        Those that must be among what is told.
+    most : int or None
+        How many there are at the most.
+    name : callable
+        Names a set, given in order.
+    elsewhere : callable
+        Says why an item is not possible here, or returns None if there is no such item at all.
+    known : frozenset of str
+        What may be told as well and means nothing, as it is so already.
+    """
+
+    order: tuple[str, ...]
+    sure: frozenset[str]
+    most: int | None
+    name: Callable[[Sequence[str]], str]
+    elsewhere: Callable[[str], str | None]
+    known: frozenset[str]
+
+    def _named(self, chosen: frozenset[str]) -> str:
+        missing = [item for item in self.order if item in self.sure - chosen]
+        if missing:
+            raise InputError(f"{self.what}: {some(missing)} is missing; it cannot have failed")
+        if self.most is not None and len(chosen) > self.most:
+            raise InputError(f"{self.what}: {len(chosen)} told, but there are at most {self.most} in a stage")
+        return self.name([item for item in self.order if item in chosen])
+
+    def _told(self, text: str) -> Iterable[str]:
+        if text in self._raw or text.casefold() in NONE:
+            return super()._told(text)
+        told = [part for part in parts(text.removeprefix(ALERT)) if part not in self.known]
+        return [item for part in told for item in self._spelled(part)]
+
+    def _item(self, told: str) -> str:
+        if told in self.order:
+            return told
+        reason = self.elsewhere(told)
+        if reason is not None:
+            raise InputError(f"{self.what}: {reason}")
+        return super()._item(told)
+
+
+def open_choice(
+    what: str,
+    items: Sequence[str],
+    name: Callable[[Sequence[str]], str],
+    *,
+    sure: Iterable[str] = (),
+    most: int | None = None,
+    elsewhere: Callable[[str], str | None] = lambda _: None,
+    known: Iterable[str] = (),
+) -> OpenChoice:
+    """Return the choice of any set of the items."""
+    least = frozenset(sure)
+    sets = {least: name([item for item in items if item in least])}
+    if most is None or most > len(least):
+        sets |= {least | {item}: name([i for i in items if i in least or i == item]) for item in items}
+    return OpenChoice(what, sets, tuple(items), least, most, name, elsewhere, frozenset(known))

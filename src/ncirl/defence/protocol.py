@@ -7,10 +7,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ncirl.defence.session import TOLD, DefenceSession
+from ncirl.defence.guarded_session import GuardedSession
+from ncirl.defence.session import TOLD, Session
 from ncirl.errors import InputError
 
 __all__ = ["Service"]
+
+SECONDS = 10.0  # for solving again
 
 
 class Service:
@@ -18,11 +21,11 @@ class Service:
 
     Parameters
     ----------
-    session : DefenceSession
+    session : Session
         Where it begins; ``resume`` replaces it.
     """
 
-    def __init__(self, session: DefenceSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self.open = True
 
@@ -56,6 +59,8 @@ class Service:
             "resume": (self._resume, ("session",)),
             "quit": (self._quit, ()),
         }
+        if isinstance(self.session, GuardedSession):
+            deeds["resolve"] = (self._resolve, ("seconds",))
         if not isinstance(do, str) or do not in deeds:
             raise InputError(f"do: must be one of {', '.join(map(str, deeds))}, got {json.dumps(do)}")
         deed, known = deeds[do]
@@ -97,8 +102,19 @@ class Service:
             found["state"] = {name: list(session.signals(attempted, done, name).sets.values()) for name in states}
         return {"options": found}
 
+    def _resolve(self, told: dict[str, Any]) -> dict[str, Any]:
+        seconds = told.get("seconds", SECONDS)
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+            raise InputError(f"seconds: must be a number, got {json.dumps(seconds)[:60]}")
+        assert isinstance(self.session, GuardedSession)
+        found, intents = self.session.resolve(seconds), self.session.game.intents
+        said = {"adopted": found.solution is not None}
+        vectors = {"kept": found.kept, "found": found.found}
+        by_intent = {key: dict(zip(intents, v.tolist(), strict=True)) for key, v in vectors.items()}
+        return {"resolved": said | by_intent} | self._advice({})
+
     def _resume(self, told: dict[str, Any]) -> dict[str, Any]:
-        self.session = DefenceSession.from_dict(told.get("session"), self.session.solution)
+        self.session = type(self.session).from_dict(told.get("session"), self.session.solution)
         return self._advice(told)
 
     def _quit(self, _: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ A question that has one possible answer is not asked. When the last one is answe
 from dataclasses import dataclass
 
 from ncirl.defence.choices import Choice
-from ncirl.defence.session import DefenceSession
+from ncirl.defence.session import Session
 
 __all__ = ["Question", "Questions"]
 
@@ -18,7 +18,7 @@ class Question:
     Attributes
     ----------
     about : {"defender", "attacker", "state", "signal"}
-        What it is about, by the names of ``DefenceSession.observe``.
+        What it is about, by the names of ``Session.observe``.
     text : str
         For people.
     choice : Choice
@@ -34,15 +34,15 @@ class Question:
 
 
 class Questions:
-    """Asks a person for what `DefenceSession.observe` must be told.
+    """Asks a person for what `Session.observe` must be told.
 
     Parameters
     ----------
-    session : DefenceSession
+    session : Session
         That is to be told.
     """
 
-    def __init__(self, session: DefenceSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self._answers: dict[str, str] = {}
 

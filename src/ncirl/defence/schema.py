@@ -80,7 +80,13 @@ class _Resume(_Numbered):
     session: SessionModel
 
 
-class RequestModel(RootModel[Annotated[_Plain | _Options | _Observe | _Resume, Field(discriminator="do")]]):
+class _Resolve(_Numbered):
+    do: Literal["resolve"]
+    seconds: float = 10.0
+    """For looking for a better defence from here; only where the policy guards a whole attack graph."""
+
+
+class RequestModel(RootModel[Annotated[_Plain | _Options | _Observe | _Resume | _Resolve, Field(discriminator="do")]]):
     """A request, one JSON object a line."""
 
 
@@ -131,9 +137,21 @@ class ErrorModel(_Line):
     message: str
 
 
+class ResolvedModel(_Line):
+    """What solving again came to."""
+
+    adopted: bool
+    """Whether the defence was changed; never where an intent would gain by it."""
+    kept: dict[str, float | None]
+    """What each intent may still get by the defence so far; null where nothing is promised."""
+    found: dict[str, float | None]
+    """What each gets at most by what was found last."""
+
+
 class _Advised(_Numbered):
     advice: AdviceLine
     seen: SeenModel | None = None
+    resolved: ResolvedModel | None = None
 
 
 class _Reasoned(_Numbered):

@@ -1,32 +1,25 @@
 """A defence under way: what to do now, what has been seen, what is still promised. No solver, no linear program.
 
-The session follows two playbooks. The defender's says what to draw and promises: from node n on, no attacker of intent
-θ gets more than α_n(θ), whatever it does. The attacker's playbook gives the posterior over intents *if* the attacker
-plays it; the promise does not depend on that.
-
 Everything is a function of the seed and of what was told: each stage draws once, when it begins. So a session is saved
 as what was told, and `undo` is a replay.
 """
 
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
 from ncirl._typing import FloatArray, State
-from ncirl.defence.advice import Advice, Guard, Reasons, Watch, advise, reasons_for
-from ncirl.defence.choices import Choice, plain_choice, set_choice, some
+from ncirl.defence.advice import Advice, Reasons
+from ncirl.defence.choices import Choice, some
 from ncirl.errors import InputError
-from ncirl.formats.graph_source import EXTRA_KEY
 from ncirl.formats.plain import read_source, write_document
-from ncirl.model.game import Observes
-from ncirl.model.stage import Outcome, Stage
-from ncirl.playbook.solution import CertifiedSolution
+from ncirl.model.game import Game
+from ncirl.playbook.playbook import DefenderPlaybook
 
-__all__ = ["TOLD", "DefenceSession", "Step"]
+__all__ = ["TOLD", "Session", "Step", "Told"]
 
 SESSION_FORMAT = "ncirl-defence/1"
 TOLD = ("attacker", "defender", "state", "signal")  # of a stage that is saved
@@ -65,92 +58,90 @@ class Step:
     expected: bool
 
 
-class DefenceSession:
+class Session(ABC):
     """Says what to do now, is told what happened, and remembers.
 
-    Parameters
+    Attributes
     ----------
-    solution : CertifiedSolution
-        A loaded policy file or a certified solution.
-    rng : int
-        Seed of what is drawn.
-    state : State, optional
-        Where play starts; needed when there are several start states.
-
-    Raises
-    ------
-    InputError
-        When the seed is negative or the start state not known.
-
-    Examples
-    --------
-    >>> import ncirl
-    >>> policy = ncirl.solve(ncirl.games.office(), ncirl.Certified(relative_gap=0.1))
-    >>> session = DefenceSession(policy, rng=1)
-    >>> session.observe(attacker=["phish a password"], defender="exploit web app", new=["mail"])
-    >>> session.advice().state
-    'mail'
-    >>> session.undo()
-    >>> session.advice().stage
-    1
+    solution : CertifiedSolution or GuardedSolution
+        What is followed.
+    game : Game
+        What is played.
+    seed : int
+        Of what is drawn.
+    sees_attempts, is_graph : bool
+        Whether what is attempted is seen, and whether an attack graph is played.
+    start, drawn : str
+        Where play began, and what to do now.
+    prior : ndarray of shape (Θ,)
+        The belief before anything was seen.
+    labels : dict
+        What conditions mean.
+    steps : list of Step
+        The stages told so far.
     """
 
-    def __init__(self, solution: CertifiedSolution, *, rng: int = 0, state: State | None = None) -> None:
-        if rng < 0:
-            raise InputError(f"rng: a seed must not be negative, got {rng}")
-        self.solution, self.game, self.seed = solution, solution.game, rng
-        self.sees_attempts = self.game.observes is Observes.ACTIONS
-        self._guard = Guard(self.game, solution.defender_playbook, rng, state)
-        self._watch = Watch(self.game, solution.attacker_playbook, state)
-        self.start, self.prior = self.state, self._watch.belief
-        self.is_graph = self.start == "start" and "nothing" in self.stage.defender
-        self.labels = _labels(solution.extra)
-        self.steps: list[Step] = []
-        self._met: dict[tuple[str, str], Choice] = {}
-        self.drawn = self._draw()
+    solution: Any
+    game: Game
+    seed: int
+    sees_attempts: bool
+    is_graph: bool
+    start: str
+    drawn: str
+    prior: FloatArray
+    labels: dict[str, str]
+    steps: list[Step]
+
+    @abstractmethod
+    def __init__(self, solution: Any, *, rng: int = 0, state: State | None = None) -> None:
+        """Begin."""
 
     @property
+    @abstractmethod
     def state(self) -> str:
         """Where play stands."""
-        return self.game.describe(self._guard.state)
 
     @property
-    def stage(self) -> Stage:
-        """The choice to be made now."""
-        return self.game.stage(self._guard.state)
-
-    @property
+    @abstractmethod
     def finished(self) -> bool:
         """Whether play has ended."""
-        return self._guard.finished
 
+    @abstractmethod
     def advice(self) -> Advice:
         """Say what to do now, and what is promised."""
-        return advise(self, self._guard, self._watch)
 
+    @abstractmethod
     def reasons(self) -> Reasons:
         """Say why: what each intent could get, and what drawing hides from it."""
-        return reasons_for(self, self._guard)
 
+    @abstractmethod
     def defences(self) -> Choice:
         """Return what may have been done by the defender."""
-        return self._actions("blocked" if self.is_graph else "defender", self.stage.defender)
 
+    @abstractmethod
     def attacks(self) -> Choice:
         """Return what may have been attempted."""
-        return self._actions("attempted" if self.is_graph else "attacker", self.stage.attacker)
 
+    @abstractmethod
     def successors(self, attacker: str | None, defender: str) -> Choice:
         """Return the states that may follow."""
-        names = dict.fromkeys(self.game.describe(o.state) for o in self._outcomes(attacker, defender))
-        return set_choice("newly enabled", names, but=self.state) if self.is_graph else plain_choice("state", names)
 
+    @abstractmethod
     def signals(self, attacker: str | None, defender: str, state: str) -> Choice:
         """Return the signals that may come with a state, "" for none; only "" where the defender does not use them."""
-        outcomes = self._outcomes(attacker, defender)
-        found = {o.signal or "" for o in outcomes if self.game.describe(o.state) == state and not self.sees_attempts}
-        names = sorted(found) or [""]
-        return set_choice("alerts", names) if self.is_graph else plain_choice("signal", names)
+
+    @abstractmethod
+    def _advance(self, attacker: str | None, defender: str, after: str, signal: str | None) -> None:
+        """Go on after a stage that may have been."""
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Go back to the start."""
+
+    @staticmethod
+    @abstractmethod
+    def _playbooks(solution: Any) -> Sequence[DefenderPlaybook]:
+        """List what tells one policy from another."""
 
     def observe(
         self,
@@ -193,14 +184,17 @@ class DefenceSession:
         """Take the last stage back; what is then drawn is what was drawn."""
         if not self.steps:
             raise InputError("there is nothing to undo: no stage has been told yet")
-        self._replay(self.steps[:-1])
+        kept = self.steps[:-1]
+        self._begin()
+        for step in kept:
+            self._advance(step.attacker, step.defender, step.after, step.signal)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the session as plain data, without the policy."""
         return {
             "format": SESSION_FORMAT,
             "game": self.game.name,
-            "policy": _fingerprint(self.solution),
+            "policy": _fingerprint(self._playbooks(self.solution)),
             "seed": self.seed,
             "start": self.start,
             "stages": [
@@ -210,7 +204,7 @@ class DefenceSession:
         }
 
     @classmethod
-    def from_dict(cls, data: Any, solution: CertifiedSolution) -> Self:
+    def from_dict(cls, data: Any, solution: Any) -> Self:
         """Return the session that was saved, for the policy it was saved with.
 
         Raises
@@ -218,7 +212,7 @@ class DefenceSession:
         InputError
             When it is of another policy or something in it cannot have happened.
         """
-        faults = _faults_of_saved(data, solution)
+        faults = _faults_of_saved(data, _fingerprint(cls._playbooks(solution)))
         if faults:
             raise InputError(faults)
         session = cls(solution, rng=data["seed"], state=data["start"])
@@ -234,18 +228,12 @@ class DefenceSession:
         write_document(self.to_dict(), path)
 
     @classmethod
-    def load(cls, path: str | Path, solution: CertifiedSolution) -> Self:
+    def load(cls, path: str | Path, solution: Any) -> Self:
         """Read a session that was saved."""
         try:
             return cls.from_dict(read_source(path), solution)
         except InputError as error:
             raise error if str(error).startswith(str(path)) else InputError(error.faults, str(path)) from None
-
-    def _actions(self, what: str, names: tuple[str, ...]) -> Choice:
-        key = (what, self.state)
-        if key not in self._met:
-            self._met[key] = set_choice(what, names) if self.is_graph else plain_choice(what, names)
-        return self._met[key]
 
     def _attempted(self, attacker: Told | None) -> str | None:
         if not self.sees_attempts:
@@ -261,50 +249,23 @@ class DefenceSession:
             raise InputError("new: give either the state or what is new in it")
         return state if new is None else new
 
-    def _outcomes(self, attacker: str | None, defender: str) -> list[Outcome]:
-        stage = self.stage
-        d = stage.defender.index(self.defences().find(defender))
-        if attacker is None:
-            seen = self.game.observations(self._guard.state)
-            possible = np.flatnonzero(seen.table[d] >= 0)
-        else:
-            possible = stage.outcome_law(stage.attacker.index(self.attacks().find(attacker)), d)[0]
-        return [stage.outcomes[o] for o in possible.tolist()]
 
-    def _advance(self, attacker: str | None, defender: str, after: str, signal: str | None) -> None:
-        told = after if self.sees_attempts else Outcome(after, signal)
-        evidence, expected = self._watch.evidence(attacker, defender, told)
-        self.steps.append(Step(self.state, self.drawn, defender, attacker, after, signal, evidence, expected))
-        for follower in (self._guard, self._watch):
-            follower.observe(attacker, defender, told)
-        self.drawn = self._draw()
-
-    def _draw(self) -> str:
-        return "" if self.finished else self._guard.act()
-
-    def _replay(self, steps: list[Step]) -> None:
-        self._guard.reset(self.seed, self.start)
-        self._watch.reset(self.start)
-        self.steps, self.drawn = [], self._draw()
-        for step in steps:
-            self._advance(step.attacker, step.defender, step.after, step.signal)
-
-
-def _fingerprint(solution: CertifiedSolution) -> str:
+def _fingerprint(playbooks: Sequence[DefenderPlaybook]) -> str:
     """Tell one policy from another by what its defender does."""
-    playbook = solution.defender_playbook
-    running = sha256(playbook.moves.weights.data.tobytes())
-    for mix in playbook.mixes:
-        running.update(mix.tobytes())
+    running = sha256()
+    for playbook in playbooks:
+        running.update(playbook.moves.weights.data.tobytes())
+        for mix in playbook.mixes:
+            running.update(mix.tobytes())
     return running.hexdigest()[:16]
 
 
-def _faults_of_saved(data: Any, solution: CertifiedSolution) -> list[str]:
+def _faults_of_saved(data: Any, policy: str) -> list[str]:
     """Tell what is wrong with the plain data of a session that is to go on with this policy."""
     if not isinstance(data, Mapping) or data.get("format") != SESSION_FORMAT:
         return [f"is no saved defence (format {SESSION_FORMAT})"]
     faults = []
-    if data.get("policy") != _fingerprint(solution):
+    if data.get("policy") != policy:
         faults.append(f"was saved with another policy, of game '{data.get('game')}'; give that one")
     if not isinstance(data.get("seed"), int) or not isinstance(data.get("start"), str):
         faults.append("seed must be a whole number and start a state")
@@ -318,14 +279,6 @@ def _is_told(stage: Any) -> bool:
     return isinstance(stage, Mapping) and all(
         key in TOLD and isinstance(value, str | None) for key, value in stage.items()
     )
-
-
-def _labels(extra: Mapping[str, Any]) -> dict[str, str]:
-    """Return what conditions mean, where the policy carries its attack graph along."""
-    graph = extra.get(EXTRA_KEY)
-    conditions = graph.get("conditions") if isinstance(graph, Mapping) else None
-    told = [c for c in conditions if isinstance(c, Mapping)] if isinstance(conditions, list) else []
-    return {str(c.get("id")): str(c["label"]) for c in told if c.get("label")}
 
 
 def _settled(choice: Choice, told: Told | None) -> str:

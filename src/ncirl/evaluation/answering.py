@@ -20,6 +20,7 @@ from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
 from ncirl.evaluation.best_response import Situation, attacker_decisions
 from ncirl.evaluation.stages import Tail
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import explored
 from ncirl.model.belief import start_laws
 from ncirl.model.game import Game
@@ -45,6 +46,8 @@ class AnsweringAttacker:
         How exactly worth is computed where play does not end.
     limit : int
         The most pairs of public state and defender's memory to look at.
+    limits : Limits
+        Of time and memory, while it looks.
 
     Raises
     ------
@@ -63,14 +66,22 @@ class AnsweringAttacker:
     """
 
     def __init__(
-        self, game: Game, defender: DefenderStrategy, *, tolerance: float = 1e-9, limit: int = 200_000
+        self,
+        game: Game,
+        defender: DefenderStrategy,
+        *,
+        tolerance: float = 1e-9,
+        limit: int = 200_000,
+        limits: Limits = UNLIMITED,
     ) -> None:
         self._defender, self._discount, self._certain = defender, game.discount, np.ones(len(game.intents))
-        self._decide = attacker_decisions(game.timed(), defender)
+        self._decide = attacker_decisions(game.timed(), defender, limits)
         self._worth = cache(self._worth_of)
         starts = [(s, m) for s, _ in start_laws(game) for m, _ in defender.begin(s)]
-        process, numbers, _ = explored(starts, self._decide, discount=game.discount, maximise=True, limit=limit)
-        values, _, _ = Tail(game, None, tolerance).values(process, closed=True)
+        process, numbers, _ = explored(
+            starts, self._decide, discount=game.discount, maximise=True, limit=limit, limits=limits
+        )
+        values, _, _ = Tail(game, None, tolerance, limits).values(process, closed=True)
         self._values = dict(zip(numbers, values, strict=True))  # indexed [θ]
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:

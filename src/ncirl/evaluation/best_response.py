@@ -32,6 +32,7 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.evaluation.payoff import Payoff, expected_payoff
 from ncirl.evaluation.stages import Continuations, Tail
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import Decision, explored
 from ncirl.model.belief import prior_of, start_laws
 from ncirl.model.game import Game
@@ -93,9 +94,11 @@ class DefenderResponse:
     stages: int
 
 
-def attacker_decisions(timed: Game, defender: DefenderStrategy) -> Callable[[Situation], Decision[Situation]]:
+def attacker_decisions(
+    timed: Game, defender: DefenderStrategy, limits: Limits = UNLIMITED
+) -> Callable[[Situation], Decision[Situation]]:
     """Return what an attacker can choose at each public state and memory of a defender, all intents side by side."""
-    continuations = Continuations(timed)
+    continuations = Continuations(timed, limits)
 
     def decide(node: Situation) -> Decision[Situation]:
         state, memory = node
@@ -118,6 +121,7 @@ def best_response_to_defender(
     stages: int | None = None,
     tolerance: float = 1e-9,
     limit: int = 200_000,
+    limits: Limits = UNLIMITED,
 ) -> Payoff:
     """Compute what a defender concedes at most, to an attacker who knows its strategy and could see its memory.
 
@@ -136,9 +140,10 @@ def best_response_to_defender(
     >>> best_response_to_defender(game, uniform_defender(game)).per_intent.round(6)
     array([1., 1.])
     """
-    tail, decide = Tail(game, stages, tolerance), attacker_decisions(game.timed(), defender)
+    tail = Tail(game, stages, tolerance, limits)
+    decide = attacker_decisions(game.timed(), defender, limits)
     begins = [((s, m), share * p) for s, share in start_laws(game) for m, p in defender.begin(s)]
-    values, error, n = _answered([node for node, _ in begins], decide, tail, limit, maximise=True)
+    values, error, n = _answered([node for node, _ in begins], decide, tail, limit, limits, maximise=True)
     shares = np.array([share for _, share in begins]).reshape(len(begins), len(game.intents))
     per_intent: FloatArray = (shares * values).sum(axis=0)
     return Payoff(float(prior_of(game) @ per_intent), per_intent, error, n)
@@ -151,6 +156,7 @@ def best_response_to_attacker(
     stages: int | None = None,
     tolerance: float = 1e-9,
     limit: int = 200_000,
+    limits: Limits = UNLIMITED,
 ) -> DefenderResponse:
     """Compute what an attacker secures at least, against a defender who knows its strategy but not its intent.
 
@@ -170,12 +176,12 @@ def best_response_to_attacker(
     >>> round(best_response_to_attacker(game, uniform_attacker(game)).value, 6)
     0.5
     """
-    tail, prior = Tail(game, stages, tolerance), prior_of(game)
-    decisions = _DefenderDecisions(game.timed(), attacker)
+    tail, prior = Tail(game, stages, tolerance, limits), prior_of(game)
+    decisions = _DefenderDecisions(game.timed(), attacker, limits)
     begins = [(s, m, prior * share * p) for s, share in start_laws(game) for m, p in attacker.begin(s)]
     begins = [begin for begin in begins if begin[2].any()]
     nodes = [decisions.node(*begin) for begin in begins]
-    values, error, n = _answered(nodes, decisions.decide, tail, limit, maximise=False)
+    values, error, n = _answered(nodes, decisions.decide, tail, limit, limits, maximise=False)
     value = sum(float(mass.sum() * v[0]) for (_, _, mass), v in zip(begins, values, strict=True))
     ahead = sum(game.discount**k for k in range(tail.stages))
     return DefenderResponse(value, error + decisions.moved * decisions.largest_reward * ahead**2, n)
@@ -212,11 +218,17 @@ def exploitability(
 
 
 def _answered(
-    starts: list[Node], decide: Callable[[Node], Decision[Node]], tail: Tail, limit: int, *, maximise: bool
+    starts: list[Node],
+    decide: Callable[[Node], Decision[Node]],
+    tail: Tail,
+    limit: int,
+    limits: Limits,
+    *,
+    maximise: bool,
 ) -> tuple[FloatArray, float, int]:
     """Return the values [start, k] of a process, how far off they may be, and the number of stages looked ahead."""
     process, numbers, closed = explored(
-        starts, decide, discount=tail.discount, maximise=maximise, limit=limit, stages=tail.stages
+        starts, decide, discount=tail.discount, maximise=maximise, limit=limit, stages=tail.stages, limits=limits
     )
     values, error, n = tail.values(process, closed=closed)
     return values[[numbers[node] for node in starts]], error, n
@@ -225,9 +237,9 @@ def _answered(
 class _DefenderDecisions:
     """What a defender can choose against one attacker; it pays the attacker's gains."""
 
-    def __init__(self, timed: Game, attacker: AttackerStrategy) -> None:
+    def __init__(self, timed: Game, attacker: AttackerStrategy, limits: Limits) -> None:
         self.timed, self.attacker = timed, attacker
-        self.continuations = Continuations(timed)
+        self.continuations = Continuations(timed, limits)
         self.beliefs: dict[bytes, FloatArray] = {}
         self.largest_reward = 0.0
         self.moved = 0.0  # the largest ℓ1 distance between beliefs taken for one

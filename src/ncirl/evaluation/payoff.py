@@ -18,6 +18,7 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import SizeError
 from ncirl.evaluation.stages import Continuations, Tail
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import prior_of, start_laws
 from ncirl.model.game import Game
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
@@ -57,6 +58,7 @@ def expected_payoff(
     stages: int | None = None,
     tolerance: float = 1e-9,
     limit: int = 200_000,
+    limits: Limits = UNLIMITED,
 ) -> Payoff:
     """Compute what the attacker gains on average.
 
@@ -72,6 +74,8 @@ def expected_payoff(
         The error allowed where play does not end.
     limit : int
         The most triples of public state and memories to follow.
+    limits : Limits
+        Of time and memory.
 
     Raises
     ------
@@ -87,8 +91,8 @@ def expected_payoff(
     >>> round(payoff.value, 6), payoff.error < 1e-9
     (0.5, True)
     """
-    tail = Tail(game, stages, tolerance)
-    chain = _Chain(game, attacker, defender, limit)
+    tail = Tail(game, stages, tolerance, limits)
+    chain = _Chain(game, attacker, defender, limit, limits)
     prior = prior_of(game)
     per_intent = np.zeros(len(prior))
     n = 0
@@ -112,13 +116,15 @@ class _Kernel:
 class _Chain:
     """The nodes (s, m, n) met so far, numbered, and the mass μ_t: row k of `mass` [·, θ] stands at node ``at[k]``."""
 
-    def __init__(self, game: Game, attacker: AttackerStrategy, defender: DefenderStrategy, limit: int) -> None:
+    def __init__(
+        self, game: Game, attacker: AttackerStrategy, defender: DefenderStrategy, limit: int, limits: Limits
+    ) -> None:
         self.game = game.timed()
         self.attacker, self.defender, self.limit = attacker, defender, limit
         self.numbers: dict[Node, int] = {}
         self.nodes: list[Node] = []
         self.kernel = cache(self._kernel)
-        self.continuations = Continuations(self.game)
+        self.continuations = Continuations(self.game, limits)
         self.joined: tuple[bytes, _Kernel, IntArray] = (b"", self._join([]), np.zeros(0, dtype=np.intp))
         law: dict[int, FloatArray] = {}
         for state, share in start_laws(game):

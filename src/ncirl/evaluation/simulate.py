@@ -16,6 +16,7 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError
 from ncirl.evaluation.stages import Tail
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.model.stage import Outcome
 from ncirl.strategies.memory import Seed, drawn
@@ -87,6 +88,7 @@ def simulate(
     keep_histories: int = 0,
     confidence: float = 0.95,
     tolerance: float = 1e-4,
+    limits: Limits = UNLIMITED,
 ) -> Simulation:
     """Play episodes and average.
 
@@ -108,6 +110,8 @@ def simulate(
         Probability with which the interval is to hold the expected payoff.
     tolerance : float
         What the cut of a game without a horizon may change, at most.
+    limits : Limits
+        Of time and memory; when time is up, the episodes drawn until then are what is averaged, one at least.
 
     Raises
     ------
@@ -127,11 +131,14 @@ def simulate(
         raise InputError(f"episodes: at least one is needed, got {episodes}")
     if not 0 < confidence < 1:
         raise InputError(f"confidence: must lie between 0 and 1, got {confidence:g}")
-    tail = Tail(game, stages, tolerance)
+    tail = Tail(game, stages, tolerance, limits)
     table = _Episodes(game.timed(), attacker, defender, np.random.default_rng(rng).random)
     payoffs, intents = np.zeros(episodes), np.zeros(episodes, dtype=np.intp)
     histories = []
     for k in range(episodes):
+        if k and limits.passed:
+            episodes, payoffs, intents = k, payoffs[:k], intents[:k]
+            break
         kept: list[Played] | None = [] if k < keep_histories else None
         intents[k], payoffs[k] = table.play(tail.stages, kept)
         if kept is not None:

@@ -11,20 +11,23 @@ from functools import cached_property
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray, State
-from ncirl.errors import InputError, SizeError
+from ncirl.errors import InputError, LimitError, SizeError
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import OpponentMDP
 from ncirl.model.game import Game
 
 __all__ = ["Continuations", "Tail"]
 
+FOLLOWING = "following the play"
+AT_ONCE = 1000  # ways to go on between two checks
 MAX_STATES = 100_000  # public states looked at for the largest reward
 
 
 class Continuations:
     """Every way in which play can go on from the public states of a game, kept once it was needed."""
 
-    def __init__(self, game: Game) -> None:
-        self._game = game
+    def __init__(self, game: Game, limits: Limits = UNLIMITED) -> None:
+        self._game, self._limits = game, limits
         self._met: dict[State, tuple[IntArray, IntArray, IntArray, FloatArray]] = {}
 
     def at(self, state: State, attack: FloatArray, defence: FloatArray) -> Iterator[tuple[int, int, int, float, State]]:
@@ -46,7 +49,7 @@ class Continuations:
         a, d, i, chance = self._met[state]
         at = np.flatnonzero((attack[a] > 0) & (defence[d] > 0))
         columns = (a[at].tolist(), d[at].tolist(), i[at].tolist(), chance[at].tolist())
-        for one, other, seen, p in zip(*columns, strict=True):
+        for one, other, seen, p in self._limits.watch(zip(*columns, strict=True), FOLLOWING, AT_ONCE):
             yield one, other, seen, p, successors[seen]
 
 
@@ -61,9 +64,11 @@ class Tail:
         Follow it that long and count nothing beyond; by default to its horizon or until `tolerance` is met.
     tolerance : float
         What may be missed of a game without a horizon.
+    limits : Limits
+        Of time and memory.
     """
 
-    def __init__(self, game: Game, stages: int | None, tolerance: float) -> None:
+    def __init__(self, game: Game, stages: int | None, tolerance: float, limits: Limits = UNLIMITED) -> None:
         if stages is not None and stages < 0:
             raise InputError(f"stages: must not be negative, got {stages}")
         if not tolerance > 0:
@@ -72,7 +77,7 @@ class Tail:
             raise InputError(
                 f"game '{game.name}': a discount of 1 needs an end; give `stages` or a game with a horizon"
             )
-        self._game, self.discount, self.tolerance = game, game.discount, tolerance
+        self._game, self.discount, self.tolerance, self._limits = game, game.discount, tolerance, limits
         self.cut = stages is not None or game.horizon is not None
         if stages is not None:
             self.stages = stages if game.horizon is None else min(stages, game.horizon)
@@ -83,7 +88,9 @@ class Tail:
     def largest_reward(self) -> float:
         """R, over every reachable public state."""
         try:
-            stages = [self._game.stage(state) for state in self._game.explore(MAX_STATES)]
+            stages = [self._game.stage(state) for state in self._game.explore(MAX_STATES, self._limits)]
+        except LimitError:
+            raise
         except SizeError as error:
             raise SizeError(f"{error}; give `stages`, for then the largest reward need not be known") from None
         return max((float(np.abs(stage.reward).max()) for stage in stages if not stage.is_terminal), default=0.0)
@@ -102,6 +109,7 @@ class Tail:
         """
         values, error, n = np.zeros((len(process.first), 1)), self.bound(0), 0
         while len(values) and n < self.stages and (self.cut or error > self.tolerance):
+            self._limits.check(FOLLOWING)
             before, values = values, process.backup(values)
             n += 1
             residual = float(np.abs(values - before).max())

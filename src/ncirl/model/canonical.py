@@ -9,13 +9,14 @@ always are permutations of each other, but some permuted tables may then not be 
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
+from ncirl.limits import UNLIMITED, Limits
 
 __all__ = ["canonical_order"]
 
 MAX_LEAVES = 16
 
 
-def canonical_order(entries: FloatArray) -> tuple[IntArray, IntArray]:
+def canonical_order(entries: FloatArray, limits: Limits = UNLIMITED) -> tuple[IntArray, IntArray]:
     """Return orders of the rows and columns of ``entries[row, column, :]``.
 
     Examples
@@ -35,7 +36,7 @@ def canonical_order(entries: FloatArray) -> tuple[IntArray, IntArray]:
     leaves = 0
     pending = [(np.zeros(n_rows, dtype=np.intp), np.zeros(n_columns, dtype=np.intp))]
     while pending and leaves < MAX_LEAVES:
-        rows, columns = _refined(table, *pending.pop())
+        rows, columns = _refined(table, *pending.pop(), limits)
         tied = _first_tie(rows)
         if tied is not None:
             pending += [(_set_apart(rows, k), columns) for k in tied]
@@ -54,8 +55,9 @@ def canonical_order(entries: FloatArray) -> tuple[IntArray, IntArray]:
     return best[1], best[2]
 
 
-def _refined(table: IntArray, rows: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
+def _refined(table: IntArray, rows: IntArray, columns: IntArray, limits: Limits) -> tuple[IntArray, IntArray]:
     while True:
+        limits.check("looking for equivalent states")
         finer_rows = _recoloured(rows, table, columns)
         finer_columns = _recoloured(columns, table.T, finer_rows)
         if finer_rows.max() == rows.max() and finer_columns.max() == columns.max():

@@ -23,11 +23,15 @@ from numpy.typing import ArrayLike
 
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError, SizeError
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.observations import Observations
 from ncirl.model.stage import EPSILON, SUM_TOLERANCE, TERMINAL, Stage
 
 __all__ = ["Game", "Observes", "Start"]
 
+LISTING = "listing public states"
+LARGE = 2**20  # bytes of a stage, from which on room for the next one is asked for
+SPREAD = 6  # times its own size: what working out the observations of a stage takes
 LONGEST = 10**9  # stages; beyond, a play cannot be told from one without an end
 
 
@@ -129,6 +133,7 @@ class Game:
         self._rule = stage
         self._met: dict[State, Stage] = {}
         self._explored: tuple[State, ...] | None = None
+        self._components: list[list[State]] | None = None  # of `ncirl.model.order`
         self._timed: Game | None = None
         self._tells_stages = False  # whether public states are (t, s)
 
@@ -158,20 +163,34 @@ class Game:
         stage = self.stage(state)
         return stage.seen_actions if self.observes is Observes.ACTIONS else stage.seen_outcomes
 
-    def explore(self, limit: int | None = None) -> list[State]:
+    def observing(self, state: State) -> int:
+        """About how many bytes it takes to work out `observations`; none once they are known."""
+        stage = self.stage(state)
+        known = "seen_actions" if self.observes is Observes.ACTIONS else "seen_outcomes"
+        return 0 if known in vars(stage) else SPREAD * stage.size
+
+    def explore(self, limit: int | None = None, limits: Limits = UNLIMITED) -> list[State]:
         """List every reachable public state, nearest first.
 
         Parameters
         ----------
         limit : int, optional
             Raise `SizeError` when there are more states than this.
+        limits : Limits
+            Of time and memory, asked at each state.
         """
         if self._explored is not None and (limit is None or len(self._explored) <= limit):
             return list(self._explored)
         order = {start.state: None for start in self.starts}
         queue = deque(order)
+        largest = 0  # of the stages met: the next one may be like it
         while queue:
-            for outcome in self.stage(queue.popleft()).outcomes:
+            limits.check(LISTING, len(order))
+            if largest > LARGE:
+                limits.need(largest, LISTING, len(order))
+            stage = self.stage(queue.popleft())
+            largest = max(largest, stage.size)
+            for outcome in stage.outcomes:
                 if outcome.state not in order:
                     order[outcome.state] = None
                     queue.append(outcome.state)
@@ -239,6 +258,7 @@ class Game:
         twin._rule = stage or self.stage
         twin._met = {}
         twin._explored = None
+        twin._components = None
         twin._timed = None
         twin.starts = self.starts if starts is None else tuple(starts)
         twin.describe = describe or self.describe

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game, Start
 
 __all__ = ["MergedIntents", "merge_intents"]
@@ -20,17 +21,15 @@ class MergedIntents:
     odds: FloatArray  # its probability given the merged one
 
 
-def merge_intents(game: Game) -> MergedIntents:
+def merge_intents(game: Game, limits: Limits = UNLIMITED) -> MergedIntents:
     """Merge the intents of a game that cannot be told apart by anything they do."""
-    stages = [game.stage(state) for state in game.explore() if not game.is_terminal(state)]
+    wants = _equal_rewards(game, limits)
     prior = np.array([start.mass for start in game.starts])  # [start, θ]
-    rewards = [stage.reward.reshape(-1, len(game.intents)) for stage in stages]
-    columns = np.vstack(rewards) if rewards else np.zeros((0, len(game.intents)))
     group = np.full(len(game.intents), -1, dtype=np.intp)
     chosen: list[int] = []
     for k in range(len(game.intents)):
         for g, leader in enumerate(chosen):
-            if np.array_equal(columns[:, k], columns[:, leader]) and _proportional(prior[:, k], prior[:, leader]):
+            if wants[k] == wants[leader] and _proportional(prior[:, k], prior[:, leader]):
                 group[k] = g
                 if not prior[:, leader].any():
                     chosen[g] = k  # whom the prior rules out is like any odds, so must not speak for the others
@@ -38,6 +37,8 @@ def merge_intents(game: Game) -> MergedIntents:
         else:
             group[k] = len(chosen)
             chosen.append(k)
+    if len(chosen) == len(game.intents):
+        return MergedIntents(game, game, group, np.ones(len(group)))
     own = prior.sum(axis=0)
     total = np.bincount(group, weights=own, minlength=len(chosen))[group]
     odds = np.where(total > 0, own / np.where(total > 0, total, 1.0), 1 / np.bincount(group)[group])
@@ -48,6 +49,21 @@ def merge_intents(game: Game) -> MergedIntents:
         intents=tuple(game.intents[k] for k in chosen),
     )
     return MergedIntents(game, fewer, group, odds)
+
+
+def _equal_rewards(game: Game, limits: Limits) -> list[int]:
+    """Give intents with equal rewards at every state one number."""
+    wants = [0] * len(game.intents)
+    for state in game.explore(limits=limits):
+        limits.check("comparing intents")
+        if len(set(wants)) == len(wants):
+            break
+        if game.is_terminal(state):
+            continue
+        reward = game.stage(state).reward + 0.0  # no negative zeros
+        met: dict[tuple[int, bytes], int] = {}
+        wants = [met.setdefault((want, reward[:, :, k].tobytes()), len(met)) for k, want in enumerate(wants)]
+    return wants
 
 
 def _proportional(one: FloatArray, other: FloatArray) -> bool:

@@ -18,12 +18,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import IntArray, State
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.canonical import canonical_order
 from ncirl.model.game import Game, Observes, Start
 from ncirl.model.order import components
 from ncirl.model.stage import Outcome, Stage
 
 __all__ = ["Quotient", "quotient"]
+
+MERGING = "looking for equivalent states"
+COPIES = 6  # of the dense table, while it is being sorted
+A_SECOND = 1e7  # numbers sorted in one, and more
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,15 +60,19 @@ class _Form:
     defender: IntArray
 
 
-def quotient(game: Game) -> Quotient:
-    """Merge the equivalent public states of a game without a horizon (`Game.timed` first, if it has one)."""
+def quotient(game: Game, limits: Limits = UNLIMITED) -> Quotient:
+    """Merge the equivalent public states of a game without a horizon (`Game.timed` first, if it has one).
+
+    Where the limits leave no room to bring a state into canonical order, it stays by itself.
+    """
     number: dict[State, int] = {}
     forms: dict[State, _Form] = {}
     known: dict[bytes, int] = {}
     fresh = count()
-    alone = _alone(game)
-    for component in components(game):
-        classes = _split(game, component, number, forms, alone)
+    alone = _alone(game, limits)
+    for component in components(game, limits):
+        limits.check(MERGING, len(number))
+        classes = _split(game, component, number, forms, alone, limits)
         if len(component) == 1:  # may equal a state met before
             key = forms[component[0]].key
             if key not in known:
@@ -80,19 +89,31 @@ def quotient(game: Game) -> Quotient:
     )
 
 
-def _alone(game: Game) -> dict[State, _Form]:
-    """Return the states whose rewards, in whatever order, are those of no other: they need no canonical order."""
+def _alone(game: Game, limits: Limits) -> dict[State, _Form]:
+    """Return the states whose rewards, in whatever order, are those of no other: they need no canonical order.
+
+    Neither do those get one that are too large for it.
+    """
     groups: dict[tuple[tuple[int, int], bytes], list[State]] = {}
-    for state in game.explore():
+    for state in game.explore(limits=limits):
+        limits.check(MERGING)
         stage = game.stage(state)
         if not stage.is_terminal:
             groups.setdefault((stage.shape, np.sort(stage.reward + 0.0, axis=None).tobytes()), []).append(state)
     alone: dict[State, _Form] = {}
-    for k, states in enumerate(groups.values()):
-        if len(states) == 1:
-            n_a, n_d = game.stage(states[0]).shape
-            alone[states[0]] = _Form(b"alone %d" % k, np.arange(n_a), np.arange(n_d))
+    for states in groups.values():
+        for state in states:
+            stage = game.stage(state)
+            if len(states) == 1 or not _comparable(stage, limits):
+                n_a, n_d = stage.shape
+                alone[state] = _Form(b"alone %d" % len(alone), np.arange(n_a), np.arange(n_d))
     return alone
+
+
+def _comparable(stage: Stage, limits: Limits) -> bool:
+    """Tell whether a stage can be brought into canonical order: that takes a dense table of all its outcomes."""
+    numbers = stage.reward.size + stage.law.shape[0] * stage.law.shape[1]
+    return limits.affords(8 * COPIES * numbers, numbers / A_SECOND)
 
 
 def _split(
@@ -101,11 +122,12 @@ def _split(
     number: Mapping[State, int],
     forms: dict[State, _Form],
     alone: Mapping[State, _Form],
+    limits: Limits,
 ) -> dict[State, int]:
     """Suppose all states of a component are one class, then split until nothing changes; note their forms."""
     classes = dict.fromkeys(component, 0)
     while True:
-        forms |= {state: alone.get(state) or _form(game, state, number, classes) for state in component}
+        forms |= {state: alone.get(state) or _form(game, state, number, classes, limits) for state in component}
         keys = {state: (classes[state], forms[state].key) for state in component}
         order = {key: k for k, key in enumerate(dict.fromkeys(keys.values()))}
         refined = {state: order[key] for state, key in keys.items()}
@@ -114,7 +136,7 @@ def _split(
         classes = refined
 
 
-def _form(game: Game, state: State, number: Mapping[State, int], classes: Mapping[State, int]) -> _Form:
+def _form(game: Game, state: State, number: Mapping[State, int], classes: Mapping[State, int], limits: Limits) -> _Form:
     """Bring a stage into canonical order; successors are known by class, those in the same component by -1 - class."""
     stage = game.stage(state)
     if stage.is_terminal:
@@ -128,7 +150,7 @@ def _form(game: Game, state: State, number: Mapping[State, int], classes: Mappin
     pool = _pool([distinct.index(label) for label in labels], len(distinct))
     law = (stage.law @ pool).toarray().reshape(*stage.shape, len(distinct))
     entries = np.concatenate([stage.reward, law], axis=2) + 0.0  # no negative zeros
-    attacker, defender = canonical_order(entries)
+    attacker, defender = canonical_order(entries, limits)
     ordered = np.ascontiguousarray(entries[np.ix_(attacker, defender)])
     return _Form(repr((stage.shape, distinct)).encode() + ordered.tobytes(), attacker, defender)
 

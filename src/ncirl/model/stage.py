@@ -137,6 +137,14 @@ class Stage:
         """Numbers of actions, (A, D)."""
         return len(self.attacker), len(self.defender)
 
+    @property
+    def size(self) -> int:
+        """About how many bytes its arrays take: the law, the summands of the rewards, and the rewards they make."""
+        summands = [part for part in (self.pair, self.outcome, self.branch) if part is not None]
+        arrays = [self.law.data, self.law.indices, self.law.indptr, *summands]
+        width = max((part.shape[-1] for part in summands), default=1)
+        return int(sum(array.nbytes for array in arrays)) + 8 * int(self.law.shape[0]) * width
+
     @cached_property
     def reward(self) -> FloatArray:
         """Expected reward r[a, d, θ]."""

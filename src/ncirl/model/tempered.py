@@ -27,12 +27,14 @@ from itertools import chain
 import numpy as np
 
 from ncirl._typing import BoolArray, FloatArray, State
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.model.order import components
 from ncirl.model.stage import Stage
 
 __all__ = ["Options", "Tempered", "tempered"]
 
+LOOKING = "looking for actions that nobody needs"
 TRAP = 1e6  # K: a reward beyond so many times the largest value is a trap
 LARGEST_VALUE = 1e3  # in the units of the tempered game
 LARGEST_UNIT = 10.0  # times the largest value
@@ -57,10 +59,10 @@ class Tempered:
     unit: float  # about the largest reward that matters
 
 
-def tempered(game: Game) -> Tempered:
+def tempered(game: Game, limits: Limits = UNLIMITED) -> Tempered:
     """Temper a game without a horizon (`Game.timed` first, if it has one)."""
-    order = [s for s in chain.from_iterable(components(game)) if not game.is_terminal(s)]
-    stages = {s: _Arrays(game, s) for s in order}
+    order = [s for s in chain.from_iterable(components(game, limits)) if not game.is_terminal(s)]
+    stages = {s: _Arrays(game, s, limits) for s in order}
     n_t = len(game.intents)
     changed = True
     while changed:
@@ -85,9 +87,11 @@ def tempered(game: Game) -> Tempered:
 class _Arrays:
     """The arrays of one state, and what may be of use there: `attacker` [a, θ], `defender` [d]."""
 
-    def __init__(self, game: Game, state: State) -> None:
+    def __init__(self, game: Game, state: State, limits: Limits) -> None:
         stage = game.stage(state)
-        self.state, self.discount = state, game.discount
+        limits.check(LOOKING)
+        limits.need(stage.reward.nbytes, LOOKING)
+        self.state, self.discount, self._limits = state, game.discount, limits
         self.reward, self.law = stage.reward, stage.law  # [a, d, θ]
         self.successors = [outcome.state for outcome in stage.outcomes]
         own = np.array([successor == state for successor in self.successors], dtype=np.float64)
@@ -107,6 +111,7 @@ class _Arrays:
 
     def level(self, lo: FloatArray, hi: FloatArray, top: FloatArray) -> FloatArray:
         """Return lo(θ), hi, top(θ) in one array, from what pairs of actions lead to."""
+        self._limits.check(LOOKING)
         aside, defended = ~self.attacker, self.defender
         secured = np.where(aside, -np.inf, lo[:, defended].min(axis=1)).max(axis=0)
         conceded = np.where(aside[:, None], -np.inf, hi[:, defended]).max(axis=(0, 2)).min()
@@ -115,6 +120,7 @@ class _Arrays:
 
     def drop_useless(self, levels: Mapping[State, FloatArray], margin: float) -> bool:
         """Drop what is worse than a safe action whatever the others do, and tell whether there was any."""
+        self._limits.check(LOOKING)
         n_t, before = self.reward.shape[2], self.attacker.sum() + self.defender.sum()
         lo, _, top = self.to_go(levels, until_exit=False)
         here = levels[self.state]
@@ -124,6 +130,7 @@ class _Arrays:
 
     def untrapped(self, most: float) -> tuple[BoolArray, BoolArray]:
         """Return what each side may play, [a, θ] and [d]: what may be of use to it and never costs it that much."""
+        self._limits.check(LOOKING)
         fallen = (self.reward < -most) & self.defender[:, None]
         ruined = (self.reward > most) & self.attacker[:, None]
         return self.attacker & ~fallen.any(axis=1), self.defender & ~ruined.any(axis=(0, 2))

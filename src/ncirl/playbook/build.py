@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import policy_of
 from ncirl.model.game import Game
 from ncirl.playbook.faults import as_played
@@ -36,6 +37,7 @@ __all__ = [
     "defender_playbook",
 ]
 
+BUILDING = "building the playbooks"
 DUST = 1e-13  # probabilities below this are errors of linear programs
 LEFT = 1e-15  # parts of a posterior below this are errors of rounding
 
@@ -64,19 +66,25 @@ class AttackerNode:
     moves: Sequence[tuple[int, int, float]]
 
 
-def build_defender_playbook(game: Game, nodes: Sequence[DefenderNode], starts: Sequence[Links]) -> DefenderPlaybook:
+def build_defender_playbook(
+    game: Game, nodes: Sequence[DefenderNode], starts: Sequence[Links], limits: Limits = UNLIMITED
+) -> DefenderPlaybook:
     """Build the defender's playbook of a timed game from those of the nodes that can be reached.
 
     `starts` are, per start of the game, (node, probability) pairs; none where the game ends at once.
     """
-    raw = defender_playbook(game, nodes, starts)
+    raw = defender_playbook(game, nodes, starts, limits)
     reachable, _ = pruned(raw, start_nodes(raw))
-    distinct, _ = merged_nodes(reachable)
-    return replace(distinct, claims=conceded(as_played(distinct)).nodes.high)
+    distinct, _ = merged_nodes(reachable, limits)
+    return replace(distinct, claims=conceded(as_played(distinct), limits).nodes.high)
 
 
 def build_attacker_playbook(
-    game: Game, nodes: Sequence[AttackerNode], starts: Sequence[Links], corner_of: CornerTable | None = None
+    game: Game,
+    nodes: Sequence[AttackerNode],
+    starts: Sequence[Links],
+    corner_of: CornerTable | None = None,
+    limits: Limits = UNLIMITED,
 ) -> AttackerPlaybook:
     """Build the attacker's playbook of a timed game from those of the nodes that can be reached.
 
@@ -86,20 +94,23 @@ def build_attacker_playbook(
     Raises `InputError` when something is left for which there is no corner node.
     """
     corner_of = corner_of or {}
-    raw = attacker_playbook(game, nodes, starts)
+    raw = attacker_playbook(game, nodes, starts, limits)
     corners = np.array(list(corner_of.values()), dtype=np.intp)
     reachable, number = pruned(raw, np.union1d(start_nodes(raw), corners))
-    distinct, label = merged_nodes(reachable)
+    distinct, label = merged_nodes(reachable, limits)
     places = dict(zip(corner_of, label[number[corners]].tolist(), strict=True))
+    limits.check(BUILDING)
     made_up = _feasible(distinct, places)
     needed, _ = pruned(made_up, start_nodes(made_up))
-    return replace(needed, claims=secured(as_played(needed)).nodes.low)
+    return replace(needed, claims=secured(as_played(needed), limits=limits).nodes.low)
 
 
-def defender_playbook(game: Game, nodes: Sequence[DefenderNode], starts: Sequence[Links]) -> DefenderPlaybook:
+def defender_playbook(
+    game: Game, nodes: Sequence[DefenderNode], starts: Sequence[Links], limits: Limits = UNLIMITED
+) -> DefenderPlaybook:
     """Write cleaned nodes into arrays, one to one."""
     states, state = _states(nodes)
-    links = _links(game, states, state, nodes)
+    links = _links(game, states, state, nodes, limits)
     return DefenderPlaybook(
         game=game,
         states=states,
@@ -111,7 +122,9 @@ def defender_playbook(game: Game, nodes: Sequence[DefenderNode], starts: Sequenc
     )
 
 
-def attacker_playbook(game: Game, nodes: Sequence[AttackerNode], starts: Sequence[Links]) -> AttackerPlaybook:
+def attacker_playbook(
+    game: Game, nodes: Sequence[AttackerNode], starts: Sequence[Links], limits: Limits = UNLIMITED
+) -> AttackerPlaybook:
     """Write cleaned nodes into arrays, one to one; shares as they are."""
     states, state = _states(nodes)
     beliefs = [_distribution(node.belief) for node in nodes]
@@ -122,7 +135,7 @@ def attacker_playbook(game: Game, nodes: Sequence[AttackerNode], starts: Sequenc
         beliefs=np.array(beliefs, dtype=np.float64).reshape(len(nodes), len(game.intents)),
         policies=tuple(_policy(node.policy, belief) for node, belief in zip(nodes, beliefs, strict=True)),
         claims=np.array([node.claim for node in nodes], dtype=np.float64),
-        moves=_links(game, states, state, nodes),
+        moves=_links(game, states, state, nodes, limits),
         starts=tuple(_link_arrays(start, normalise=False) for start in starts),
     )
 
@@ -145,9 +158,18 @@ def _states(nodes: Sequence[DefenderNode] | Sequence[AttackerNode]) -> tuple[tup
 
 
 def _links(
-    game: Game, states: Sequence[State], state: IntArray, nodes: Sequence[DefenderNode] | Sequence[AttackerNode]
+    game: Game,
+    states: Sequence[State],
+    state: IntArray,
+    nodes: Sequence[DefenderNode] | Sequence[AttackerNode],
+    limits: Limits,
 ) -> Moves:
-    first = running(np.array([len(game.observations(s)) for s in states], dtype=np.intp)[state])
+    seen = []
+    for s in states:
+        limits.check(BUILDING)
+        limits.need(game.observing(s), BUILDING)
+        seen.append(len(game.observations(s)))
+    first = running(np.array(seen, dtype=np.intp)[state])
     owner = np.repeat(np.arange(len(nodes)), [len(node.moves) for node in nodes])
     flat = np.array([move for node in nodes for move in node.moves], dtype=np.float64).reshape(len(owner), 3)
     kept = flat[:, 2] > 0

@@ -24,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import OpponentMDP
 
 __all__ = ["EPSILON", "TINY", "Enclosure", "enclosed"]
@@ -47,7 +48,9 @@ class Enclosure:
         return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
 
 
-def enclosed(response: OpponentMDP, extent: FloatArray, operations: int, hint: FloatArray) -> Enclosure:
+def enclosed(
+    response: OpponentMDP, extent: FloatArray, operations: int, hint: FloatArray, limits: Limits = UNLIMITED
+) -> Enclosure:
     """Enclose the values of a process.
 
     Parameters
@@ -60,6 +63,8 @@ def enclosed(response: OpponentMDP, extent: FloatArray, operations: int, hint: F
         K, the most operations behind any row, those of its coefficients included.
     hint : ndarray, shaped like the values
         Where to look for them; a good one saves time, any one gives bounds.
+    limits : Limits
+        Of time and memory.
     """
     sign = 1.0 if response.maximise else -1.0
     n, shape, unit = len(response.first), hint.shape, operations * EPSILON
@@ -70,12 +75,14 @@ def enclosed(response: OpponentMDP, extent: FloatArray, operations: int, hint: F
     )
     extent = extent.reshape(process.reward.shape)
     levels = process.levels()
-    most = _not_exceeded(process, extent, unit, levels, _plausible(sign * hint.reshape(n, -1), process, extent))
+    likely = _plausible(sign * hint.reshape(n, -1), process, extent)
+    most = _not_exceeded(process, extent, unit, levels, likely, limits)
     if not np.isfinite(most).all():
         return Enclosure(np.full(shape, -np.inf), np.full(shape, np.inf))
     kept, its_extent = _following(process, extent, process.answers(most))
     copies = [np.concatenate([k * n + nodes for k in range(most.shape[1])]) for nodes in levels]
-    least = -_not_exceeded(kept, its_extent, unit, copies, -most.T.reshape(-1, 1)).reshape(most.shape[::-1]).T
+    found = _not_exceeded(kept, its_extent, unit, copies, -most.T.reshape(-1, 1), limits)
+    least = -found.reshape(most.shape[::-1]).T
     low, high = (least, most) if response.maximise else (-most, -least)
     return Enclosure(low.reshape(shape), high.reshape(shape))
 
@@ -97,7 +104,12 @@ def _is_proved(process: OpponentMDP, extent: FloatArray, unit: float, values: Fl
 
 
 def _not_exceeded(
-    process: OpponentMDP, extent: FloatArray, unit: float, levels: Sequence[IntArray], hint: FloatArray
+    process: OpponentMDP,
+    extent: FloatArray,
+    unit: float,
+    levels: Sequence[IntArray],
+    hint: FloatArray,
+    limits: Limits,
 ) -> FloatArray:
     """Return values [n, k] that a maximising opponent provably does not exceed; infinite where none are found."""
     unproved = np.full(hint.shape, np.inf)
@@ -105,6 +117,7 @@ def _not_exceeded(
         return unproved
     values, sizes = np.zeros(hint.shape), np.zeros(hint.shape)
     for nodes in levels:  # successors come first
+        limits.check("verifying the playbooks")
         rows = process.rows_of(nodes)
         moves = process.moves[rows]
         size = extent[rows] + moves @ sizes  # of what lies beyond: this level's own values are still 0

@@ -25,14 +25,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import OpponentMDP
 from ncirl.model.game import Game
 from ncirl.playbook.enclosure import EPSILON, TINY, Enclosure, enclosed
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Playbook, by_state
+from ncirl.playbook.playbook import BLOCK, AttackerPlaybook, DefenderPlaybook, Playbook, by_state, in_blocks
 
 __all__ = ["Guarantee", "conceded", "secured"]
 
-BLOCK = 2_000_000  # numbers held at once
+VERIFYING = "verifying the playbooks"
 FEW = 32  # operations that are not sums
 
 
@@ -54,11 +55,13 @@ class Guarantee:
         return self.nodes.is_proved and all(np.isfinite(part).all() for part in (self.low, self.high, self.per_intent))
 
 
-def conceded(playbook: DefenderPlaybook) -> Guarantee:
+def conceded(playbook: DefenderPlaybook, limits: Limits = UNLIMITED) -> Guarantee:
     """Enclose what a defender's playbook without faults, as it is played, concedes to the best attacker."""
+    limits.check(VERIFYING)
     game, response = playbook.game, playbook.response()
     operations = _operations(playbook, response)
-    nodes = enclosed(response, playbook.extents(), operations, playbook.claims)
+    limits.check(VERIFYING)
+    nodes = enclosed(response, playbook.extents(), operations, playbook.claims, limits)
     if not nodes.is_proved:
         return Guarantee(-np.inf, np.inf, nodes, np.full(len(game.intents), np.inf))
     masses = np.array([start.mass for start in game.starts])
@@ -77,26 +80,28 @@ def conceded(playbook: DefenderPlaybook) -> Guarantee:
     return Guarantee(low - off, high + off, nodes, by_intent + _off(operations, game, its_extent))
 
 
-def secured(playbook: AttackerPlaybook, horizon: int | None = None) -> Guarantee:
+def secured(playbook: AttackerPlaybook, horizon: int | None = None, limits: Limits = UNLIMITED) -> Guarantee:
     """Enclose what an attacker's playbook without faults, as it is played, secures against the best defender.
 
     `horizon` is how many stages a play has at the most, where that is known.
     """
     game = playbook.game
+    limits.check(VERIFYING)
     rows, masses = playbook.continued()
     needed = np.zeros((playbook.moves.first[-1], len(game.intents)))
     needed[rows] = masses
     shares, strays = _in_proportion(playbook.moves.weights, needed, playbook.beliefs)
+    limits.check(VERIFYING)
     response = replace(playbook, moves=replace(playbook.moves, weights=shares)).response()
     operations = _operations(playbook, response)
     if game.discount == 1 and horizon is None:
         horizon = len(response.levels())  # no play meets more nodes, where none recur
-    least, size = _least(playbook, operations)
+    least, size = _least(playbook, operations, limits)
     worst, its_extent = (amount * _stages(game.discount, horizon) for amount in (least, size))
     strayed = game.discount * (playbook.chances() @ strays)
     reward = response.reward + worst * strayed
     extent = playbook.extents() + game.discount * abs(worst) + 2 * its_extent * strayed
-    nodes = enclosed(replace(response, reward=reward), extent, operations, playbook.claims)
+    nodes = enclosed(replace(response, reward=reward), extent, operations, playbook.claims, limits)
     if not nodes.is_proved:
         return Guarantee(-np.inf, np.inf, nodes, np.zeros(0))
     prior = np.array([start.mass for start in game.starts])
@@ -123,15 +128,16 @@ def _in_proportion(given: sp.csr_array, masses: FloatArray, beliefs: FloatArray)
     return kept, stray
 
 
-def _least(playbook: AttackerPlaybook, operations: int) -> tuple[float, float]:
+def _least(playbook: AttackerPlaybook, operations: int, limits: Limits) -> tuple[float, float]:
     """Return the least that a stage pays to anybody who follows the playbook, or 0 if that is less, and its extent.
 
     The first is rounded down; it is off by no more than twice what rounding can do to a sum of that extent.
     """
     least, extent = 0.0, 0.0
     for s, nodes in by_state(playbook.state):
+        limits.check(VERIFYING)
         stage = playbook.game.stage(playbook.states[s])
-        for some in np.array_split(nodes, 1 + len(nodes) * stage.reward.size // BLOCK):
+        for some in in_blocks(nodes, stage.reward.size):
             policies = np.stack([playbook.policies[n] for n in some])
             gain = np.einsum("kat,adt->kdt", policies, stage.reward, optimize=True)
             size = np.einsum("kat,adt->kdt", policies, stage.magnitude, optimize=True)

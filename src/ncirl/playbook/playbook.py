@@ -26,9 +26,9 @@ from ncirl.model.game import Game
 from ncirl.model.observations import Observations
 from ncirl.model.stage import Stage
 
-__all__ = ["AttackerPlaybook", "DefenderPlaybook", "Moves", "Playbook", "by_state", "running"]
+__all__ = ["AttackerPlaybook", "DefenderPlaybook", "Moves", "Playbook", "by_state", "in_blocks", "running"]
 
-BLOCK = 2_000_000  # numbers held at once where posteriors are spread out
+BLOCK = 2_000_000  # numbers held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,11 @@ def by_state(state: IntArray) -> list[tuple[int, IntArray]]:
     order = np.argsort(state, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(state[order])) + 1)
     return [(int(state[nodes[0]]), nodes) for nodes in groups if len(nodes)]
+
+
+def in_blocks(nodes: IntArray, numbers: int) -> list[IntArray]:
+    """Split nodes that take so many numbers each into parts that can be held at once, of one node at least."""
+    return np.array_split(nodes, min(len(nodes), 1 + len(nodes) * numbers // BLOCK))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +101,13 @@ class Playbook(ABC):
         first = self._first_rows()
         rows, columns, data = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
         for s, nodes in by_state(self.state):
-            pattern, chance = self._chances_of(nodes, self.game.observations(self.states[s]))
-            k, e = np.nonzero(chance)
-            rows.append(first[nodes][k] + pattern.col[e])
-            columns.append(self.moves.first[nodes][k] + pattern.row[e])
-            data.append(chance[k, e])
+            seen = self.game.observations(self.states[s])
+            for some in in_blocks(nodes, max(seen.mass.nnz, seen.weight.nnz)):
+                pattern, chance = self._chances_of(some, seen)
+                k, e = np.nonzero(chance)
+                rows.append(first[some][k] + pattern.col[e])
+                columns.append(self.moves.first[some][k] + pattern.row[e])
+                data.append(chance[k, e])
         entries = (np.concatenate(data), (np.concatenate(rows), np.concatenate(columns)))
         return sp.csr_array(entries, shape=(first[-1], self.moves.first[-1]))
 
@@ -201,7 +208,7 @@ class AttackerPlaybook(Playbook):
         rows, masses = [np.zeros(0, dtype=np.intp)], [np.zeros((0, n_t))]
         for s, group in by_state(self.state):
             seen, goes_on = self.game.observations(self.states[s]), self._goes_on(s)
-            for nodes in np.array_split(group, 1 + len(group) * len(seen) * n_t // BLOCK):
+            for nodes in in_blocks(group, len(seen) * n_t):
                 plans = self.plans(nodes)
                 flat = plans.transpose(1, 0, 2).reshape(plans.shape[1], -1)
                 spread = (seen.mass @ flat).reshape(len(seen), len(nodes), n_t)

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import spans
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves, Playbook, running
 
@@ -42,7 +43,7 @@ def pruned(playbook: P, roots: IntArray) -> tuple[P, IntArray]:
     return _renumbered(playbook, np.flatnonzero(met), number), number
 
 
-def merged_nodes(playbook: P) -> tuple[P, IntArray]:
+def merged_nodes(playbook: P, limits: Limits = UNLIMITED) -> tuple[P, IntArray]:
     """Keep one node of each class of equal ones; return also each node's new number."""
     label = _numbered(
         [
@@ -51,6 +52,7 @@ def merged_nodes(playbook: P) -> tuple[P, IntArray]:
         ]
     )
     while True:
+        limits.check("merging the nodes of a playbook")
         refined = _split(playbook.moves, label)
         if refined.max(initial=-1) == label.max(initial=-1):
             break

@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from ncirl._typing import State
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game, Start
 from ncirl.model.quotient import Quotient
 from ncirl.playbook.build import AttackerNode, DefenderNode, attacker_playbook, defender_playbook
@@ -20,7 +21,7 @@ __all__ = ["unmerged"]
 P = TypeVar("P", DefenderPlaybook, AttackerPlaybook)
 
 
-def unmerged(playbook: P, timed: Game, merged: Quotient) -> P:
+def unmerged(playbook: P, timed: Game, merged: Quotient, limits: Limits = UNLIMITED) -> P:
     """Return the playbook of the game `timed` for one of ``merged.game``, where `merged` is ``quotient(timed)``."""
     words, defends = QuotientMap(timed, merged), isinstance(playbook, DefenderPlaybook)
     number: dict[tuple[State, int], int] = {}
@@ -40,6 +41,7 @@ def unmerged(playbook: P, timed: Game, merged: Quotient) -> P:
         starts.append([(numbered(start.state, n), share * w) for n, w in zip(nodes, weights, strict=True)])
     moves: list[list[tuple[int, int, float]]] = []
     for state, node in pairs:  # which grow on the way
+        limits.check("writing the playbooks for states that were merged", len(moves))
         moves.append([])
         for i, successor in enumerate(timed.observations(state).successors):
             nodes, weights = (part.tolist() for part in playbook.moves.after(node, words.observation(state, i)))
@@ -48,13 +50,13 @@ def unmerged(playbook: P, timed: Game, merged: Quotient) -> P:
     if isinstance(playbook, DefenderPlaybook):
         mixes = playbook.mixes
         defending = [DefenderNode(s, words.defender_actions(s, mixes[n]), claims[n], to) for (s, n), to in links]
-        return defender_playbook(timed, defending, starts)
+        return defender_playbook(timed, defending, starts, limits)
     beliefs, policies = playbook.beliefs, playbook.policies
     attacking = [
         AttackerNode(s, beliefs[n], words.attacker_actions(s, policies[n]), float(claims[n]), to)
         for (s, n), to in links
     ]
-    return attacker_playbook(timed, attacking, starts)
+    return attacker_playbook(timed, attacking, starts, limits)
 
 
 def _twin(start: Start, merged: Quotient) -> int:

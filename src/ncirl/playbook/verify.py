@@ -19,6 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from ncirl._typing import BoolArray, FloatArray
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.playbook.faults import as_played, playbook_faults, prior_faults
 from ncirl.playbook.guarantees import conceded, secured
@@ -116,13 +117,15 @@ class Certificate:
         return len(self.defender_values)
 
 
-def verify(policy: Claimed) -> Certificate:
+def verify(policy: Claimed, limits: Limits = UNLIMITED) -> Certificate:
     """Recompute what both playbooks of a policy guarantee.
 
     Parameters
     ----------
     policy : Claimed
         A game, two playbooks for it and the bounds they are said to prove.
+    limits : Limits
+        Of time and memory; nothing is found where they come first.
 
     Examples
     --------
@@ -138,8 +141,9 @@ def verify(policy: Claimed) -> Certificate:
     timed = policy.game.timed()
     faults = prior_faults(timed)
     playable = not faults
-    attacking = _attacking(replace(policy.attacker_playbook, game=timed), policy.lower, policy.game.horizon, playable)
-    defending = _defending(replace(policy.defender_playbook, game=timed), policy.upper, playable)
+    attacker, defender = replace(policy.attacker_playbook, game=timed), replace(policy.defender_playbook, game=timed)
+    attacking = _attacking(attacker, policy.lower, policy.game.horizon, playable, limits)
+    defending = _defending(defender, policy.upper, playable, limits)
     faults += [f"attacker's playbook: {fault}" for fault in attacking.faults]
     faults += [f"defender's playbook: {fault}" for fault in defending.faults]
     if not policy.lower <= policy.upper + attacking.allowance + defending.allowance:
@@ -173,10 +177,10 @@ class _Side:
     per_intent: FloatArray
 
 
-def _attacking(playbook: AttackerPlaybook, claim: float, horizon: int | None, playable: bool) -> _Side:
+def _attacking(playbook: AttackerPlaybook, claim: float, horizon: int | None, playable: bool, limits: Limits) -> _Side:
     """Check an attacker's playbook; with faults, or without a prior to play for, it secures nothing."""
     faults = playbook_faults(playbook) if playable else []
-    found = secured(as_played(playbook), horizon) if playable and not faults else None
+    found = secured(as_played(playbook), horizon, limits) if playable and not faults else None
     if found is None or not found.is_proved:
         faults += [] if found is None else [UNPROVED]
         return _Side(faults, -np.inf, 0.0, np.full(len(playbook), -np.inf), np.zeros(0))
@@ -186,11 +190,11 @@ def _attacking(playbook: AttackerPlaybook, claim: float, horizon: int | None, pl
     return _Side(faults, found.low, found.high - found.low, found.nodes.low, np.zeros(0))
 
 
-def _defending(playbook: DefenderPlaybook, claim: float, playable: bool) -> _Side:
+def _defending(playbook: DefenderPlaybook, claim: float, playable: bool, limits: Limits) -> _Side:
     """Check a defender's playbook; with faults, or without a prior to play for, it concedes anything."""
     n_t = len(playbook.game.intents)
     faults = playbook_faults(playbook) if playable else []
-    found = conceded(as_played(playbook)) if playable and not faults else None
+    found = conceded(as_played(playbook), limits) if playable and not faults else None
     if found is None or not found.is_proved:
         faults += [] if found is None else [UNPROVED]
         return _Side(faults, np.inf, 0.0, np.full((len(playbook), n_t), np.inf), np.full(n_t, np.inf))

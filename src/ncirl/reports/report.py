@@ -5,6 +5,8 @@ from functools import partial
 import numpy as np
 
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.errors import LimitError, SizeError
+from ncirl.limits import Limits, default_memory
 from ncirl.model.belief import prior_of
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate, verify
@@ -30,7 +32,12 @@ MOST_STATES = 2_000  # for what needs the whole game at once
 
 
 def report_page(
-    policy: CertifiedSolution, graph: AttackGraph | None = None, *, quick: bool = False, time_limit: float = 60.0
+    policy: CertifiedSolution,
+    graph: AttackGraph | None = None,
+    *,
+    quick: bool = False,
+    time_limit: float = 60.0,
+    limits: Limits | None = None,
 ) -> tuple[str, Certificate]:
     """Write the report on a policy.
 
@@ -43,7 +50,10 @@ def report_page(
     quick : bool
         Leave out what takes solving: what each block option is worth.
     time_limit : float
-        Seconds for that.
+        Seconds after which nothing more is worked out for the page: what is left of them once the policy is verified,
+        which is never cut short, goes to what blocking is worth.
+    limits : Limits, optional
+        Of a larger task that this is part of, instead.
 
     Returns
     -------
@@ -52,6 +62,7 @@ def report_page(
     certificate : Certificate
         What was recomputed.
     """
+    limits = limits or Limits(time_limit, default_memory())
     certificate = verify(policy)
     title = f"{policy.game.name}: what to block"
     if not certificate.holds:
@@ -63,7 +74,7 @@ def report_page(
     else:
         body.append(paragraph("This policy carries no attack graph, so there is no picture of it here.", "note"))
     body += [intents_section(policy.game, graph, certificate.per_intent), first_moves_section(policy, graph)]
-    body.append(_worth_section(policy, graph, certificate, quick, time_limit))
+    body.append(_worth_section(policy, graph, certificate, quick, limits))
     body.append(_stories_section(policy, partial(members_of, graph)))
     if graph is not None:
         body.append(names_section(graph))
@@ -113,20 +124,28 @@ def _options(policy: CertifiedSolution, graph: AttackGraph | None) -> list[str]:
 
 
 def _worth_section(
-    policy: CertifiedSolution, graph: AttackGraph | None, found: Certificate, quick: bool, time_limit: float
+    policy: CertifiedSolution, graph: AttackGraph | None, found: Certificate, quick: bool, limits: Limits
 ) -> Html:
     title = "What blocking is worth"
-    if len(policy.game.timed().explore()) > MOST_STATES:
+    try:
+        policy.game.timed().explore(MOST_STATES, limits)
+    except LimitError as error:
+        return section(title, paragraph(f"Left out: {error}.", "note"))
+    except SizeError:
         return section(title, paragraph(f"Left out: the game has more than {MOST_STATES} states.", "note"))
     members = partial(members_of, graph)
     options = _options(policy, graph)
     tried = options[:OPTIONS]
-    defences = fixed_defences(policy.defender_playbook, tried, None if graph is None else members)
-    parts = _against_fixed(defences, found)
+    parts = []
+    try:
+        defences = fixed_defences(policy.defender_playbook, tried, None if graph is None else members, limits)
+        parts += _against_fixed(defences, found) if defences else []
+    except LimitError as error:
+        parts.append(paragraph(f"Defences that do not learn were left out: {error}.", "note"))
     if quick:
         parts.append(paragraph("What each single option is worth was left out (--quick).", "note"))
     else:
-        worths = worth_of_options(policy, tried, lambda action, option: option in members(action), time_limit)
+        worths = worth_of_options(policy, tried, lambda action, option: option in members(action), limits)
         parts += _by_option(list(worths), found, len(options))
     return section(title, *parts)
 

@@ -7,20 +7,20 @@ What an option is worth is told by the game in which the defender does not have 
 [L', U'] for the one without option k, it lies in [L' − U, U' − L].
 """
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.errors import NcirlError
+from ncirl.errors import LimitError, NcirlError
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.model.stage import Stage
 from ncirl.playbook.playbook import DefenderPlaybook, by_state
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.solution import solve
 
 __all__ = ["FixedDefence", "Members", "Uses", "Worth", "fixed_defences", "without_option", "worth_of_options"]
 
@@ -37,8 +37,10 @@ class FixedDefence:
     concedes: float
 
 
-def fixed_defences(playbook: DefenderPlaybook, options: Sequence[str], members: Members | None) -> list[FixedDefence]:
-    """Evaluate fixed defences, the one that concedes least last.
+def fixed_defences(
+    playbook: DefenderPlaybook, options: Sequence[str], members: Members | None, limits: Limits = UNLIMITED
+) -> list[FixedDefence]:
+    """Evaluate fixed defences, the one that concedes least last; those that the limits leave time for.
 
     Of the mixed actions of `playbook`, the defence that learns, fixed ones are made too. `members` tells what of the
     options an action blocks; without it actions are no sets, and only mixed defences are tried.
@@ -46,7 +48,7 @@ def fixed_defences(playbook: DefenderPlaybook, options: Sequence[str], members: 
     from ncirl.solvers.initial import concedes, initial_bounds
 
     timed = playbook.game
-    played = [state for state in timed.explore() if not timed.is_terminal(state)]
+    played = [state for state in timed.explore(limits=limits) if not timed.is_terminal(state)]
 
     def mean(vectors: Mapping[State, FloatArray]) -> float:
         return sum(float(start.mass @ vectors[start.state]) for start in timed.starts)
@@ -57,7 +59,7 @@ def fixed_defences(playbook: DefenderPlaybook, options: Sequence[str], members: 
 
         def blocking(chosen: frozenset[str]) -> float:
             mixes = {state: _nearest(timed.stage(state).defender, chosen, members) for state in played}
-            return mean(concedes(timed, mixes | ended))
+            return mean(concedes(timed, mixes | ended, limits))
 
         nothing, everything = blocking(frozenset()), blocking(frozenset(options))
         found += [
@@ -67,12 +69,12 @@ def fixed_defences(playbook: DefenderPlaybook, options: Sequence[str], members: 
         chosen, best = _greedy(options, blocking, nothing)
         if chosen:
             found.append(FixedDefence(f"always block the same: {', '.join(chosen)}", best))
-    initial = initial_bounds(timed).defences
-    own = {**initial[-1].mixes, **_promising(playbook)}
-    mixed = min(mean(vectors) for vectors in (*(defence.vectors for defence in initial), concedes(timed, own)))
-    found.append(
-        FixedDefence("draw from fixed odds at each point, whatever was seen before (the best odds tried)", mixed)
-    )
+    with suppress(LimitError):
+        initial = initial_bounds(timed, limits=limits).defences
+        own = {**initial[-1].mixes, **_promising(playbook)}
+        tried = [*(defence.vectors for defence in initial), concedes(timed, own, limits)]
+        odds = "draw from fixed odds at each point, whatever was seen before (the best odds tried)"
+        found.append(FixedDefence(odds, min(mean(vectors) for vectors in tried)))
     return sorted(found, key=lambda each: -each.concedes)
 
 
@@ -89,12 +91,14 @@ def _greedy(
     """Add to the list of what is always blocked whatever helps most, as long as something helps."""
     chosen: list[str] = []
     best = nothing
-    while True:
-        tried = [(blocking(frozenset([*chosen, option])), option) for option in options if option not in chosen]
-        if not tried or min(tried)[0] >= best:
-            return chosen, best
-        best, option = min(tried)
-        chosen.append(option)
+    with suppress(LimitError):  # what was chosen by then stands
+        while True:
+            tried = [(blocking(frozenset([*chosen, option])), option) for option in options if option not in chosen]
+            if not tried or min(tried)[0] >= best:
+                break
+            best, option = min(tried)
+            chosen.append(option)
+    return chosen, best
 
 
 def _nearest(actions: Sequence[str], chosen: frozenset[str], members: Members) -> FloatArray:
@@ -115,23 +119,22 @@ class Worth:
     note: str = ""
 
 
-def worth_of_options(policy: CertifiedSolution, options: list[str], uses: Uses, time_limit: float) -> Iterator[Worth]:
+def worth_of_options(policy: CertifiedSolution, options: list[str], uses: Uses, limits: Limits) -> Iterator[Worth]:
     """Bound the value without each option in turn.
 
-    The time limit is in seconds for all of them together; an option whose turn comes later is not tried.
+    The limits are for all of them together; an option whose turn comes later is not tried.
     """
     from ncirl.solvers.certified.certified import Certified
 
-    began = time.perf_counter()
     closeness = max(RELATIVE_GAP, policy.gap / max(abs(policy.upper), abs(policy.lower), 1e-12))
     for k, option in enumerate(options):
-        left = time_limit - (time.perf_counter() - began)
-        if left <= 0:
+        if limits.passed:
             yield Worth(option, note="not tried: time was up")
             continue
-        solver = Certified(gap=0.0, relative_gap=closeness, time_limit=max(0.1, left / (len(options) - k)))
+        share = limits.within(limits.left / (len(options) - k))
         try:
-            found = solve(without_option(policy.game, option, uses), solver)
+            solver = Certified(gap=0.0, relative_gap=closeness)
+            found = solver.run(without_option(policy.game, option, uses), limits=share)
             yield Worth(option, found.lower, found.upper)
         except NcirlError as error:
             yield Worth(option, note=f"not found: {error}")

@@ -9,12 +9,13 @@ The defences are the equilibria of the complete-information games, one per inten
 reward. Starting from R_max / (1 − γ) instead is hopeless: the first sweeps only rediscover these.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.model.order import components, is_cyclic
 from ncirl.model.tempered import Options
@@ -44,31 +45,26 @@ class InitialBounds:
     options: Options | None = None  # what both were confined to
 
 
-def initial_bounds(game: Game, options: Options | None = None) -> InitialBounds:
+def initial_bounds(game: Game, options: Options | None = None, limits: Limits = UNLIMITED) -> InitialBounds:
     """Compute the initial bounds of a game without a horizon (`Game.timed` first, if it has one).
 
     With `options`, neither side's strategies play anything else.
     """
     prior = np.sum([start.mass for start in game.starts], axis=0)
-    public = backward(game, np.eye(len(game.intents)), TOLERANCE, options)
-    mean = backward(game, prior[:, None], TOLERANCE, options)
+    public = backward(game, np.eye(len(game.intents)), TOLERANCE, options, limits)
+    mean = backward(game, prior[:, None], TOLERANCE, options, limits)
     mixes = [{s: d[:, k] for s, d in public.defender.items()} for k in range(len(game.intents))]
     mixes.append({s: d[:, 0] for s, d in mean.defender.items()})
-    order = components(game)
-    defences = tuple(StationaryDefence(each, concedes(game, each, order)) for each in mixes)
+    defences = tuple(StationaryDefence(each, concedes(game, each, limits)) for each in mixes)
     return InitialBounds(public.lower, public.attacker, defences, options)
 
 
-def concedes(
-    game: Game, mixes: Mapping[State, FloatArray], order: Sequence[list[State]] | None = None
-) -> dict[State, FloatArray]:
-    """Bound from above, per state and intent, what any attacker gets against a stationary defence.
-
-    `order` is ``components(game)``, for who asks more than once.
-    """
+def concedes(game: Game, mixes: Mapping[State, FloatArray], limits: Limits = UNLIMITED) -> dict[State, FloatArray]:
+    """Bound from above, per state and intent, what any attacker gets against a stationary defence."""
     n_t = len(game.intents)
     vectors: dict[State, FloatArray] = {}
-    for component in components(game) if order is None else order:
+    for component in components(game, limits):
+        limits.check("evaluating fixed defences")
         vectors |= dict.fromkeys(component, np.zeros(n_t))  # while these are 0, payoffs hold what lies beyond
         beyond = [_payoffs(game, state, vectors) for state in component]
         plans = [mixes[state] for state in component]

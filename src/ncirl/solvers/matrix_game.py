@@ -30,6 +30,7 @@ from scipy.linalg.blas import dger
 
 from ncirl._typing import BoolArray, FloatArray
 from ncirl.errors import InputError
+from ncirl.limits import UNLIMITED, Limits
 
 __all__ = ["GAP_TOLERANCE", "MatrixGame", "matrix_game"]
 
@@ -39,6 +40,8 @@ FAR = 1e3  # times what pure strategies leave open: payoffs so far apart can har
 COST_TOLERANCE = 1e-12  # a cost above minus this does not enter
 RATIO_FLOOR = 1e-12  # right-hand sides below this tie at zero
 PIVOTS_PER_ACTION = 20  # random games take about one
+SOLVING = "solving the games with public intents"
+BETWEEN_CHECKS = 16  # pivots
 LP_TOLERANCE = 1e-10  # the least HiGHS accepts
 
 
@@ -53,13 +56,15 @@ class MatrixGame:
     by_lp: bool = False  # whether the general solver had to be asked
 
 
-def matrix_game(payoff: ArrayLike) -> MatrixGame:
+def matrix_game(payoff: ArrayLike, limits: Limits = UNLIMITED) -> MatrixGame:
     """Solve a zero-sum matrix game.
 
     Parameters
     ----------
     payoff : array_like of shape (m, n)
         What the column player pays the row player.
+    limits : Limits
+        Of time and memory, asked now and then.
 
     Raises
     ------
@@ -89,13 +94,13 @@ def matrix_game(payoff: ArrayLike) -> MatrixGame:
     if spread > FAR * saddle:
         rows, columns = _of_use(matrix)
         if not (rows.all() and columns.all()):
-            return _within(matrix, rows, columns)
+            return _within(matrix, rows, columns, limits)
     unit = (matrix - low) / spread
-    x, y = _tableau(unit, entering=j)
+    x, y = _tableau(unit, j, limits)
     lower, upper = _guarantees(unit, x, y)
     by_lp = upper - lower > GAP_TOLERANCE
     if by_lp:
-        other_x, other_y = _linear_program(unit)
+        other_x, other_y = _linear_program(unit, limits)
         other_lower, other_upper = _guarantees(unit, other_x, other_y)
         if other_lower > lower:
             x, lower = other_x, other_lower
@@ -116,9 +121,9 @@ def _of_use(matrix: FloatArray) -> tuple[BoolArray, BoolArray]:
     return rows, columns
 
 
-def _within(matrix: FloatArray, rows: BoolArray, columns: BoolArray) -> MatrixGame:
+def _within(matrix: FloatArray, rows: BoolArray, columns: BoolArray, limits: Limits) -> MatrixGame:
     """Solve with some rows and columns only, and work out what that is worth against all."""
-    solved = matrix_game(matrix[np.ix_(rows, columns)])
+    solved = matrix_game(matrix[np.ix_(rows, columns)], limits)
     x, y = np.zeros(len(rows)), np.zeros(len(columns))
     x[rows], y[columns] = solved.row_strategy, solved.column_strategy
     lower, upper = _guarantees(matrix, x, y)
@@ -129,7 +134,7 @@ def _guarantees(unit: FloatArray, x: FloatArray, y: FloatArray) -> tuple[float, 
     return float((x @ unit).min()), float((unit @ y).max())
 
 
-def _tableau(unit: FloatArray, entering: np.intp) -> tuple[FloatArray, FloatArray]:
+def _tableau(unit: FloatArray, entering: np.intp, limits: Limits) -> tuple[FloatArray, FloatArray]:
     """Pivot from column `entering` to the optimum; return both strategies at the last basis."""
     m, n = unit.shape
     tableau = np.empty((m + 1, n + 1), order="F")  # the layout BLAS updates in place
@@ -140,7 +145,9 @@ def _tableau(unit: FloatArray, entering: np.intp) -> tuple[FloatArray, FloatArra
     basic, nonbasic = list(range(n, n + m)), list(range(n))  # the variable of each row and column: ŷ, then slacks
     column, row, ratios = np.empty(m + 1), np.empty(n + 1), np.empty(m)
     entries, floor = column[:m], np.full(m, RATIO_FLOOR)
-    for _ in range(PIVOTS_PER_ACTION * (m + n)):
+    for k in range(PIVOTS_PER_ACTION * (m + n)):
+        if k % BETWEEN_CHECKS == BETWEEN_CHECKS - 1:
+            limits.check(SOLVING)
         column[:] = tableau[:, entering]
         # the least side / entry, turned over: no division by zero, and ties at zero prefer the largest entry
         np.maximum(sides, floor, out=ratios)
@@ -164,7 +171,7 @@ def _tableau(unit: FloatArray, entering: np.intp) -> tuple[FloatArray, FloatArra
     return _distribution(dual[n:]), _distribution(primal[:n])
 
 
-def _linear_program(unit: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _linear_program(unit: FloatArray, limits: Limits) -> tuple[FloatArray, FloatArray]:
     """Solve max 1'ŷ s.t. P ŷ ≤ 1 by HiGHS; its row duals are x̂."""
     import highspy  # slow to load, and hardly ever needed
 
@@ -183,8 +190,11 @@ def _linear_program(unit: FloatArray) -> tuple[FloatArray, FloatArray]:
     highs.setOptionValue("threads", 1)
     highs.setOptionValue("primal_feasibility_tolerance", LP_TOLERANCE)
     highs.setOptionValue("dual_feasibility_tolerance", LP_TOLERANCE)
+    if limits.left < np.inf:
+        highs.setOptionValue("time_limit", max(limits.left, 0.0))
     highs.passModel(lp)
     highs.run()
+    limits.check(SOLVING)
     solution = highs.getSolution()
     return _distribution(np.array(solution.row_dual)), _distribution(np.array(solution.col_value))
 

@@ -29,11 +29,12 @@ import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.model.order import components, is_cyclic
 from ncirl.model.tempered import Options
 from ncirl.solution import Progress, ProgressCallback, Solution, Stats, Status
-from ncirl.solvers.matrix_game import MatrixGame, matrix_game
+from ncirl.solvers.matrix_game import SOLVING, MatrixGame, matrix_game
 from ncirl.solvers.stationary import ROUNDING, Cycle, Loop
 
 __all__ = ["Backward", "Shapley", "ShapleySolution", "backward"]
@@ -73,11 +74,11 @@ class Shapley:
     tolerance: float = 1e-9
     weights: Sequence[float] | None = None
 
-    def run(self, game: Game, *, progress: ProgressCallback | None) -> ShapleySolution:
+    def run(self, game: Game, *, progress: ProgressCallback | None, limits: Limits = UNLIMITED) -> ShapleySolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
         started = perf_counter()
         timed = game.timed()
-        work = backward(timed, self._mixture(len(game.intents)), self.tolerance)
+        work = backward(timed, self._mixture(len(game.intents)), self.tolerance, limits=limits)
         priors = [(s.state, s.mass if self.weights is None else np.array([s.probability])) for s in timed.starts]
         lower = sum(float(prior @ work.lower[s]) for s, prior in priors)
         upper = sum(float(prior @ work.upper[s]) for s, prior in priors)
@@ -111,10 +112,13 @@ class Shapley:
         return column
 
 
-def backward(game: Game, mixture: FloatArray, tolerance: float, options: Options | None = None) -> "Backward":
+def backward(
+    game: Game, mixture: FloatArray, tolerance: float, options: Options | None = None, limits: Limits = UNLIMITED
+) -> "Backward":
     """Solve the games whose rewards are ``r @ mixture``, [θ, k], side by side, within what each side may play."""
-    work = Backward(game, mixture, tolerance, options)
-    for component in components(game):
+    work = Backward(game, mixture, tolerance, options, limits)
+    for component in components(game, limits):
+        limits.check(SOLVING, len(work.lower))
         if is_cyclic(game, component):
             work.solve_cycle(component)
         else:
@@ -125,8 +129,10 @@ def backward(game: Game, mixture: FloatArray, tolerance: float, options: Options
 class Backward:
     """Backward induction over components; k numbers the games solved side by side."""
 
-    def __init__(self, game: Game, mixture: FloatArray, tolerance: float, options: Options | None) -> None:
-        self.game, self.mixture, self.tolerance, self.options = game, mixture, tolerance, options
+    def __init__(
+        self, game: Game, mixture: FloatArray, tolerance: float, options: Options | None, limits: Limits = UNLIMITED
+    ) -> None:
+        self.game, self.mixture, self.tolerance, self.options, self.limits = game, mixture, tolerance, options, limits
         self.lower: dict[State, FloatArray] = {}  # indexed [k]
         self.upper: dict[State, FloatArray] = {}  # indexed [k]
         self.attacker: dict[State, FloatArray] = {}  # indexed [a, k]
@@ -176,6 +182,7 @@ class Backward:
         newton = False
         while True:
             payoffs = [beyond + within for beyond, within in zip(low, inner.payoffs(value), strict=True)]
+            self.limits.check(SOLVING, len(self.lower))
             solved = [self._matrix_game(state, k, each) for state, each in zip(component, payoffs, strict=True)]
             rows, columns = [g.row_strategy for g in solved], [g.column_strategy for g in solved]
             guaranteed, conceded = inner.guaranteed(rows, low), inner.conceded(columns, high)
@@ -217,7 +224,10 @@ class Backward:
 
     def _matrix_game(self, state: State, k: int, payoff: FloatArray) -> MatrixGame:
         """Solve a stage game; where a side may not play everything, its opponent is ready for everything still."""
-        solved = matrix_game(payoff) if self.options is None else self._restricted(self.options, state, k, payoff)
+        if self.options is None:
+            solved = matrix_game(payoff, self.limits)
+        else:
+            solved = self._restricted(self.options, state, k, payoff)
         self.lp_solves += solved.by_lp
         return solved
 
@@ -225,18 +235,18 @@ class Backward:
         rows = (options.attacker[state] | (self.mixture[:, k] == 0)).all(axis=1)
         columns = options.defender[state]
         if rows.all() and columns.all():
-            return matrix_game(payoff)
+            return matrix_game(payoff, self.limits)
         if not rows.any():  # of a mixture: no action suits every intent
             rows = np.ones_like(rows)
         x, y = np.zeros(len(rows)), np.zeros(len(columns))
-        both = matrix_game(payoff[np.ix_(rows, columns)])
+        both = matrix_game(payoff[np.ix_(rows, columns)], self.limits)
         x[rows], y[columns] = both.row_strategy, both.column_strategy
         value, gap = float((x @ payoff).min()), float((payoff @ y).max() - (x @ payoff).min())
         if gap <= both.gap + ROUNDING * (1.0 + abs(value)):
             return MatrixGame(value, x, y, gap, both.by_lp)
         below, above = (
-            matrix_game(payoff[rows]),
-            matrix_game(payoff[:, columns]),
+            matrix_game(payoff[rows], self.limits),
+            matrix_game(payoff[:, columns], self.limits),
         )  # what is left aside is a threat still
         x[rows], y[columns] = below.row_strategy, above.column_strategy
         return MatrixGame(below.value, x, y, above.value + above.gap - below.value, below.by_lp or above.by_lp)

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.errors import InputError
 from ncirl.model.game import Game
 
 __all__ = [
@@ -95,9 +96,11 @@ def defending(defender: DefenderStrategy) -> Controller:
 
 def _untimed(table: Mapping[State, FloatArray], state: State) -> FloatArray:
     """Look a state up, without its stage number where the table has none."""
-    if state not in table and isinstance(state, tuple):
-        return table[state[1]]
-    return table[state]
+    if state in table:
+        return table[state]
+    if isinstance(state, tuple) and state[-1] in table:
+        return table[state[-1]]
+    raise InputError(f"stationary strategy: nothing is given for the public state {state!r}; add it to the table")
 
 
 @dataclass(frozen=True, eq=False)

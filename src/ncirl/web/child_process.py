@@ -11,10 +11,11 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-__all__ = ["ChildProcess", "limit_memory", "lower_priority", "resident"]
+from ncirl.limits import address_space
+
+__all__ = ["ChildProcess", "limit_memory", "lower_priority"]
 
 NICE = 10
-STATM = "/proc/self/statm"  # pages: of the address space, and of those in memory
 
 
 class ChildProcess:
@@ -78,20 +79,7 @@ def limit_memory(limit: int, *, further: bool = False) -> None:
         import resource
     except ImportError:
         return
-    used = _pages(0)
+    used = address_space()
     if used or not further:
         most = limit + used * further
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-
-def resident() -> int:
-    """Return how many bytes of memory this process uses, 0 where the system does not tell."""
-    return _pages(1)
-
-
-def _pages(field: int) -> int:
-    try:
-        with open(STATM, "rb") as file:
-            return int(file.read().split()[field]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0

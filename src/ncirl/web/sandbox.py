@@ -21,7 +21,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from ncirl.errors import InputError, NcirlError
-from ncirl.web.child_process import ChildProcess, limit_memory, resident
+from ncirl.limits import resident
+from ncirl.web.child_process import ChildProcess, limit_memory
 from ncirl.web.limits import Limits, Refused, in_a_sentence
 from ncirl.web.opening import Opened, open_source
 from ncirl.web.play import PlayCache, PlayKey

@@ -49,8 +49,11 @@ class Above:
         found = min(self.trials, key=_total, default={})
         return [solved for solved in found.values() if solved is not None] if _total(found) < inf else []
 
-    def climb(self, size: Size, width: int, gap: float, deadline: Deadline) -> list[Job]:
-        """Return what to solve on the next rung; seconds are left to whoever runs them."""
+    def climb(self, size: Size, width: int, gap: float, deadline: Deadline, limit: Deadline) -> list[Job]:
+        """Return what to solve on the next rung; seconds are left to whoever runs them.
+
+        Guards are chosen until `deadline`; tolls, which the verifier works out again, have half of what `limit` leaves.
+        """
         totals = [min(self._least(n, False), self._least(n, True)) for n in range(len(self.divisions))]
         jobs: list[Job] = []
         for n in range(len(self.divisions)):
@@ -58,7 +61,7 @@ class Above:
                 continue
             if n and (self.is_whole or not size.states):  # nothing guarded: parts add up to the whole
                 continue
-            jobs += self._rung(n, size, width, gap, deadline)
+            jobs += self._rung(n, size, width, gap, deadline, limit)
         return jobs
 
     def take(self, solved: Solved) -> None:
@@ -75,7 +78,7 @@ class Above:
             default=inf,
         )
 
-    def _rung(self, n: int, size: Size, width: int, gap: float, deadline: Deadline) -> list[Job]:
+    def _rung(self, n: int, size: Size, width: int, gap: float, deadline: Deadline, limit: Deadline) -> list[Job]:
         division, taken = self.divisions[n], set[str]()
         parts, sizes = [], []
         shares = _shares(self.net.graph.defender_budget, len(division))
@@ -84,6 +87,8 @@ class Above:
             whole = len(division) == 1
             part, its_size = grown(self.net, self.flow, goals, taken, size, width, share, time, everything=whole)
             taken |= set(part.guards)
+            if whole:
+                part = replace(part, goals=(*part.goals, *(self.net.conditions[c] for c in self.net.burdens())))
             parts.append(part)
             sizes.append(its_size)
         self.is_whole |= len(parts) == 1 and len(parts[0].guards) == len(self.net.guards)
@@ -95,10 +100,14 @@ class Above:
             charged = tuple(replace(part, tolled=tolled) for part in parts)
             if charged in self._met:
                 continue
+            tolling = limit.within(limit.left / 2)
+            all_terms = terms(self.net, charged, tolling)
+            if tolling.passed and taken:  # what guards charge depends on all tolls; without guards any will do
+                break
             self._met.add(charged)
             self.trials.append(dict.fromkeys(range(len(charged))))
             self.kinds.append((n, tolled))
-            for k, its_terms in enumerate(terms(self.net, charged)):
+            for k, its_terms in enumerate(all_terms):
                 wanting = int((its_terms.worth > 0).any(axis=0).sum())
                 work = works(sizes[k], min(wanting + 1, len(self.net.intents)))
                 jobs.append(Job(charged[k], its_terms, 0.0, gap, 0.0, work, (len(self.trials) - 1, k)))

@@ -20,7 +20,7 @@ from ncirl.playbook.play import PlaybookAttacker
 from ncirl.playbook.playbook import AttackerPlaybook
 from ncirl.strategies.strategy import Memory
 
-__all__ = ["GroupAttacker", "GuardedAttacker"]
+__all__ = ["GroupAttacker", "GuardedAttacker", "Place"]
 
 Place = tuple[State, Memory]  # the state of the bundled game, timed, and the node
 Chances = FloatArray  # [θ] of the group

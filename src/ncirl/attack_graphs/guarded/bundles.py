@@ -29,7 +29,7 @@ from math import fsum, prod
 
 from ncirl.attack_graphs.coins import count_sets, unions
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
-from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.net import Net, fresh
 from ncirl.attack_graphs.guarded.tolls import SHADE
 from ncirl.attack_graphs.names import listed
 from ncirl.attack_graphs.rules import AttackRules
@@ -117,7 +117,7 @@ class Bundled:
         self.class_of: dict[str, str] = {}
         for members in self.members:
             results = [e.result for e in members]
-            name = results[0] if len(results) == 1 else f"all of {listed(results)}"
+            name = results[0] if len(results) == 1 else fresh(f"all of {listed(results)}", net.number)
             self.class_of |= dict.fromkeys(results, name)
         self.given = tuple(self.class_of[members[0].result] for members in self.members)
         held = [c for c in net.graph.conditions if c.initial]
@@ -150,7 +150,7 @@ class Bundled:
         if len(members) == 1:
             return replace(members[0], premises=needed)
         return Exploit(
-            listed(e.id for e in members),
+            fresh(listed(e.id for e in members), self.net.place),
             needed,
             self.given[k],
             success=prod(e.success for e in members) * (1.0 - SHADE),

@@ -20,7 +20,15 @@ from ncirl._typing import FloatArray
 from ncirl.attack_graphs.guarded.bundles import Bundled, group_faults
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms, part_faults, terms
-from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, Toll, bundle_numbers, tolls_of
+from ncirl.attack_graphs.guarded.proof import (
+    GroupProof,
+    GuardedProof,
+    PartProof,
+    Toll,
+    bundle_numbers,
+    less_recorded,
+    tolls_of,
+)
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.model.game import Game
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
@@ -149,20 +157,14 @@ def _promised(proof: PartProof, found: Certificate) -> bool:
 def with_tolls(net: Net, part: Part, tolls: Sequence[Toll], full: Terms) -> tuple[list[str], Terms]:
     """Take off what the record takes off, if it is not too much."""
     due = {(intent, c): amount for intent, c, amount in tolls_of(net, part, full)}
-    worth = full.worth.copy()
-    for theta, intent in enumerate(net.intents):
-        for name in part.goals:
-            if (intent, name) in due:
-                worth[net.number[name], theta] = net.rewards[net.number[name], theta]
-    faults = []
+    faults, taken = [], []
     for intent, name, amount in tolls:
         most = due.get((intent, name), 0.0)
         if (intent, name) not in due or not 0 <= amount <= most * (1 + ALLOWED):
             faults.append(f"the toll of intent '{intent}' for '{name}' is {most:.9g}, not the {amount:.9g} taken")
-            continue
-        c, theta = net.number[name], net.intents.index(intent)
-        worth[c, theta] = max(float(net.rewards[c, theta]) - min(amount, most), 0.0)
-    return faults, replace(full, worth=worth)
+        elif most:
+            taken.append((intent, name, min(amount, most)))
+    return faults, less_recorded(net, part, taken, full)
 
 
 def _below(net: Net, proofs: Sequence[GroupProof]) -> _Found:

@@ -33,7 +33,7 @@ from ncirl.playbook.play import PlaybookDefender
 from ncirl.playbook.playbook import DefenderPlaybook
 from ncirl.strategies.strategy import Memory
 
-__all__ = ["GuardedDefender", "PartDefender"]
+__all__ = ["GuardedDefender", "PartDefender", "Place"]
 
 T = TypeVar("T")
 Place = tuple[State, Memory]  # where a part stands: the state of its timed game, and the node

@@ -76,6 +76,7 @@ class Guarded:
             if search.above.bound == inf:  # nothing is known yet
                 raise
             status = Status.INTERRUPTED
+            search.bound_at_all()
         return search.solution(status)
 
     def _check(self, graph: AttackGraph) -> None:
@@ -119,7 +120,7 @@ class _Search:
             size = Size(states, PAIRS * states + MORE_PAIRS if states else 0)
             share = inf if self.deadline.left == inf else self.deadline.left / max(2 * (len(RUNGS) - rung), 2)
             choosing = self.deadline.within(share / 2)
-            self._solve(self.above.climb(size, width, rough, choosing), share)
+            self._solve(self.above.climb(size, width, rough, choosing, self.deadline), share)
             if self.is_done():
                 return Status.GAP_REACHED
             below = Size(max(states, 12), max(size.pairs, MORE_PAIRS))
@@ -129,6 +130,14 @@ class _Search:
             if self.deadline.passed:
                 return Status.TIME_LIMIT
         return self._refined()
+
+    def bound_at_all(self) -> None:
+        """Find a bound from above if there is none yet: with nothing guarded, in a moment."""
+        if self.above.bound == inf:
+            self.above = Above(self.net, self.flow)  # what was begun may be left in the middle
+            for job in self.above.climb(Size(0, 0), 0, ROUGH, Deadline(0.0), Deadline(0.0)):
+                for solved in solve_all(self.net, [replace(job, seconds=LEAST)], None):
+                    self.above.take(solved)
 
     def _solve(self, jobs: Iterable[Job], share: float) -> None:
         """Solve what can be solved in a share of the time."""

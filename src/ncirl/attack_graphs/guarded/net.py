@@ -6,7 +6,7 @@ anything else in the graph every exploit has a guard of its own, at its block co
 nothing more, so a measure that stops several exploits fits in here.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from ncirl.attack_graphs.graph import AttackGraph, Exploit
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.model.game import Observes
 
-__all__ = ["Guard", "Net", "bits"]
+__all__ = ["Guard", "Net", "bits", "fresh"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,13 @@ def bits(mask: int) -> Iterator[int]:
         lowest = mask & -mask
         mask ^= lowest
         yield lowest.bit_length() - 1
+
+
+def fresh(name: str, taken: Container[str]) -> str:
+    """Return a name that the graph gives to nothing: what is called alike would be taken for the same thing."""
+    while name in taken:
+        name = f"'{name}"
+    return name
 
 
 class Net:
@@ -94,6 +101,11 @@ class Net:
         """List the conditions that can be reached and that some intent is rewarded for."""
         wanted = np.flatnonzero((self.rewards > 0).any(axis=1)).tolist()
         return [c for c in wanted if self.met >> c & 1]
+
+    def burdens(self) -> list[int]:
+        """List the other conditions that can be reached and that cost some intent something."""
+        dreaded = np.flatnonzero((self.rewards < 0).any(axis=1) & ~(self.rewards > 0).any(axis=1)).tolist()
+        return [c for c in dreaded if self.met >> c & 1]
 
     def closure(self, held: int, allowed: Iterable[int] | None = None) -> int:
         """Return everything that follows from `held` by the exploits allowed, all of them by default."""

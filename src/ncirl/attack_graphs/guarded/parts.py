@@ -102,11 +102,11 @@ def part_faults(net: Net, parts: Sequence[Part]) -> list[str]:
     faults += [f"part: '{name}' is guarded twice" for name, times in guards.items() if times > 1]
     missing = [net.conditions[c] for c in net.goals() if net.conditions[c] not in goals]
     faults += [f"part: the rewards of '{name}' are in no part" for name in missing]
-    budget = net.graph.defender_budget
-    if budget is not None:
-        given = [part.defender_budget for part in parts]
-        if any(share is None or share < 0 for share in given) or sum(share or 0 for share in given) > budget:
-            faults.append(f"part: the defender's budgets are not a division of {budget}")
+    budget, shares = net.graph.defender_budget, [part.defender_budget for part in parts]
+    if budget is not None and (None in shares or not sum(share or 0 for share in shares) <= budget):
+        faults.append(f"part: the defender's budgets are not a division of {budget}")
+    if not all(share is None or share >= 0 for share in shares):
+        faults.append("part: a share of the defender's budget is negative")
     if any(part.width < 0 for part in parts):
         faults.append("part: a width is negative")
     return faults
@@ -138,7 +138,7 @@ def terms(net: Net, parts: Sequence[Part], deadline: Deadline | None = None) -> 
         used[dropped] = charge[dropped]
         left -= used
         found.append(Terms(worth, charge, futile))
-    left = np.maximum(left * (1.0 - SHADE) - SHADE, 0.0)
+    left = np.maximum(left - SHADE * (1.0 + net.attack_costs[:, None]), 0.0)  # more than rounding can have left
     for k, part in enumerate(parts):
         watched = [e for name in part.guards for e in net.guards[name].stops]
         if not part.tolled and watched:

@@ -12,11 +12,14 @@ from ncirl._typing import FloatArray
 from ncirl.attack_graphs.guarded.attacker import GroupAttacker
 from ncirl.attack_graphs.guarded.defender import PartDefender
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.promises import Promises
 from ncirl.attack_graphs.guarded.seen import Ids, Seen
+from ncirl.errors import InputError
 
 __all__ = ["AttackerAtPlay", "DefenderAtPlay"]
 
 T = TypeVar("T")
+IMPOSSIBLE = "no attack can have led to that, with what was blocked; check what was told of this stage"
 
 
 class DefenderAtPlay:
@@ -34,19 +37,34 @@ class DefenderAtPlay:
 
     def __init__(self, net: Net, parts: Sequence[PartDefender], rng: int | np.random.Generator = 0) -> None:
         self.net, self.parts, self._rng = net, tuple(parts), np.random.default_rng(rng)
-        self.held = net.start
+        self.held, self.stages = net.start, 0
+        self._promises, self._slack = Promises(net, self.parts), np.zeros(len(net.intents))
         self._places = [_drawn(self._rng, part.begin()) for part in self.parts]
+
+    @property
+    def ahead(self) -> FloatArray | None:
+        """What each intent gets at most from here on, [θ]; None where a playbook has no place for what happened."""
+        return self._promises.ahead(self._places, self._slack, self.held, begun=self.stages > 0)
+
+    @property
+    def kept(self) -> FloatArray | None:
+        """What each intent may still get without the promise of the start being broken, [θ]."""
+        return self._promises.kept(self._places, self._slack, self.held)
+
+    @property
+    def laws(self) -> list[list[tuple[Ids, float]]]:
+        """What each part sets now, with its probabilities."""
+        return [part.blocks(place, self.held) for part, place in zip(self.parts, self._places, strict=True)]
 
     def act(self) -> Ids:
         """Draw what to block now: ids of exploits of the whole graph."""
-        laws = [part.blocks(place, self.held) for part, place in zip(self.parts, self._places, strict=True)]
-        return frozenset().union(*(_drawn(self._rng, law) for law in laws))
+        return frozenset().union(*(_drawn(self._rng, law) for law in self.laws))
 
     def likely(self) -> dict[str, float]:
         """Return how likely each guard is set now, those that may be."""
         chances: dict[str, float] = {}
-        for part, place in zip(self.parts, self._places, strict=True):
-            for ids, chance in part.blocks(place, self.held):
+        for law in self.laws:
+            for ids, chance in law:
                 for name in ids:
                     chances[name] = chances.get(name, 0.0) + chance
         return chances
@@ -58,13 +76,22 @@ class DefenderAtPlay:
         enabled: Iterable[str],
         alerts: Iterable[str] = (),
     ) -> None:
-        """Go on after a stage: what was tried (None where it is not seen), blocked, newly enabled, and heard."""
+        """Go on after a stage: what was tried (None where it is not seen), blocked, newly enabled, and heard.
+
+        Raises
+        ------
+        InputError
+            When that cannot have happened; the defender is then as it was.
+        """
         after = self.held | self.net.mask(enabled)
         tried = None if attempted is None else frozenset(attempted)
         seen = Seen(self.held, after, tried, frozenset(blocked), frozenset(alerts))
         moved = [part.after(place, seen) for part, place in zip(self.parts, self._places, strict=True)]
-        self._places = [_drawn(self._rng, law) for law in moved]
-        self.held = after
+        if not all(moved):
+            raise InputError(IMPOSSIBLE)
+        places = [_drawn(self._rng, law) for law in moved]
+        self._slack = self._promises.slack(self._slack, self._places, places, seen)
+        self._places, self.held, self.stages = places, after, self.stages + 1
 
 
 class AttackerAtPlay:

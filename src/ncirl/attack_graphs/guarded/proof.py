@@ -4,7 +4,8 @@ From above: parts, each with its tolls and a playbook of its relaxed game. From 
 bundles and a playbook of its bundled game. Numbers are the record's claims; `check` recomputes them all from the graph.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +16,16 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 
-__all__ = ["BundleNumbers", "GroupProof", "GuardedProof", "PartProof", "Toll", "bundle_numbers", "tolls_of"]
+__all__ = [
+    "BundleNumbers",
+    "GroupProof",
+    "GuardedProof",
+    "PartProof",
+    "Toll",
+    "bundle_numbers",
+    "less_recorded",
+    "tolls_of",
+]
 
 Toll = tuple[str, str, float]  # intent, condition, what is taken off its reward
 
@@ -87,6 +97,17 @@ def tolls_of(net: Net, part: Part, terms: Terms) -> tuple[Toll, ...]:
             if due > 0:
                 found.append((net.intents[theta], net.conditions[c], due))
     return tuple(found)
+
+
+def less_recorded(net: Net, part: Part, tolls: Iterable[Toll], terms: Terms) -> Terms:
+    """Return the terms of a part with the tolls of its record, which may be less than those that are due."""
+    worth: FloatArray = np.zeros_like(net.rewards)
+    goals = [net.number[name] for name in part.goals]
+    worth[goals] = net.rewards[goals]
+    for intent, name, amount in tolls:
+        c, theta = net.number[name], net.intents.index(intent)
+        worth[c, theta] = max(float(net.rewards[c, theta]) - amount, 0.0)
+    return replace(terms, worth=worth)
 
 
 def bundle_numbers(bundled: Bundled) -> tuple[BundleNumbers, ...]:

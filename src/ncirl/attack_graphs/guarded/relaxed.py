@@ -37,7 +37,7 @@ import scipy.sparse as sp
 from ncirl._typing import BoolArray, FloatArray
 from ncirl.attack_graphs.coins import coin_law, distinct_rows, enabled, subsets
 from ncirl.attack_graphs.graph import Alert
-from ncirl.attack_graphs.guarded.net import bits
+from ncirl.attack_graphs.guarded.net import bits, fresh
 from ncirl.attack_graphs.guarded.waves import Choices, Option, Waves
 from ncirl.attack_graphs.names import listed, set_names, signals
 from ncirl.model.game import Game
@@ -138,4 +138,4 @@ class Relaxed(Waves):
     def _name(self, option: Option) -> str:
         if option.is_guarded:
             return self.net.exploits[option.exploits[0]].id
-        return f"any way to {self.net.conditions[option.result]}"
+        return fresh(f"any way to {self.net.conditions[option.result]}", self.net.place)

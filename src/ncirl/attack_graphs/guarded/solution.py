@@ -13,13 +13,21 @@ from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group
-from ncirl.attack_graphs.guarded.check import GuardedCertificate, sum_down, sum_up, verify_guarded, with_tolls
+from ncirl.attack_graphs.guarded.check import GuardedCertificate, sum_down, sum_up, verify_guarded
 from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
+from ncirl.attack_graphs.guarded.limits import Deadline
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.play import AttackerAtPlay, DefenderAtPlay
-from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, bundle_numbers, tolls_of
+from ncirl.attack_graphs.guarded.proof import (
+    GroupProof,
+    GuardedProof,
+    PartProof,
+    bundle_numbers,
+    less_recorded,
+    tolls_of,
+)
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Words
 from ncirl.playbook.verify import Certificate, Claimed
@@ -145,9 +153,11 @@ class GuardedSolution:
 
     @cached_property
     def _parts(self) -> list[PartDefender]:
+        parts = [proof.part for proof in self.proof.parts]
+        tolling = Deadline(None if any(part.guards for part in parts) else 0.0)  # without guards nothing is charged
         found = []
-        for proof, full in zip(self.proof.parts, terms(self._net, [p.part for p in self.proof.parts]), strict=True):
-            _, its_terms = with_tolls(self._net, proof.part, proof.tolls, full)
+        for proof, full in zip(self.proof.parts, terms(self._net, parts, tolling), strict=True):
+            its_terms = less_recorded(self._net, proof.part, proof.tolls, full)
             found.append(PartDefender(Relaxed(self._net, proof.part, its_terms), proof.defender_playbook))
         return found
 

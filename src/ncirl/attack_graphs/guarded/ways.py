@@ -34,13 +34,13 @@ def weights(net: Net, reward: float, dearer: Mapping[int, float] | None = None) 
     return found
 
 
-def cheapest(net: Net, weight: list[float], avoid: Iterable[int] = ()) -> list[int]:
-    """Return the exploit by which each condition is reached most cheaply, -1 where there is none."""
+def cheapest(net: Net, weight: list[float], avoid: Iterable[int] = (), held: int | None = None) -> list[int]:
+    """Return the exploit by which each condition is reached most cheaply from what is held, -1 where there is none."""
     value, last = [inf] * len(net.conditions), [-1] * len(net.conditions)
     missing, total = [needs.bit_count() for needs in net.needs], list(weight)
     for k in avoid:
         total[k] = inf
-    queue = [(0.0, c) for c in bits(net.start)]
+    queue = [(0.0, c) for c in bits(net.start if held is None else held)]
     for _, c in queue:
         value[c] = 0.0
     for k, count in enumerate(missing):
@@ -65,14 +65,15 @@ def cheapest(net: Net, weight: list[float], avoid: Iterable[int] = ()) -> list[i
     return last
 
 
-def unfolded(net: Net, goal: int, last: list[int]) -> set[int]:
+def unfolded(net: Net, goal: int, last: list[int], held: int | None = None) -> set[int]:
     """Return all exploits of the way to `goal`; none where it cannot be reached."""
+    begun = net.start if held is None else held
     if last[goal] < 0:
         return set()
     found = {last[goal]}
     rest = [last[goal]]
     while rest:
-        for c in bits(net.needs[rest.pop()] & ~net.start):
+        for c in bits(net.needs[rest.pop()] & ~begun):
             if last[c] not in found:
                 found.add(last[c])
                 rest.append(last[c])

@@ -7,6 +7,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions.prune import crop_hops, goals_of, keep_ways, prune
 from ncirl.attack_graphs.reductions.reduction import Reduction
 from ncirl.attack_graphs.reductions.size import MANY_STATES, Size, estimate_size
+from ncirl.limits import UNLIMITED, Limits
 
 __all__ = ["Advice", "Suggestion", "size_advice"]
 
@@ -38,18 +39,23 @@ class Advice:
         Of the game as it is.
     suggestions : tuple of Suggestion
         Ways to a smaller game, the gentlest first; empty when nothing that was tried is enough.
+    complete : bool
+        Whether there was time to try all.
     """
 
     size: Size
     suggestions: tuple[Suggestion, ...]
+    complete: bool = True
 
     def __str__(self) -> str:
+        if not self.suggestions and not self.complete:
+            return f"{self.size}; there was no time to find out what makes it small enough, `ncirl reduce` takes it"
         if not self.suggestions:
             return f"{self.size}; no crop is enough, reward fewer goals (`ncirl reduce --only-goals`) or cut by hand"
         return f"{self.size}; try {', or '.join(str(suggestion) for suggestion in self.suggestions)}"
 
 
-def size_advice(graph: AttackGraph, size: Size | None = None) -> Advice | None:
+def size_advice(graph: AttackGraph, size: Size | None = None, *, limits: Limits = UNLIMITED) -> Advice | None:
     """Say what would make a game small enough; None where it is not too large.
 
     Pruning, which changes nothing, comes first. If that and budgets are not enough, the widest crop around the goals
@@ -61,24 +67,32 @@ def size_advice(graph: AttackGraph, size: Size | None = None) -> Advice | None:
         Any.
     size : Size, optional
         What `estimate_size` says, where it has been asked already.
+    limits : Limits
+        When time is up, no more is tried.
     """
-    size = estimate_size(graph) if size is None else size
+    size = estimate_size(graph, limits=limits) if size is None else size
     if not size.too_large:
         return None
+    if limits.passed:
+        return Advice(size, (), complete=False)
     pruned, reduction = prune(graph)
     first = ("--prune",) if reduction.done else ()
     whole: Family = iter([([], pruned)])
     most_ways = MOST_WAYS if len(goals_of(pruned)) <= FEW_GOALS else 1
     crops, ways = _cut(pruned, "--crop", crop_hops, FARTHEST), _cut(pruned, "--paths", keep_ways, most_ways)
     for families in ([whole], [crops, ways]):
-        found = [suggestion for family in families if (suggestion := _first_that_fits(family, first)) is not None]
+        found = [
+            suggestion for family in families if (suggestion := _first_that_fits(family, first, limits)) is not None
+        ]
         if found:
             return Advice(size, tuple(found))
-    return Advice(size, ())
+    return Advice(size, (), complete=not limits.passed)
 
 
-def _first_that_fits(family: Family, first: tuple[str, ...]) -> Suggestion | None:
+def _first_that_fits(family: Family, first: tuple[str, ...], limits: Limits) -> Suggestion | None:
     for options, smaller in family:
+        if limits.passed:
+            return None
         if estimate_size(smaller, MANY_STATES + 1, walks=0).states > MANY_STATES:
             continue
         for budgets, limited in _limited(smaller):

@@ -19,6 +19,7 @@ import numpy as np
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.attack_graphs.rules import MOST_ACTIONS, count_sets
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Observes
 
 __all__ = ["MANY_STATES", "Size", "estimate_size", "listable"]
@@ -80,7 +81,7 @@ def _short(count: float) -> str:
     return f"{10 ** (log10(count) - exponent):.0f}e{exponent}"
 
 
-def estimate_size(graph: AttackGraph, limit: int = COUNTED, *, walks: int = WALKS) -> Size:
+def estimate_size(graph: AttackGraph, limit: int = COUNTED, *, walks: int = WALKS, limits: Limits = UNLIMITED) -> Size:
     """Count the public states and actions of a graph's game, or estimate them beyond `limit` states.
 
     Parameters
@@ -91,6 +92,8 @@ def estimate_size(graph: AttackGraph, limit: int = COUNTED, *, walks: int = WALK
         The most states counted one by one.
     walks : int
         Random walks to estimate further from; 0 leaves it at "more than".
+    limits : Limits
+        When time is up, what was counted until then is a number that is exceeded.
 
     Examples
     --------
@@ -108,11 +111,11 @@ def estimate_size(graph: AttackGraph, limit: int = COUNTED, *, walks: int = WALK
     if not walks and 2 ** len(first) > limit:  # any of them may come first, in any combination
         return Size(float(min(2 ** len(first), HUGE)), "more-than", *actions(n_first), inf, *counts)
     quick = max(MANY_STATES + 1, LOOKS // max(1, len(graph.exploits)))
-    usable, complete = lattice.counted(max(1, min(limit, quick)))
+    usable, complete = lattice.counted(max(1, min(limit, quick)), limits)
     met = usable.total()
     states, kind = float(met), "counted"
     if not complete:
-        walked = lattice.walked(walks) if walks and lattice.free <= WALKED else 0.0
+        walked = lattice.walked(walks) if walks and lattice.free <= WALKED and not limits.passed else 0.0
         states, kind = (walked, "estimated") if walked > met else (float(met), "more-than")
     pairs = sum(times * prod(actions(n)) for n, times in usable.items() if n)
     scaled = (float(pairs) if pairs < HUGE else inf) * states / met
@@ -157,7 +160,7 @@ class _Lattice:
         open_ones = [(c, can) for needs, c, can in self.exploits if not (needs & ~state or c & state)]
         return len(open_ones), list(dict.fromkeys(c for c, can in open_ones if can and self.moves))
 
-    def counted(self, limit: int) -> tuple[Counter[int], bool]:
+    def counted(self, limit: int, limits: Limits) -> tuple[Counter[int], bool]:
         """Return how many states have how many usable exploits, and whether that is all of them."""
         met, level = {self.start}, [self.start]
         sizes: Counter[int] = Counter()
@@ -166,7 +169,7 @@ class _Lattice:
             for state in level:
                 n, results = self.usable(state)
                 sizes[n] += 1
-                if sizes.total() >= limit:
+                if sizes.total() >= limit or limits.passed:
                     return sizes, False
                 fresh = {state | c for c in results} - met
                 met |= fresh

@@ -11,6 +11,11 @@
       then evaluate both controllers, no program needed                                   controller
     playbooks ← both controllers;   L, U ← what `verify` finds for them                   export
 
+Every phase keeps to the limits of time and memory. If they come before the search, there is nothing to return and a
+`LimitError` says what was being done. The search ends early enough to leave what writing and verifying the playbooks
+takes. Where that is much, it is done once before the search, too: then it is known how long it takes, and there are
+bounds to return should the second time be cut.
+
 It is heuristic search value iteration for one-sided partially observable stochastic games (Horák, Bošanský, Kovařík and
 Kiekintveld, Artificial Intelligence 316, 2023), of which N-CIRL is the case where only the opponent's rewards are
 hidden. New here: vectors and points are nodes of two finite-state controllers, so both sides are strategies that can be
@@ -20,41 +25,30 @@ the dual game; and no bound is read off a program.
 When the search ends, for whatever reason, the controllers become playbooks of the game as it was given, and the numbers
 returned are what those secure when each is played against every opponent, not what any linear program said. So the
 bounds hold at any time, whatever the accuracy of the programs was.
-
-Before the search, exactly: a horizon becomes part of the state, equivalent states are merged (`quotient`), intents with
-equal rewards are merged, rewards that nobody meets are left aside (`tempered`) and those that remain are put in units
-of the largest.
 """
 
-import time
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from ncirl.errors import InputError, NcirlError
-from ncirl.lp.session import Meter
+from ncirl.errors import InputError, LimitError
+from ncirl.limits import Limits, default_memory
 from ncirl.model.game import Game
-from ncirl.model.intents import merge_intents
-from ncirl.model.quotient import quotient
-from ncirl.model.tempered import tempered
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.playbook.unmerged import unmerged
-from ncirl.playbook.verify import verify
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 from ncirl.solvers.certified.dual_trials import dual_trial
-from ncirl.solvers.certified.export import attacker_playbook, defender_playbook
 from ncirl.solvers.certified.policy_improvement import improve_points, improve_vectors
 from ncirl.solvers.certified.schedule import Activity, Schedule
 from ncirl.solvers.certified.search import Search
+from ncirl.solvers.certified.set_up import SMALLER, Playbooks, SetUp
 from ncirl.solvers.certified.trials import Trials, sweep
-from ncirl.solvers.initial import initial_bounds
 
 __all__ = ["Certified", "activities"]
 
 PATIENCE = 50  # turns without progress before giving up
 REPORT_EVERY = 0.5  # seconds
+LEAST = 1.0  # seconds for what comes before the search: a limit below it ends the search only
 LARGEST_DISCOUNT = 0.999999  # beyond it a stage counts for less than the accuracy of a linear program
 
 
@@ -78,6 +72,8 @@ class Certified:
         Stop also when they are this close relative to the larger of them: 0.01 is one per cent.
     time_limit : float, optional
         Seconds after which to stop with the bounds so far.
+    memory : int, optional
+        The most bytes that the process may have resident; by default a share of what the machine has, 4 GB at most.
     width : int
         How many successors are backed up beside the one followed.
 
@@ -93,38 +89,39 @@ class Certified:
     relative_gap: float = 0.0
     time_limit: float | None = None
     width: int = 8
+    memory: int | None = None
 
-    def run(self, game: Game | HasGame, *, progress: ProgressCallback | None = None) -> CertifiedSolution:
-        """Solve a game, or that of an attack graph; use `ncirl.solve` instead of calling this."""
-        began = time.perf_counter()
+    def run(
+        self, game: Game | HasGame, *, progress: ProgressCallback | None = None, limits: Limits | None = None
+    ) -> CertifiedSolution:
+        """Solve a game, or that of an attack graph; use `ncirl.solve` instead of calling this.
+
+        `limits` are those of a larger task that this is part of, instead of its own.
+        """
         game = game if isinstance(game, Game) else game.game()
         self._check(game)
-        timed = game.timed()
-        merged = quotient(timed)
-        intents = merge_intents(timed if merged.is_trivial else merged.game)
-        small, meter = tempered(intents.game), Meter()
-        scale = small.unit
-        search = Search(small.game, initial_bounds(small.game, small.options), meter)
-
-        status = self._grow(search, scale, began, progress)
-        attacker, defender = attacker_playbook(search, intents, scale), defender_playbook(search, intents, scale)
-        if not merged.is_trivial:
-            attacker, defender = unmerged(attacker, timed, merged), unmerged(defender, timed, merged)
-        proved = verify(_Unclaimed(game, attacker, defender))
-        if proved.faults:
-            raise NcirlError(
-                f"the playbooks of game '{game.name}' do not verify: {proved.faults[0]}; please report this"
-            )
+        if limits is None:
+            limits = Limits(self.time_limit, default_memory() if self.memory is None else self.memory)
+        first_limits = limits if limits.left > LEAST else limits.at_least(LEAST)
+        try:
+            made = SetUp(game, first_limits)
+            first = made.certified(first_limits) if made.is_large(limits) else None
+        except MemoryError:
+            raise LimitError("memory", "setting up the search", remedies=[SMALLER]) from None
+        except LimitError as error:
+            raise error.with_remedies(SMALLER) from None
+        status = self._grow(made, limits, first, progress)
+        found = made.certified_now(first, limits)
         return CertifiedSolution(
             game=game,
-            lower=proved.lower,
-            upper=proved.upper,
+            lower=found.proved.lower,
+            upper=found.proved.upper,
             status=status,
-            stats=Stats(time.perf_counter() - began, meter.solves, meter.seconds, len(search.states)),
+            stats=Stats(limits.spent, made.meter.solves, made.meter.seconds, len(made.search.states)),
             settings=self,
-            attacker_playbook=attacker,
-            defender_playbook=defender,
-            proved_per_intent=proved.per_intent,
+            attacker_playbook=found.attacker,
+            defender_playbook=found.defender,
+            proved_per_intent=found.proved.per_intent,
         )
 
     def _check(self, game: Game) -> None:
@@ -140,23 +137,25 @@ class Certified:
         if self.width < 1:
             raise InputError(f"width: must be at least 1, got {self.width}")
 
-    def _grow(self, search: Search, scale: float, began: float, progress: ProgressCallback | None) -> Status:
-        """Improve both bounds until they are close, time is up or nothing moves; Ctrl-C keeps what there is."""
-        reported = -np.inf
+    def _grow(self, made: SetUp, limits: Limits, first: Playbooks | None, progress: ProgressCallback | None) -> Status:
+        """Improve both bounds until they are close, a limit comes or nothing moves; Ctrl-C keeps what there is.
+
+        The limits are those of the whole, `first` what writing and verifying took before the search, if it was done.
+        """
+        search, scale, reported = made.search, made.scale, -np.inf
 
         def report() -> None:
             nonlocal reported
             if progress is not None:
-                reported = time.perf_counter()
+                reported = limits.spent
                 low, high = search.bounds()
                 sizes = search.lower.size, search.upper.size
-                progress(Progress(reported - began, low * scale, high * scale, *sizes, search.meter.solves))
+                progress(Progress(reported, low * scale, high * scale, *sizes, search.meter.solves))
 
         def late() -> bool:
-            now = time.perf_counter()
-            if now - reported > REPORT_EVERY:
+            if limits.spent - reported > REPORT_EVERY:
                 report()
-            return self.time_limit is not None and now - began > self.time_limit
+            return made.is_late(limits, first) or made.is_full(limits)
 
         search.accuracy.late = late
         stalled, schedule = 0, Schedule(search, activities(search, self.width))
@@ -167,8 +166,10 @@ class Certified:
                 report()
                 if high - low <= target:
                     return Status.GAP_REACHED
-                if late():
+                if made.is_late(limits, first):
                     return Status.TIME_LIMIT
+                if made.is_full(limits):
+                    return Status.MEMORY_LIMIT
                 schedule.step(target, late)
                 after = search.bounds()
                 stalled = stalled + 1 if after[1] - after[0] >= high - low else 0
@@ -176,6 +177,8 @@ class Certified:
                     return Status.STALLED
         except KeyboardInterrupt:
             return Status.INTERRUPTED
+        except MemoryError:
+            return Status.MEMORY_LIMIT
 
 
 def activities(search: Search, width: int) -> list[Activity]:
@@ -189,14 +192,3 @@ def activities(search: Search, width: int) -> list[Activity]:
         Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),
         Activity(lambda _, late: improve_points(search, late), tuning.points, due=tuning.later),
     ]
-
-
-@dataclass(frozen=True, eq=False)
-class _Unclaimed:
-    """Playbooks that claim nothing yet: what `verify` finds becomes the claim."""
-
-    game: Game
-    attacker_playbook: AttackerPlaybook
-    defender_playbook: DefenderPlaybook
-    lower: float = -np.inf
-    upper: float = np.inf

@@ -7,6 +7,7 @@ strategy of θ and stays at corners of θ for ever.
 import numpy as np
 
 from ncirl._typing import FloatArray
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import policy_of
 from ncirl.model.intents import MergedIntents
 from ncirl.playbook.build import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
@@ -15,8 +16,12 @@ from ncirl.solvers.certified.search import Search
 
 __all__ = ["attacker_playbook", "defender_playbook"]
 
+WRITING = "writing the playbooks"
 
-def defender_playbook(search: Search, intents: MergedIntents, scale: float) -> DefenderPlaybook:
+
+def defender_playbook(
+    search: Search, intents: MergedIntents, scale: float, limits: Limits = UNLIMITED
+) -> DefenderPlaybook:
     """Build the defender's playbook from the vectors that are best at the starts, and all they lead to."""
     vectors = search.upper
     roots = []
@@ -31,8 +36,9 @@ def defender_playbook(search: Search, intents: MergedIntents, scale: float) -> D
             order[n] = len(order)
             node = vectors.nodes[n]
             pending += [*node.following.tolist(), *node.default.tolist()]
-    nodes = []
+    nodes: list[DefenderNode] = []
     for n in order:
+        limits.check(WRITING, len(nodes))
         node = vectors.nodes[n]
         here = search.arrays[node.state]
         mix = np.zeros(here.n_d)
@@ -50,13 +56,15 @@ def defender_playbook(search: Search, intents: MergedIntents, scale: float) -> D
         claim = scale * vectors.vectors[n][intents.group]
         nodes.append(DefenderNode(search.states[node.state], mix, claim, moves))
     starts = [[] if root is None else [(order[root], 1.0)] for root in roots]
-    return build_defender_playbook(intents.whole, nodes, starts)
+    return build_defender_playbook(intents.whole, nodes, starts, limits)
 
 
-def attacker_playbook(search: Search, intents: MergedIntents, scale: float) -> AttackerPlaybook:
+def attacker_playbook(
+    search: Search, intents: MergedIntents, scale: float, limits: Limits = UNLIMITED
+) -> AttackerPlaybook:
     """Build the attacker's playbook from the points that serve the starts best, and all they lead to."""
     points = search.lower
-    nodes, corner_of = _corners(search, intents, scale)
+    nodes, corner_of = _corners(search, intents, scale, limits)
     roots: list[tuple[int, float] | None] = []
     for start in search.game.starts:
         store = points.stores.get(search.number.get(start.state, -1))
@@ -70,6 +78,7 @@ def attacker_playbook(search: Search, intents: MergedIntents, scale: float) -> A
             order[n] = len(nodes) + len(order)
             pending += points.nodes[n].following.tolist()
     for n in order:
+        limits.check(WRITING, len(nodes))
         node = points.nodes[n]
         here = search.arrays[node.state]
         plan = np.zeros((here.n_a, here.n_t))
@@ -82,17 +91,18 @@ def attacker_playbook(search: Search, intents: MergedIntents, scale: float) -> A
         policy = policy_of(plan)[:, intents.group]
         nodes.append(AttackerNode(search.states[node.state], belief, policy, scale * float(points.values[n]), moves))
     starts = [[] if root is None else [(order[root[0]], root[1])] for root in roots]
-    return build_attacker_playbook(intents.whole, nodes, starts, corner_of)
+    return build_attacker_playbook(intents.whole, nodes, starts, corner_of, limits)
 
 
 def _corners(
-    search: Search, intents: MergedIntents, scale: float
+    search: Search, intents: MergedIntents, scale: float, limits: Limits
 ) -> tuple[list[AttackerNode], dict[tuple[object, int], int]]:
     """Return a node per state and intent, and where each stands."""
     n_t = len(intents.group)
     corner_of = {(s, t): k * n_t + t for k, s in enumerate(search.states) for t in range(n_t)}
-    nodes = []
+    nodes: list[AttackerNode] = []
     for here, state in zip(search.arrays, search.states, strict=True):
+        limits.check(WRITING, len(nodes))
         every = np.arange(len(here.seen))
         strategy: FloatArray = search.initial.attacker[state]  # [a, merged θ]
         reached = here.posteriors(every, np.arange(here.n_a), strategy)  # [i, merged θ]

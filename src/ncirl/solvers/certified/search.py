@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray, State
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.lp.backups import PointBackup, VectorBackup
 from ncirl.lp.point_program import PointProgram
 from ncirl.lp.program import ACTIVE, Accuracy, cleaned_beliefs
@@ -32,6 +33,7 @@ SLOW = 0.98  # a discount from which on one stage counts little
 DEEPEST = 100  # stages of a trial
 FEW = 32  # actions tried there before a program has told which matter
 PACE = 0.2  # of the relative gap: what a step of the defender's is to count where stages count little
+BUILDING = "building the arrays of the search"
 FINEST = 2e-7  # a row violated by less than the LP solver's own tolerance cannot be mended by adding it
 
 
@@ -46,11 +48,18 @@ class InformationState:
 class Search:
     """Both bounds of a game without a horizon, in units of its largest reward."""
 
-    def __init__(self, game: Game, initial: InitialBounds, meter: Meter, tuning: Tuning | None = None) -> None:
+    def __init__(
+        self,
+        game: Game,
+        initial: InitialBounds,
+        meter: Meter,
+        tuning: Tuning | None = None,
+        limits: Limits = UNLIMITED,
+    ) -> None:
         self.game, self.initial, self.meter, self.tuning = game, initial, meter, tuning or Tuning()
-        self.states = [s for s in game.explore() if not game.is_terminal(s)]
+        self.states = [s for s in game.explore(limits=limits) if not game.is_terminal(s)]
         self.number: dict[State, int] = {state: k for k, state in enumerate(self.states)}
-        self.arrays = [StateArrays.of(game, state, self.number, initial.options) for state in self.states]
+        self.arrays = [self._arrays_of(state, limits) for state in self.states]
         self.slow = SLOW < game.discount < 1
         self.upper = AlphaVectors(self.arrays, every_row=self.slow)
         self.lower = BeliefPoints([initial.corners[s] for s in self.states], every_row=self.slow)
@@ -66,13 +75,24 @@ class Search:
             DEEPEST if game.discount >= 1 else min(DEEPEST, 1 + int(np.log(1e-2) / np.log(max(game.discount, 1e-2))))
         )
         for defence in initial.defences:
-            self._add_stationary([defence.mixes[s] for s in self.states], [defence.vectors[s] for s in self.states])
+            limits.check(BUILDING)
+            self._add_stationary(
+                [defence.mixes[s] for s in self.states], [defence.vectors[s] for s in self.states], limits
+            )
         self.upper.evaluate(0)
 
-    def _add_stationary(self, mixes: list[FloatArray], vectors: list[FloatArray]) -> None:
+    def _arrays_of(self, state: State, limits: Limits) -> StateArrays:
+        limits.check(BUILDING)
+        limits.need(self.game.observing(state), BUILDING)
+        seen, (n_a, n_d) = self.game.observations(state), self.game.stage(state).shape
+        limits.need(8 * len(seen) * (n_d if seen.by_action else n_a), BUILDING)
+        return StateArrays.of(self.game, state, self.number, self.initial.options)
+
+    def _add_stationary(self, mixes: list[FloatArray], vectors: list[FloatArray], limits: Limits) -> None:
         """Store the vectors of a stationary defence, each following the others."""
         first = len(self.upper.nodes)
         for here in self.arrays:
+            limits.check(BUILDING)
             defences = np.flatnonzero(mixes[here.number] > 0)
             mix = mixes[here.number][defences]
             promised = np.array([vectors[t] for t in here.successors]).reshape(-1, here.n_t)[here.toward]
@@ -238,6 +258,11 @@ class Search:
     def worst_start(self) -> InformationState:
         """Return the start whose gap weighs most."""
         return max(self.roots, key=lambda root: root[0] * self.gap(root[1]))[1]
+
+    def forget_programs(self) -> None:
+        """Give back what the live programs take; the bounds stay as they are."""
+        self._programs.clear()
+        self._paces.clear()
 
     @property
     def changes(self) -> int:

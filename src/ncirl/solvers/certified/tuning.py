@@ -2,8 +2,7 @@
 
 `python -m benchmarks.tuning GRAPH…` halves and doubles each and counts the work until the bounds are equally close. The
 figures are for half and for twice the value, first on three balanced graphs to 1 %, then on three with cheap defences
-to 12 %. What changes nothing there (1.00 throughout) matters later: easy games need only trials, and the other four
-activities begin after `later`.
+to 12 %. Those without figures are shares of activities that begin after `later` only, which these games do not reach.
 """
 
 from dataclasses import dataclass

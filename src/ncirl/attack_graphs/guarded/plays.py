@@ -1,0 +1,169 @@
+r"""Plays of a lifted defence on the whole graph, of any size: what each intent really gets, with an interval.
+
+    mean_θ ± z · s_θ / √n,        and at most  promise(θ)  in expectation, whoever attacks.
+
+Nothing is listed. A play without a horizon is cut after n stages; what could have come after is at most what the
+defender promises from there on, γ^n ahead(θ), and its mean is told beside the interval.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil, log, sqrt
+from statistics import NormalDist
+from typing import Protocol
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.attack_graphs.guarded.net import Net, bits
+from ncirl.attack_graphs.guarded.play import DefenderAtPlay
+from ncirl.attack_graphs.guarded.searching import RandomAttacker, SearchingAttacker
+from ncirl.attack_graphs.guarded.seen import Ids
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.errors import InputError
+
+__all__ = ["ATTACKERS", "Attacking", "Plays", "play"]
+
+SMALL = 1e-3  # discount of the stages that are left out
+
+
+class Attacking(Protocol):
+    """An attacker of the whole graph at play."""
+
+    def act(self) -> Ids:
+        """Draw what to attempt now."""
+
+    def observe(self, attempted: Ids, blocked: Ids, enabled: Ids, alerts: Ids = frozenset()) -> None:
+        """Go on after a stage."""
+
+
+Maker = Callable[[GuardedSolution, DefenderAtPlay, str, np.random.Generator], Attacking]
+ATTACKERS: dict[str, Maker] = {
+    "lifted": lambda solution, _, intent, rng: solution.attacker(intent, rng),
+    "random": lambda _, defender, intent, rng: RandomAttacker(defender.net, intent, rng),
+    "adaptive": lambda _, defender, intent, rng: SearchingAttacker(defender.net, intent, rng),
+    "informed": lambda _, defender, intent, rng: SearchingAttacker(defender.net, intent, rng, defender.likely),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Plays:
+    """What was drawn.
+
+    Attributes
+    ----------
+    means : ndarray of shape (Θ,)
+        What each intent got.
+    intervals : ndarray of shape (Θ, 2)
+        Around the means, with the confidence asked for (by the normal law).
+    missed : ndarray of shape (Θ,)
+        What could have come after the last stage, at most, on average.
+    episodes : int
+        Of each intent.
+    """
+
+    means: FloatArray
+    intervals: FloatArray
+    missed: FloatArray
+    episodes: int
+
+
+def play(
+    solution: GuardedSolution,
+    attacker: str | Maker = "lifted",
+    *,
+    episodes: int,
+    stages: int | None = None,
+    rng: int = 0,
+    confidence: float = 0.95,
+) -> Plays:
+    """Play episodes of every intent on the whole graph, and average.
+
+    Parameters
+    ----------
+    solution : GuardedSolution
+        Whose defender plays.
+    attacker : {"lifted", "random", "adaptive", "informed"} or callable
+        Who attacks: by the solution's own attack; at random; one way at a time, by what it has seen blocked; the same,
+        knowing what the defender draws from, though not what it draws.
+    episodes : int
+        Of each intent, two at least.
+    stages : int, optional
+        After which a play is cut; by default the horizon, or when the discount has become small.
+    rng : int
+        Seed of everything that is drawn.
+    confidence : float
+        Of the intervals.
+    """
+    if episodes < 2:
+        raise InputError(f"episodes: at least two are needed, got {episodes}")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence: must lie between 0 and 1, got {confidence:g}")
+    if isinstance(attacker, str) and attacker not in ATTACKERS:
+        raise InputError(f"attacker: must be one of {', '.join(ATTACKERS)}, got '{attacker}'")
+    made = ATTACKERS[attacker] if isinstance(attacker, str) else attacker
+    n = _stages(solution, stages)
+    shape = len(solution.graph.intents), episodes
+    gained, missed = np.zeros(shape), np.zeros(shape)
+    for theta, k in np.ndindex(shape):
+        draws = np.random.default_rng([rng, theta, k])
+        gained[theta, k], missed[theta, k] = _episode(solution, made, theta, n, draws)
+    means: FloatArray = gained.mean(axis=1)
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * gained.std(axis=1, ddof=1) / sqrt(episodes)
+    return Plays(means, np.stack([means - reach, means + reach], axis=1), missed.mean(axis=1), episodes)
+
+
+def _stages(solution: GuardedSolution, stages: int | None) -> int:
+    graph = solution.graph
+    if stages is not None and stages < 1:
+        raise InputError(f"stages: at least one is needed, got {stages}")
+    most = graph.horizon if graph.horizon is not None else max(ceil(log(SMALL) / log(graph.discount)), 1)
+    return most if stages is None else min(stages, most) if graph.horizon is not None else stages
+
+
+def _episode(
+    solution: GuardedSolution, made: Maker, theta: int, stages: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Play once; return what the intent got, and what it could still have got at the most."""
+    defender = solution.defender(rng)
+    net, discount = defender.net, solution.graph.discount
+    attacker = made(solution, defender, net.intents[theta], rng)
+    total, weight = 0.0, 1.0
+    for _ in range(stages):
+        tried, blocked = attacker.act(), defender.act()
+        won, gain = _toss(net, tried, blocked, defender.held, theta, rng)
+        total += weight * gain
+        weight *= discount
+        enabled = frozenset(net.conditions[c] for c in won)
+        alerts = frozenset() if net.sees_actions else _rung(net, tried, defender.held, rng)
+        attacker.observe(tried, blocked, enabled, alerts)
+        defender.observe(tried if net.sees_actions else None, blocked, enabled, alerts)
+    if solution.graph.horizon == stages:
+        return total, 0.0
+    ahead = defender.ahead
+    return total, weight * max(float(ahead[theta]), 0.0) if ahead is not None else np.inf
+
+
+def _toss(
+    net: Net, tried: Ids, blocked: Ids, held: int, theta: int, rng: np.random.Generator
+) -> tuple[list[int], float]:
+    """Return what is newly enabled, and what the stage pays."""
+    won = 0
+    for name in sorted(tried - blocked):
+        k = net.place[name]
+        if not net.needs[k] & ~held and rng.random() < net.exploits[k].success:
+            won |= 1 << net.result[k]
+    fresh = list(bits(won & ~held))
+    costs = sum(net.exploits[net.place[name]].attack_cost for name in tried)
+    spent = sum(net.guards[name].cost for name in blocked)
+    return fresh, float(net.rewards[fresh, theta].sum()) - costs + spent
+
+
+def _rung(net: Net, tried: Ids, held: int, rng: np.random.Generator) -> Ids:
+    """Draw which alerts of usable exploits ring."""
+    found = []
+    for k, e in enumerate(net.exploits):
+        usable = not net.needs[k] & ~held and not held >> net.result[k] & 1
+        if e.alert is not None and usable:
+            found += [e.id] if rng.random() < (e.alert.attempted if e.id in tried else e.alert.idle) else []
+    return frozenset(found)

@@ -1,0 +1,270 @@
+"""The session of a whole attack graph of any size: the parts of a guarded defence are followed side by side.
+
+Nothing is listed. What was attempted, blocked and enabled may be anything that the whole graph allows; advice is about
+guards. What is promised from here on is worked out as `attack_graphs.guarded.promises` has it. `resolve` looks for a
+better defence from where things really stand and changes to it only where no intent gains.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.guarded.play import DefenderAtPlay
+from ncirl.attack_graphs.guarded.seen import Ids, Seen
+from ncirl.attack_graphs.names import ALERT, listed, members, set_name
+from ncirl.attack_graphs.rules import AttackRules
+from ncirl.defence.advice import Advice, Reasons, advise
+from ncirl.defence.choices import Choice, open_choice, plain_choice, some
+from ncirl.defence.guarded_watch import GuardedWatch
+from ncirl.defence.session import Session, Step
+from ncirl.errors import InputError
+from ncirl.model.game import Observes
+from ncirl.playbook.playbook import DefenderPlaybook
+
+if TYPE_CHECKING:
+    from ncirl.attack_graphs.guarded.resolve import Resolved
+    from ncirl.attack_graphs.guarded.solution import GuardedSolution
+
+__all__ = ["GuardedSession"]
+
+MOST_SETS = 2_000  # that the advice lists with their chances; beyond, only what is drawn
+RESOLVED = "Solved again ({stages}): no intent gains by it, and what is promised is what the new defence promises."
+
+
+class GuardedSession(Session):
+    """Says what to block now on a whole attack graph, is told what happened anywhere in it, and remembers.
+
+    Parameters
+    ----------
+    solution : GuardedSolution
+        Bounds of the whole graph with their proof.
+    rng : int
+        Seed of what is drawn.
+    state : State, optional
+        "start", or nothing: there is one start.
+
+    Raises
+    ------
+    InputError
+        When the seed is negative or the start state not known.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.games.office import office_graph
+    >>> session = GuardedSession(ncirl.Guarded(relative_gap=0.2).run(office_graph()), rng=1)
+    >>> session.observe(attacker=["phish a password"], defender="nothing", new=["mail"])
+    >>> session.advice().state
+    'mail'
+    """
+
+    _defender: DefenderAtPlay
+
+    def __init__(self, solution: "GuardedSolution", *, rng: int = 0, state: State | None = None) -> None:
+        if rng < 0:
+            raise InputError(f"rng: a seed must not be negative, got {rng}")
+        if state not in (None, "start"):
+            raise InputError(f"state: '{state}' is no start state; there is only 'start'")
+        self.solution: GuardedSolution = solution
+        self.graph, self.game, self.seed = solution.graph, solution.graph.game(), rng
+        self.sees_attempts = Observes(self.graph.observes) is Observes.ACTIONS
+        self.is_graph = True
+        self.labels = {c.id: c.label for c in self.graph.conditions if c.label}
+        self._rules = AttackRules(self.graph)
+        self._exploits = {e.id: e for e in self.graph.exploits}
+        self._watch = GuardedWatch(solution.attacker_strategy())
+        self._changes: dict[int, GuardedSolution] = {}  # by how many stages had been told
+        self.prior = self._watch.belief
+        self._begin()
+        self.start = self.state
+
+    @property
+    def state(self) -> str:
+        """Where play stands: what is enabled since the start."""
+        return self._rules.describe(self._held)
+
+    @property
+    def finished(self) -> bool:
+        """Whether play has ended."""
+        horizon = self.graph.horizon
+        return not self._usable or (horizon is not None and len(self.steps) >= horizon)
+
+    def advice(self) -> Advice:
+        """Say what to block now, and what is promised."""
+        chances = {} if self.finished else self._chances()
+        promise: FloatArray | None = np.zeros(len(self.prior)) if self.finished else self._defender.ahead
+        said = advise(self, len(self.steps) + 1, chances, promise, self._watch.belief)
+        likely = {} if self.finished else self._defender.likely()
+        blocked = {listed([e]): p for e, p in sorted(likely.items(), key=lambda entry: -entry[1]) if p > 0}
+        changed = [str(k + 1) for k in sorted(self._changes)]
+        stages = f"stage{'s' * (len(changed) > 1)} {some(changed)}"
+        return replace(
+            said, blocked=blocked, notes=(*said.notes, *([RESOLVED.format(stages=stages)] if changed else []))
+        )
+
+    def reasons(self) -> Reasons:
+        """Say what the last move tells; what every set of exploits would bring is too much to list."""
+        last = self.steps[-1].evidence if self.steps else None
+        return Reasons({}, {}, None if last is None else dict(zip(self.game.intents, last.tolist(), strict=True)))
+
+    def defences(self) -> Choice:
+        """Return what may have been blocked: any exploits that are usable, as many as the budget allows."""
+        return self._deeds("blocked", self.graph.defender_budget)
+
+    def attacks(self) -> Choice:
+        """Return what may have been attempted: any exploits that are usable, as many as the budget allows."""
+        return self._deeds("attempted", self.graph.attacker_budget)
+
+    def successors(self, attacker: str | None, defender: str) -> Choice:
+        """Return the states that may follow, told by what is newly enabled."""
+        stopped = set(members(defender))
+        tried = self._usable if attacker is None else members(attacker)
+        live = [self._exploits[name] for name in tried if name not in stopped and self._exploits[name].success > 0]
+        before = members(self.state)
+        enabled = {*before, *(c.id for c in self.graph.conditions if c.initial)}
+        ids = {c.id for c in self.graph.conditions}
+
+        def elsewhere(name: str) -> str | None:
+            if name not in ids:
+                return None
+            if name in enabled:
+                return f"'{name}' is enabled already"
+            what = "nothing usable that was not blocked" if attacker is None else "nothing attempted and not blocked"
+            return f"'{name}' cannot have been enabled: {what} leads to it"
+
+        return open_choice(
+            "newly enabled",
+            list(dict.fromkeys(e.result for e in live)),
+            lambda new: self._rules.describe(self._held | self._defender.net.mask(new)),
+            sure=[e.result for e in live if e.success >= 1 and attacker is not None],
+            most=self.graph.attacker_budget if attacker is None else None,
+            elsewhere=elsewhere,
+            known=before,
+        )
+
+    def signals(self, attacker: str | None, defender: str, state: str) -> Choice:
+        """Return the alerts that may ring; only "" where there are none, or the defender does not use them."""
+        alerted = [] if self.sees_attempts else [e for e in self._here if e.alert is not None]
+        if not alerted:
+            return plain_choice("signal", [""])
+        alerts = [(e.id, e.alert) for e in alerted if e.alert is not None]
+        return open_choice(
+            "alerts",
+            [name for name, alert in alerts if max(alert.attempted, alert.idle) > 0],
+            lambda rung: set_name(rung, "quiet", ALERT, ", "),
+            sure=[name for name, alert in alerts if min(alert.attempted, alert.idle) >= 1],
+            elsewhere=self._why_not,
+        )
+
+    def resolve(self, seconds: float, relative_gap: float = 0.02) -> "Resolved":
+        """Solve again from where things stand, and change to that defence if no intent gains by it.
+
+        The change is safe by the proof in `attack_graphs.guarded.resolve`: what is found is taken over only if it
+        promises, intent by intent, at most what the present defence leaves that intent. Otherwise nothing changes.
+        A session that is saved keeps what was told, not what was found: taken up again, it follows the first policy.
+
+        Parameters
+        ----------
+        seconds : float
+            For all of it.
+        relative_gap : float
+            How close the bounds from here on shall come.
+        """
+        from ncirl.attack_graphs.guarded.resolve import graph_at, resolved  # loads a solver
+
+        if self.finished:
+            raise InputError("play has ended: there is nothing left to solve")
+        kept = self._defender.kept
+        everything = np.full(len(self.prior), np.inf)  # where nothing is promised any promise is better
+        now = graph_at(self.graph, self._defender.net, self._held, len(self.steps))
+        found = resolved(now, everything if kept is None else kept, seconds, relative_gap)
+        if found.solution is not None:
+            self._changes[len(self.steps)] = found.solution
+            self._change()
+            self.drawn = self._draw()
+        return found
+
+    @property
+    def _held(self) -> int:
+        return self._defender.held
+
+    def _change(self) -> None:
+        """Follow what was found here, if anything was."""
+        found = self._changes.get(len(self.steps))
+        if found is not None:
+            self._defender = found.defender(np.random.default_rng([self.seed, len(self.steps)]))
+
+    def _begin(self) -> None:
+        self._defender = self.solution.defender(self.seed)
+        self._watch.reset()
+        self.steps: list[Step] = []
+        self._change()
+        self.drawn = self._draw()
+
+    def _draw(self) -> str:
+        self._here = [exploit for exploit, _ in self._rules.usable(self._held)]
+        self._usable = [e.id for e in self._here]
+        return "" if self.finished else self._named(self._defender.act())
+
+    def _advance(self, attacker: str | None, defender: str, after: str, signal: str | None) -> None:
+        before, enabled = self._held, frozenset(members(after)) - frozenset(members(self.state))
+        tried = None if attacker is None else frozenset(members(attacker))
+        blocked, alerts = frozenset(members(defender)), frozenset(members(signal or "quiet"))
+        step = self.state, self.drawn, defender, attacker, after, signal
+        self._defender.observe(tried, blocked, enabled, alerts)
+        evidence, expected = self._watch.observe(Seen(before, self._held, tried, blocked, alerts))
+        self.steps.append(Step(*step, evidence, expected))
+        self._change()
+        self.drawn = self._draw()
+
+    def undo(self) -> None:
+        """Take the last stage back, with what was solved again after it; what is then drawn is what was drawn."""
+        self._changes = {k: found for k, found in self._changes.items() if k < len(self.steps) or not self.steps}
+        super().undo()
+
+    @staticmethod
+    def _playbooks(solution: Any) -> Sequence[DefenderPlaybook]:
+        return [proof.defender_playbook for proof in solution.proof.parts]
+
+    def _named(self, ids: Ids | Sequence[str]) -> str:
+        """Name a set of exploits in the order of the graph."""
+        return set_name([name for name in self._usable if name in ids], "nothing")
+
+    def _deeds(self, what: str, budget: int | None) -> Choice:
+        return open_choice(what, self._usable, self._named, most=budget, elsewhere=self._why_not)
+
+    def _why_not(self, name: str) -> str | None:
+        exploit = self._exploits.get(name)
+        if exploit is None:
+            return None
+        enabled = {*members(self.state), *(c.id for c in self.graph.conditions if c.initial)}
+        missing = [premise for premise in exploit.premises if premise not in enabled]
+        if missing:
+            return f"'{name}' is not usable: {some(missing)} is not enabled"
+        if exploit.result in enabled:
+            return f"'{name}' is not usable: '{exploit.result}' is enabled already"
+        return f"'{name}' never succeeds"
+
+    def _chances(self) -> dict[str, float]:
+        """Return the chance of every set that may be drawn; of the one drawn only, where there are too many."""
+        law: dict[Ids, float] = {frozenset(): 1.0}
+        for own in self._defender.laws:
+            if len(law) * len(own) > MOST_SETS:
+                return {self.drawn: self._chance_of(frozenset(members(self.drawn)))}
+            joined: dict[Ids, float] = {}
+            for ids, chance in law.items():
+                for more, p in own:
+                    joined[ids | more] = joined.get(ids | more, 0.0) + chance * p
+            law = joined
+        return {self._named(ids): chance for ids, chance in law.items()}
+
+    def _chance_of(self, drawn: Ids) -> float:
+        """Return the chance of one set: parts have no guard in common."""
+        chance = 1.0
+        for part, law in zip(self._defender.parts, self._defender.laws, strict=True):
+            own = drawn & frozenset(part.relaxed.part.guards)
+            chance *= sum(p for ids, p in law if ids == own)
+        return chance

@@ -1,0 +1,123 @@
+"""The belief over intents in a guarded defence: what the lifted attacker of each intent makes of what is seen.
+
+For an intent θ with weights P(place | θ, all before) on where its attack may stand,
+
+    evidence(θ) = Σ_place P(place | θ) Σ_tried π_θ(tried | place) · P(what was seen | tried, blocked),
+
+the last factor 1 or 0 where attempts are seen. Nothing that is promised depends on it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker, Place
+from ncirl.attack_graphs.guarded.net import bits
+from ncirl.attack_graphs.guarded.seen import Ids, Seen
+
+__all__ = ["GuardedWatch"]
+
+Stand = tuple[int, Place] | None  # number of the group and its place; None for intents that never do anything
+
+
+class GuardedWatch:
+    """Follows the lifted attack for every intent at once.
+
+    Parameters
+    ----------
+    attack : GuardedAttacker
+        Of the whole graph.
+    """
+
+    def __init__(self, attack: GuardedAttacker) -> None:
+        self.net, self.groups = attack.net, attack.groups
+        self._law: dict[Stand, FloatArray] = {}
+        self.reset()
+
+    def reset(self) -> None:
+        """Go back to the start."""
+        idle: FloatArray = self.net.prior.copy()
+        self._law = {}
+        for g, group in enumerate(self.groups):
+            idle[group.intents] = 0.0
+            for place, chances in group.begin():
+                self._add(self._law, (g, place), self._spread(group, chances) * self.net.prior)
+        if idle.any():
+            self._law[None] = idle
+
+    @property
+    def belief(self) -> FloatArray:
+        """The probability of each intent, [θ]."""
+        total = np.sum(list(self._law.values()), axis=0)
+        belief: FloatArray = total / total.sum()
+        return belief
+
+    def observe(self, seen: Seen) -> tuple[FloatArray, bool]:
+        """Go on after a stage; return the evidence [θ], and whether the lifted attack would ever do this.
+
+        What it would never do leaves the belief as it is.
+        """
+        moved: dict[Stand, FloatArray] = {}
+        made: FloatArray = np.zeros(len(self.net.intents))
+        for stand, weights in self._law.items():
+            for tried, chances in self._attempts(stand, seen):
+                likely = weights * chances
+                if likely.any():
+                    made = made + likely
+                    self._move(moved, stand, replace(seen, attempted=tried), likely)
+        before = np.sum(list(self._law.values()), axis=0)
+        evidence: FloatArray = np.where(before > 0, made / np.where(before > 0, before, 1.0), 0.0)
+        expected = bool(moved)
+        if expected:
+            self._law = moved
+        return evidence, expected
+
+    def _attempts(self, stand: Stand, seen: Seen) -> Iterable[tuple[Ids, FloatArray]]:
+        """Return what may have been tried, with P(tried and seen | θ)."""
+        policy: list[tuple[Ids, FloatArray]] = [(frozenset(), np.ones(len(self.net.intents)))]
+        if stand is not None:
+            group = self.groups[stand[0]]
+            law = group.policy(stand[1], seen.before)
+            policy = [(ids, self._spread(group, chances)) for ids, chances in law]
+        if seen.attempted is not None:
+            return [(ids, chances) for ids, chances in policy if ids == seen.attempted]
+        heard = frozenset().union(*(ids for ids, _ in policy))
+        return [(ids, chances * self._chance(ids, heard, seen)) for ids, chances in policy]
+
+    def _chance(self, tried: Ids, heard: Ids, seen: Seen) -> float:
+        """Return P(what is newly enabled, and which of the alerts `heard` rang | tried, blocked)."""
+        net = self.net
+        failing: dict[int, float] = {}
+        for name in tried - seen.blocked:
+            k = net.place[name]
+            failing[net.result[k]] = failing.get(net.result[k], 1.0) * (1.0 - net.exploits[k].success)
+        fresh = set(bits(seen.after & ~seen.before))
+        if not fresh <= failing.keys():
+            return 0.0
+        chance = prod(1.0 - failed if c in fresh else failed for c, failed in failing.items())
+        for name in heard:
+            alert = net.exploits[net.place[name]].alert
+            if alert is not None:
+                rings = alert.attempted if name in tried else alert.idle
+                chance *= rings if name in seen.alerts else 1.0 - rings
+        return chance
+
+    def _move(self, moved: dict[Stand, FloatArray], stand: Stand, seen: Seen, weights: FloatArray) -> None:
+        law = [] if stand is None else self.groups[stand[0]].after(stand[1], seen)
+        if stand is None or not law:
+            self._add(moved, stand, weights)
+            return
+        for place, chances in law:
+            self._add(moved, (stand[0], place), weights * self._spread(self.groups[stand[0]], chances))
+
+    def _spread(self, group: GroupAttacker, chances: FloatArray) -> FloatArray:
+        spread: FloatArray = np.zeros(len(self.net.intents))
+        spread[group.intents] = chances
+        return spread
+
+    @staticmethod
+    def _add(law: dict[Stand, FloatArray], stand: Stand, weights: FloatArray) -> None:
+        law[stand] = law.get(stand, np.zeros(len(weights))) + weights

@@ -1,0 +1,159 @@
+"""The session of a listed game: two playbooks are followed.
+
+The defender's says what to draw and promises: from node n on, no attacker of intent θ gets more than α_n(θ), whatever
+it does. The attacker's playbook gives the posterior over intents *if* the attacker plays it; the promise does not
+depend on that.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ncirl._typing import State
+from ncirl.defence.advice import Advice, Guard, Reasons, Watch, advise, reasons_for
+from ncirl.defence.choices import Choice, plain_choice, set_choice
+from ncirl.defence.session import Session, Step
+from ncirl.errors import InputError
+from ncirl.formats.graph_source import EXTRA_KEY
+from ncirl.model.game import Observes
+from ncirl.model.stage import Outcome, Stage
+from ncirl.playbook.playbook import DefenderPlaybook
+from ncirl.playbook.solution import CertifiedSolution
+
+__all__ = ["DefenceSession"]
+
+
+class DefenceSession(Session):
+    """Says what to do now, is told what happened, and remembers.
+
+    Parameters
+    ----------
+    solution : CertifiedSolution
+        A loaded policy file or a certified solution.
+    rng : int
+        Seed of what is drawn.
+    state : State, optional
+        Where play starts; needed when there are several start states.
+
+    Raises
+    ------
+    InputError
+        When the seed is negative or the start state not known.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> policy = ncirl.solve(ncirl.games.office(), ncirl.Certified(relative_gap=0.1))
+    >>> session = DefenceSession(policy, rng=1)
+    >>> session.observe(attacker=["phish a password"], defender="exploit web app", new=["mail"])
+    >>> session.advice().state
+    'mail'
+    >>> session.undo()
+    >>> session.advice().stage
+    1
+    """
+
+    def __init__(self, solution: CertifiedSolution, *, rng: int = 0, state: State | None = None) -> None:
+        if rng < 0:
+            raise InputError(f"rng: a seed must not be negative, got {rng}")
+        self.solution: CertifiedSolution = solution
+        self.game, self.seed = solution.game, rng
+        self.sees_attempts = self.game.observes is Observes.ACTIONS
+        self._guard = Guard(self.game, solution.defender_playbook, rng, state)
+        self._watch = Watch(self.game, solution.attacker_playbook, state)
+        self.start, self.prior = self.state, self._watch.belief
+        self.is_graph = self.start == "start" and "nothing" in self.stage.defender
+        self.labels = _labels(solution.extra)
+        self.steps = []
+        self._met: dict[tuple[str, str], Choice] = {}
+        self.drawn = self._draw()
+
+    @property
+    def state(self) -> str:
+        """Where play stands."""
+        return self.game.describe(self._guard.state)
+
+    @property
+    def stage(self) -> Stage:
+        """The choice to be made now."""
+        return self.game.stage(self._guard.state)
+
+    @property
+    def finished(self) -> bool:
+        """Whether play has ended."""
+        return self._guard.finished
+
+    def advice(self) -> Advice:
+        """Say what to do now, and what is promised."""
+        guard = self._guard
+        chances = {} if self.finished else dict(zip(guard.actions, guard.mix.tolist(), strict=True))
+        return advise(self, guard.stage_number, chances, guard.promise, self._watch.belief)
+
+    def reasons(self) -> Reasons:
+        """Say why: what each intent could get, and what drawing hides from it."""
+        return reasons_for(self, self._guard)
+
+    def defences(self) -> Choice:
+        """Return what may have been done by the defender."""
+        return self._actions("blocked" if self.is_graph else "defender", self.stage.defender)
+
+    def attacks(self) -> Choice:
+        """Return what may have been attempted."""
+        return self._actions("attempted" if self.is_graph else "attacker", self.stage.attacker)
+
+    def successors(self, attacker: str | None, defender: str) -> Choice:
+        """Return the states that may follow."""
+        names = dict.fromkeys(self.game.describe(o.state) for o in self._outcomes(attacker, defender))
+        return set_choice("newly enabled", names, but=self.state) if self.is_graph else plain_choice("state", names)
+
+    def signals(self, attacker: str | None, defender: str, state: str) -> Choice:
+        """Return the signals that may come with a state, "" for none; only "" where the defender does not use them."""
+        outcomes = self._outcomes(attacker, defender)
+        found = {o.signal or "" for o in outcomes if self.game.describe(o.state) == state and not self.sees_attempts}
+        names = sorted(found) or [""]
+        return set_choice("alerts", names) if self.is_graph else plain_choice("signal", names)
+
+    def _actions(self, what: str, names: tuple[str, ...]) -> Choice:
+        key = (what, self.state)
+        if key not in self._met:
+            self._met[key] = set_choice(what, names) if self.is_graph else plain_choice(what, names)
+        return self._met[key]
+
+    def _outcomes(self, attacker: str | None, defender: str) -> list[Outcome]:
+        stage = self.stage
+        d = stage.defender.index(self.defences().find(defender))
+        if attacker is None:
+            seen = self.game.observations(self._guard.state)
+            possible = np.flatnonzero(seen.table[d] >= 0)
+        else:
+            possible = stage.outcome_law(stage.attacker.index(self.attacks().find(attacker)), d)[0]
+        return [stage.outcomes[o] for o in possible.tolist()]
+
+    def _advance(self, attacker: str | None, defender: str, after: str, signal: str | None) -> None:
+        told = after if self.sees_attempts else Outcome(after, signal)
+        evidence, expected = self._watch.evidence(attacker, defender, told)
+        self.steps.append(Step(self.state, self.drawn, defender, attacker, after, signal, evidence, expected))
+        for follower in (self._guard, self._watch):
+            follower.observe(attacker, defender, told)
+        self.drawn = self._draw()
+
+    def _draw(self) -> str:
+        return "" if self.finished else self._guard.act()
+
+    def _begin(self) -> None:
+        self._guard.reset(self.seed, self.start)
+        self._watch.reset(self.start)
+        self.steps, self.drawn = [], self._draw()
+
+    @staticmethod
+    def _playbooks(solution: CertifiedSolution) -> Sequence[DefenderPlaybook]:
+        return (solution.defender_playbook,)
+
+
+def _labels(extra: Mapping[str, Any]) -> dict[str, str]:
+    """Return what conditions mean, where the policy carries its attack graph along."""
+    graph = extra.get(EXTRA_KEY)
+    conditions = graph.get("conditions") if isinstance(graph, Mapping) else None
+    told = [c for c in conditions if isinstance(c, Mapping)] if isinstance(conditions, list) else []
+    return {str(c.get("id")): str(c["label"]) for c in told if c.get("label")}

@@ -1,0 +1,124 @@
+"""From a game to the search and back: what is done before it, exactly, and the playbooks it ends with.
+
+Before: a horizon becomes part of the state, equivalent states are merged (`quotient`), intents with equal rewards are
+merged, rewards that nobody meets are left aside (`tempered`) and those that remain are put in units of the largest.
+After: both controllers become playbooks of the game as it was given, and are verified; what that finds are the bounds.
+
+How long and how much memory the way back takes is told from building the search's arrays, which goes through the same
+numbers, or from having gone it once, in proportion to the nodes in use; the search leaves that much of either.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ncirl.errors import LimitError, NcirlError
+from ncirl.limits import Limits
+from ncirl.lp.session import Meter
+from ncirl.model.game import Game
+from ncirl.model.intents import merge_intents
+from ncirl.model.quotient import quotient
+from ncirl.model.tempered import tempered
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
+from ncirl.playbook.unmerged import unmerged
+from ncirl.playbook.verify import Certificate, verify
+from ncirl.solvers.certified.export import attacker_playbook, defender_playbook
+from ncirl.solvers.certified.search import Search
+from ncirl.solvers.initial import initial_bounds
+
+__all__ = ["SMALLER", "Playbooks", "SetUp"]
+
+SMALLER = "solve a smaller game"
+LIKEWISE = 3.0  # times building the arrays of the search: about what writing and verifying playbooks takes
+MUCH = 0.05  # of the time limit, taken by that
+MARGIN = 1.5  # times what it took: what is left for it
+HALF = 0.5  # of the memory
+
+
+class SetUp:
+    """A game made ready for the search, and the way back to playbooks of the game as it was given."""
+
+    def __init__(self, game: Game, limits: Limits) -> None:
+        self.game, self.timed, self.meter = game, game.timed(), Meter()
+        self.merged = quotient(self.timed, limits)
+        self.intents = merge_intents(self.timed if self.merged.is_trivial else self.merged.game, limits)
+        small = tempered(self.intents.game, limits)
+        self.scale = small.unit
+        initial = initial_bounds(small.game, small.options, limits)
+        began, used = limits.spent, limits.used
+        self.search = Search(small.game, initial, self.meter, limits=limits)
+        self._nodes = self._in_use()
+        # writing and verifying goes through the same arrays, of the game as it was given
+        self._seconds, self._bytes = LIKEWISE * (limits.spent - began), max(0, limits.used - used)
+
+    def is_large(self, limits: Limits) -> bool:
+        """Tell whether writing and verifying playbooks takes a good part of the time or of the memory."""
+        seconds, memory = limits.seconds or np.inf, limits.memory or np.inf
+        return self._seconds > MUCH * seconds or limits.used + self._bytes > HALF * memory
+
+    def is_late(self, limits: Limits, first: "Playbooks | None") -> bool:
+        """Tell whether the time that is left is what writing and verifying the playbooks takes."""
+        if limits.seconds is None:
+            return False
+        taken = self._seconds if first is None else first.seconds
+        return limits.left <= MARGIN * taken * max(1.0, self._in_use() / max(self._nodes, 1))
+
+    def is_full(self, limits: Limits) -> bool:
+        """Tell whether the memory that is left is what writing and verifying the playbooks takes."""
+        return limits.memory is not None and limits.room < min(self._bytes, HALF * limits.memory)
+
+    def _in_use(self) -> int:
+        return self.search.upper.size + self.search.lower.size
+
+    def certified_now(self, first: "Playbooks | None", limits: Limits) -> "Playbooks":
+        """Write and verify the playbooks as they are now; if that is cut, return those from before the search."""
+        if first is not None and first.solves == self.meter.solves:
+            return first
+        self.search.forget_programs()
+        if first is None:  # little, so it is not cut for being late: there is nothing else to return
+            limits = limits.at_least(np.inf)
+        try:
+            return self.certified(limits)
+        except (LimitError, MemoryError) as error:
+            if first is not None:
+                return first
+            if isinstance(error, MemoryError):
+                error = LimitError("memory", "writing and verifying the playbooks")
+            raise error.with_remedies(SMALLER) from None
+
+    def certified(self, limits: Limits) -> "Playbooks":
+        """Write the controllers as playbooks of the game and verify them: what they prove are the bounds."""
+        began = limits.spent
+        attacker = attacker_playbook(self.search, self.intents, self.scale, limits)
+        defender = defender_playbook(self.search, self.intents, self.scale, limits)
+        if not self.merged.is_trivial:
+            attacker = unmerged(attacker, self.timed, self.merged, limits)
+            defender = unmerged(defender, self.timed, self.merged, limits)
+        proved = verify(_Unclaimed(self.game, attacker, defender), limits)
+        if proved.faults:
+            raise NcirlError(
+                f"the playbooks of game '{self.game.name}' do not verify: {proved.faults[0]}; please report this"
+            )
+        return Playbooks(attacker, defender, proved, limits.spent - began, self.meter.solves)
+
+
+@dataclass(frozen=True, eq=False)
+class Playbooks:
+    """Playbooks and what they were found to prove."""
+
+    attacker: AttackerPlaybook
+    defender: DefenderPlaybook
+    proved: Certificate
+    seconds: float  # that writing and verifying them took
+    solves: int  # linear programs before them
+
+
+@dataclass(frozen=True, eq=False)
+class _Unclaimed:
+    """Playbooks that claim nothing yet: what `verify` finds becomes the claim."""
+
+    game: Game
+    attacker_playbook: AttackerPlaybook
+    defender_playbook: DefenderPlaybook
+    lower: float = -np.inf
+    upper: float = np.inf

@@ -1,0 +1,192 @@
+"""Solving again on the way never raises a promise, and what is promised from here on holds, by exact best responses."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from guarded_instances import Instance, random_instance
+
+import ncirl
+from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.parts import terms
+from ncirl.attack_graphs.guarded.promises import Promises
+from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.attack_graphs.guarded.resolve import graph_at, resolved
+from ncirl.attack_graphs.guarded.seen import Words
+from ncirl.errors import InputError
+from ncirl.games.office import office_graph
+from ncirl.model.game import Game
+
+OFF = 1e-6
+FEW = 12
+
+
+def lifted(instance: Instance, net: Net) -> list[PartDefender]:
+    parts = [proof.part for proof in instance.proof.parts]
+    return [
+        PartDefender(Relaxed(net, part, its), proof.defender_playbook)
+        for part, its, proof in zip(parts, terms(net, parts), instance.proof.parts, strict=True)
+    ]
+
+
+class Following:
+    """Plays the lifted defence; memory is (stages, places, slack)."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.graph, self.net, self.words = instance.graph, Net(instance.graph), Words(instance.graph)
+        self.first = GuardedDefender(lifted(instance, self.net), self.words)
+        self.promises = Promises(self.net, self.first.parts)
+
+    def begin(self, state: State) -> Sequence[tuple[Any, float]]:
+        none = (0.0,) * len(self.net.intents)
+        return [((0, places, none), chance) for places, chance in self.first.begin(state)]
+
+    def mix(self, state: State, memory: Any) -> FloatArray:
+        return self.first.mix(state, memory[1])
+
+    def after(self, state: State, memory: Any, d: int, i: int) -> Sequence[tuple[Any, float]]:
+        stages, places, slack = memory
+        seen = self.words.seen(state, None, d, i)
+        found = []
+        for moved, chance in self.first.after(state, places, d, i):
+            now = self.promises.slack(np.array(slack), places, moved, seen)
+            found.append(((stages + 1, moved, tuple(np.round(now, 9).tolist())), chance))
+        return found
+
+
+class Switching(Following):
+    """Plays the lifted defence for some stages, then solves again, and changes where that is allowed."""
+
+    def __init__(self, instance: Instance, stages: int) -> None:
+        super().__init__(instance)
+        self.stages, self.changes = stages, 0
+        self._found: dict[Any, GuardedDefender | None] = {}
+
+    def begin(self, state: State) -> Sequence[tuple[Any, float]]:
+        return self._switched(state, super().begin(state))
+
+    def mix(self, state: State, memory: Any) -> FloatArray:
+        if memory[0] == "new":
+            return self._found[memory[1]].mix(self._later(state), memory[2])  # type: ignore[union-attr]
+        return super().mix(state, memory)
+
+    def after(self, state: State, memory: Any, d: int, i: int) -> Sequence[tuple[Any, float]]:
+        if memory[0] == "new":
+            law = self._found[memory[1]].after(self._later(state), memory[2], d, i)  # type: ignore[union-attr]
+            return [(("new", memory[1], to), chance) for to, chance in law]
+        if memory[0] >= self.stages:  # the slack no longer matters
+            return [((memory[0], places, memory[2]), p) for places, p in self.first.after(state, memory[1], d, i)]
+        successor = self.words.timed.observations(state).successors[i]
+        return self._switched(successor, super().after(state, memory, d, i))
+
+    def _later(self, state: State) -> State:
+        return (state[0] - self.stages, state[1]) if isinstance(state, tuple) else state
+
+    def _switched(self, state: State, law: Sequence[tuple[Any, float]]) -> Sequence[tuple[Any, float]]:
+        found: list[tuple[Any, float]] = []
+        for memory, chance in law:
+            new = self._new(state, memory) if memory[0] == self.stages else None
+            if new is None:
+                found.append((memory, chance))
+                continue
+            key = (state, *memory)
+            found += [(("new", key, to), chance * p) for to, p in new.begin(self._later(state))]
+        return found
+
+    def _new(self, state: State, memory: Any) -> GuardedDefender | None:
+        key = (state, *memory)
+        if key not in self._found:
+            self._found[key] = None
+            kept = self.promises.kept(memory[1], np.array(memory[2]), self.words.mask(state))
+            if kept is not None and not self.words.timed.is_terminal(state):
+                graph = graph_at(self.graph, self.net, self.words.mask(state), self.stages)
+                better = resolved(graph, kept, 0.5, relative_gap=0.2).solution
+                if better is not None:
+                    self._found[key] = better.defender_strategy()
+                    self.changes += 1
+        return self._found[key]
+
+
+def switching_keeps_the_promise(seed: int, stages: int) -> int:
+    instance = random_instance(seed)
+    if instance is None:
+        return 0
+    defence = Switching(instance, stages)
+    found = ncirl.best_response_to_defender(defence.words.game, defence, tolerance=1e-7)
+    assert (found.per_intent <= instance.proof.per_intent + found.error + OFF).all(), (seed, stages)
+    return defence.changes
+
+
+def test_solving_again_never_raises_a_promise() -> None:
+    assert sum(switching_keeps_the_promise(seed, seed % 3) for seed in range(FEW // 2)) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(100, 340, 24))
+def test_solving_again_never_raises_a_promise_on_many_graphs(first: int) -> None:
+    for seed in range(first, first + 24):
+        for stages in range(3):
+            switching_keeps_the_promise(seed, stages)
+
+
+def promises_ahead_hold(seed: int, stages: int = 2) -> int:
+    """Start the game anew wherever the defence may stand after some stages; no intent gets more than is promised."""
+    instance = random_instance(seed)
+    if instance is None or instance.graph.horizon is not None:
+        return 0
+    defence = Following(instance)
+    timed, rest, met = defence.words.timed, [], set()
+    start = timed.starts[0].state
+    rest = [(start, memory) for memory, _ in defence.begin(start)]
+    while rest:
+        state, memory = rest.pop()
+        if (state, memory) in met or timed.is_terminal(state):
+            continue
+        met.add((state, memory))
+        if memory[0] < stages:
+            mix = defence.mix(state, memory)
+            seen = timed.observations(state)
+            for i, successor in enumerate(seen.successors):
+                for d in np.flatnonzero((seen.weight[[i]].toarray()[0] > 0) & (mix > 0)).tolist():
+                    rest += [(successor, to) for to, p in defence.after(state, memory, d, i) if p > 0]
+    for state, memory in sorted(met, key=str)[:6]:
+        promise = defence.promises.ahead(memory[1], np.array(memory[2]), state, begun=memory[0] > 0)
+        game: Game = graph_at(instance.graph, defence.net, int(state), 0).game()
+        begun = GuardedDefender(defence.first.parts, defence.words)
+        begun.begin = lambda _, places=memory[1]: [(places, 1.0)]  # type: ignore[method-assign, misc]
+        found = ncirl.best_response_to_defender(game, begun, tolerance=1e-7)
+        assert promise is None or (found.per_intent <= promise + found.error + OFF).all(), (seed, state, memory)
+    return len(met)
+
+
+def test_what_is_promised_from_here_on_holds() -> None:
+    assert sum(promises_ahead_hold(seed) for seed in range(FEW)) > FEW
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(100, 580, 24))
+def test_what_is_promised_from_here_on_holds_on_many_graphs(first: int) -> None:
+    for seed in range(first, first + 24):
+        promises_ahead_hold(seed)
+
+
+def test_what_promises_more_is_not_taken() -> None:
+    graph = office_graph()
+    generous = resolved(graph, np.full(len(graph.intents), 10.0), 2.0, relative_gap=0.5)
+    assert generous.solution is not None
+    assert (generous.found <= generous.kept).all()
+    assert resolved(graph, np.zeros(len(graph.intents)), 0.5, relative_gap=0.5).solution is None
+    with pytest.raises(InputError, match="seconds"):
+        resolved(graph, generous.kept, 0.0)
+
+
+def test_after_the_last_stage_there_is_nothing_to_solve() -> None:
+    graph = replace(office_graph(), horizon=2)
+    net = Net(graph)
+    assert graph_at(graph, net, net.start, 1).horizon == 1
+    with pytest.raises(InputError, match="ended"):
+        graph_at(graph, net, net.start, 2)
