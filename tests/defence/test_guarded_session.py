@@ -220,7 +220,6 @@ def test_there_is_one_start(start: object) -> None:
 def test_real_plays_of_every_kind_can_be_told() -> None:
     sys.path.insert(0, str(Path(__file__).parents[1] / "guarded"))
     from guarded_instances import random_instance
-
     from ncirl.solution import Stats, Status
 
     for seed in range(40, 60):

@@ -5,9 +5,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-from guarded_instances import proved
 
 import ncirl
+from guarded_instances import proved
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.guarded import Guarded

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from guarded_instances import Instance, random_instance
 
 import ncirl
+from guarded_instances import Instance, random_instance
 from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
 from ncirl.attack_graphs.guarded.net import Net

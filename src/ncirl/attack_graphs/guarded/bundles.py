@@ -144,9 +144,9 @@ class Bundled:
 
     def _exploit(self, k: int) -> Exploit:
         members = self.members[k]
-        premises = dict.fromkeys(self.class_of.get(p, p) for e in members for p in e.premises)
-        initial = {c.id for c in self.net.graph.conditions if c.initial}
-        needed = tuple(p for p in premises if p not in initial)
+        premises = dict.fromkeys(p for e in members for p in e.premises)
+        missing = [p for p in premises if not self.net.start >> self.net.number[p] & 1]
+        needed = tuple(dict.fromkeys(self.class_of.get(p, p) for p in missing))
         if len(members) == 1:
             return replace(members[0], premises=needed)
         return Exploit(

@@ -9,7 +9,7 @@ about the whole graph. Sizes are known before a game is built, and how long its 
 before it, so the time limit holds up to the length of one step.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from math import inf, sqrt
@@ -117,19 +117,21 @@ class _Search:
         """Climb both ladders by turns, then refine."""
         rough = min(ROUGH, self.settings.relative_gap / 4) if self.settings.relative_gap else ROUGH
         for rung, (states, width) in enumerate(RUNGS):
-            size = Size(states, PAIRS * states + MORE_PAIRS if states else 0)
             share = inf if self.deadline.left == inf else self.deadline.left / max(2 * (len(RUNGS) - rung), 2)
-            choosing = self.deadline.within(share / 2)
-            self._solve(self.above.climb(size, width, rough, choosing, self.deadline), share)
-            if self.is_done():
-                return Status.GAP_REACHED
-            below = Size(max(states, 12), max(size.pairs, MORE_PAIRS))
-            self._solve(self.below.climb(below, rough, self.deadline.within(share / 2)), share)
-            if self.is_done():
-                return Status.GAP_REACHED
-            if self.deadline.passed:
-                return Status.TIME_LIMIT
+            for jobs in self._turns(states, width, rough, share / 2):
+                self._solve(jobs, share)
+                if self.is_done():
+                    return Status.GAP_REACHED
+                if self.deadline.passed:
+                    return Status.TIME_LIMIT
         return self._refined()
+
+    def _turns(self, states: int, width: int, gap: float, choosing: float) -> Iterator[list[Job]]:
+        """Yield what to solve from above on a rung and then, chosen only when asked for, from below."""
+        size = Size(states, PAIRS * states + MORE_PAIRS if states else 0)
+        yield self.above.climb(size, width, gap, self.deadline.within(choosing), self.deadline)
+        below = Size(max(states, 12), max(size.pairs, MORE_PAIRS))
+        yield self.below.climb(below, gap, self.deadline.within(choosing))
 
     def bound_at_all(self) -> None:
         """Find a bound from above if there is none yet: with nothing guarded, in a moment."""
