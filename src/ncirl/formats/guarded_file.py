@@ -205,7 +205,10 @@ def _games(
     file: ArrayFile, net: Net, model: "GuardedHeaderModel", deadline: Deadline
 ) -> Iterator[tuple[str, Countable, Game]]:
     parts, groups = [given.part() for given in model.parts], [given.group() for given in model.groups]
-    faults = [*part_faults(net, parts), *group_faults(net, groups)]
+    tolls = [toll for given in model.parts for toll in given.tolls]
+    strange = [toll for toll in tolls if toll.intent not in net.intents or toll.condition not in net.number]
+    faults = [f"toll: unknown intent '{toll.intent}' or condition '{toll.condition}'" for toll in strange]
+    faults += [*part_faults(net, parts), *group_faults(net, groups)]
     if faults:
         raise InputError(faults, file.where)
     for k, (given, part, full) in enumerate(zip(model.parts, parts, terms(net, parts, deadline), strict=True)):

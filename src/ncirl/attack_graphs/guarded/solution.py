@@ -62,6 +62,14 @@ class GuardedSolution:
         What that is, in words.
     versions : mapping
         Of what made it, by name.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.games.office import office_graph
+    >>> solution = ncirl.solve(office_graph(), ncirl.Guarded(relative_gap=0.9))
+    >>> solution.lower <= solution.upper, solution.relative_gap <= 0.9, solution.against
+    (True, True, 'the larger bound')
     """
 
     proof: GuardedProof
