@@ -19,6 +19,7 @@ from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.errors import LimitError
 from ncirl.model.game import Game
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.solution import CertifiedSolution
@@ -89,14 +90,16 @@ def small_game(net: Net, job: Job) -> Game:
 def solve_all(
     net: Net, jobs: Sequence[Job], executor: Executor | None, beat: Callable[[], None] = lambda: None
 ) -> Iterator[Solved]:
-    """Solve jobs, here or elsewhere; what comes back is in their order.
+    """Solve jobs, here or elsewhere; what comes back is in their order, without those that came to nothing in time.
 
     Here `beat` is called between the steps of the search; a `KeyboardInterrupt` from it ends the job with what it has.
     """
     if executor is None:
-        yield from (_solved(net, job, beat) for job in jobs)
+        yield from (found for job in jobs if (found := _solved(net, job, beat)) is not None)
         return
     for job, found in zip(jobs, executor.map(_elsewhere, [(net.graph, job) for job in jobs]), strict=True):
+        if found is None:
+            continue
         timed = small_game(net, job).timed()
         yield replace(
             found,
@@ -106,8 +109,10 @@ def solve_all(
         )
 
 
-def _elsewhere(task: tuple[AttackGraph, Job]) -> Solved:
+def _elsewhere(task: tuple[AttackGraph, Job]) -> Solved | None:
     found = _solved(Net(task[0]), task[1])
+    if found is None:
+        return None
     gone: Game = None  # type: ignore[assignment]
     return replace(
         found,
@@ -116,7 +121,8 @@ def _elsewhere(task: tuple[AttackGraph, Job]) -> Solved:
     )
 
 
-def _solved(net: Net, job: Job, beat: Callable[[], None] = lambda: None) -> Solved:
+def _solved(net: Net, job: Job, beat: Callable[[], None] = lambda: None) -> Solved | None:
+    """Solve a job; None where its time, or memory, was not enough for any bounds."""
     began = time.perf_counter()
     ready = inf
 
@@ -126,9 +132,11 @@ def _solved(net: Net, job: Job, beat: Callable[[], None] = lambda: None) -> Solv
         beat()
 
     game = small_game(net, job)
-    found: CertifiedSolution = Certified(gap=job.gap, relative_gap=job.relative_gap, time_limit=job.seconds).run(
-        game, progress=note
-    )
+    settings = Certified(gap=job.gap, relative_gap=job.relative_gap, time_limit=job.seconds)
+    try:
+        found: CertifiedSolution = settings.run(game, progress=note)
+    except LimitError:
+        return None
     took = time.perf_counter() - began
     searched = min(max(job.seconds - (ready - began), 0.0), took) if np.isfinite(ready) else 0.0
     return Solved(
