@@ -19,6 +19,7 @@ from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.limits import UNLIMITED
 from ncirl.model.game import Game
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.solution import CertifiedSolution
@@ -121,7 +122,7 @@ def _solved(net: Net, job: Job) -> Solved:
 
     game = small_game(net, job)
     found: CertifiedSolution = Certified(gap=job.gap, relative_gap=job.relative_gap, time_limit=job.seconds).run(
-        game, progress=note
+        game, progress=note, before=UNLIMITED
     )
     took = time.perf_counter() - began
     searched = min(max(job.seconds - (ready - began), 0.0), took) if np.isfinite(ready) else 0.0

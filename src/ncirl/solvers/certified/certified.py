@@ -92,20 +92,27 @@ class Certified:
     memory: int | None = None
 
     def run(
-        self, game: Game | HasGame, *, progress: ProgressCallback | None = None, limits: Limits | None = None
+        self,
+        game: Game | HasGame,
+        *,
+        progress: ProgressCallback | None = None,
+        limits: Limits | None = None,
+        before: Limits | None = None,
     ) -> CertifiedSolution:
         """Solve a game, or that of an attack graph; use `ncirl.solve` instead of calling this.
 
-        `limits` are those of a larger task that this is part of, instead of its own.
+        `limits` are those of a larger task that this is part of, instead of its own; `before` are others for what comes
+        before the search, for who knows that the game is small and wants bounds in any case.
         """
         game = game if isinstance(game, Game) else game.game()
         self._check(game)
         if limits is None:
             limits = Limits(self.time_limit, default_memory() if self.memory is None else self.memory)
-        first_limits = limits if limits.left > LEAST else limits.at_least(LEAST)
+        if before is None:
+            before = limits if limits.left > LEAST else limits.at_least(LEAST)
         try:
-            made = SetUp(game, first_limits)
-            first = made.certified(first_limits) if made.is_large(limits) else None
+            made = SetUp(game, before)
+            first = made.certified(before) if made.is_large(limits) else None
         except MemoryError:
             raise LimitError("memory", "setting up the search", remedies=[SMALLER]) from None
         except LimitError as error:
