@@ -82,7 +82,7 @@ def test_what_is_told_moves_it_and_undo_takes_it_back() -> None:
     ("told", "message"),
     [
         ({"attacker": ["inject SQL"]}, r"attempted: 'inject SQL' is not usable: .* is not enabled"),
-        ({"attacker": ["phish a pasword"]}, r"there is no 'phish a pasword' here; did you mean 'phish a password'\?"),
+        ({"attacker": ["phish the password"]}, r"no 'phish the password' here; did you mean 'phish a password'\?"),
         ({"attacker": "nothing", "defender": ["inject SQL"]}, r"blocked: 'inject SQL' is not usable"),
         ({"attacker": "nothing", "new": ["mail"]}, r"'mail' cannot have been enabled: nothing attempted"),
         ({"attacker": ["phish a password"], "defender": ["phish a password"], "new": ["mail"]}, "cannot have been"),

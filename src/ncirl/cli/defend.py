@@ -15,7 +15,7 @@ from ncirl.cli import defend_screen as screen
 from ncirl.cli.output import PlainConsole, check_seed, finite, printable
 from ncirl.defence import GuardedSession, Question, Questions, Service, Session, session_class
 from ncirl.errors import InputError
-from ncirl.formats.policy_file import open_policy
+from ncirl.formats.guarded_file import open_solution
 
 __all__ = ["defend"]
 
@@ -45,7 +45,7 @@ def defend(
     check_seed(seed)
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="backslashreplace")  # what is not text is a wrong entry like any other
-    loaded = open_policy(policy)
+    loaded = open_solution(policy)
     kind = session_class(loaded)
     session = kind.load(resume, loaded) if resume else kind(loaded, rng=seed, state=start)
     if json:

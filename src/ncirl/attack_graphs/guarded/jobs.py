@@ -20,9 +20,9 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.errors import LimitError
+from ncirl.limits import Limits, default_memory
 from ncirl.model.game import Game
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
-from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress, Status
 from ncirl.solvers.certified.certified import Certified
 
@@ -90,12 +90,12 @@ def small_game(net: Net, job: Job) -> Game:
 def solve_all(
     net: Net, jobs: Sequence[Job], executor: Executor | None, beat: Callable[[], None] = lambda: None
 ) -> Iterator[Solved]:
-    """Solve jobs, here or elsewhere; what comes back is in their order, without those that came to nothing in time.
+    """Solve jobs, here or elsewhere; what comes back is in their order, without those that memory is too small for.
 
     Here `beat` is called between the steps of the search; a `KeyboardInterrupt` from it ends the job with what it has.
     """
     if executor is None:
-        yield from (found for job in jobs if (found := _solved(net, job, beat)) is not None)
+        yield from (solved for job in jobs if (solved := _solved(net, job, beat)) is not None)
         return
     for job, found in zip(jobs, executor.map(_elsewhere, [(net.graph, job) for job in jobs]), strict=True):
         if found is None:
@@ -122,7 +122,6 @@ def _elsewhere(task: tuple[AttackGraph, Job]) -> Solved | None:
 
 
 def _solved(net: Net, job: Job, beat: Callable[[], None] = lambda: None) -> Solved | None:
-    """Solve a job; None where its time, or memory, was not enough for any bounds."""
     began = time.perf_counter()
     ready = inf
 
@@ -131,14 +130,13 @@ def _solved(net: Net, job: Job, beat: Callable[[], None] = lambda: None) -> Solv
         ready = min(ready, time.perf_counter())
         beat()
 
-    game = small_game(net, job)
-    settings = Certified(gap=job.gap, relative_gap=job.relative_gap, time_limit=job.seconds)
+    solver = Certified(gap=job.gap, relative_gap=job.relative_gap, time_limit=job.seconds)
     try:
-        found: CertifiedSolution = settings.run(game, progress=note)
+        found = solver.run(small_game(net, job), progress=note, limits=Limits(None, default_memory()))
     except LimitError:
         return None
     took = time.perf_counter() - began
-    searched = min(max(job.seconds - (ready - began), 0.0), took) if np.isfinite(ready) else 0.0
+    searched = min(job.seconds, took - (ready - began)) if np.isfinite(ready) else 0.0
     return Solved(
         job,
         found.lower,

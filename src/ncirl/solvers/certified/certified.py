@@ -96,10 +96,11 @@ class Certified:
     ) -> CertifiedSolution:
         """Solve a game, or that of an attack graph; use `ncirl.solve` instead of calling this.
 
-        `limits` are those of a larger task that this is part of, instead of its own.
+        `limits` are those of a larger task that this is part of: then `time_limit` is that of the search alone.
         """
         game = game if isinstance(game, Game) else game.game()
         self._check(game)
+        search_seconds = None if limits is None else self.time_limit
         if limits is None:
             limits = Limits(self.time_limit, default_memory() if self.memory is None else self.memory)
         first_limits = limits if limits.left > LEAST else limits.at_least(LEAST)
@@ -110,7 +111,7 @@ class Certified:
             raise LimitError("memory", "setting up the search", remedies=[SMALLER]) from None
         except LimitError as error:
             raise error.with_remedies(SMALLER) from None
-        status = self._grow(made, limits, first, progress)
+        status = self._grow(made, limits, first, progress, search_seconds)
         found = made.certified_now(first, limits)
         return CertifiedSolution(
             game=game,
@@ -137,12 +138,24 @@ class Certified:
         if self.width < 1:
             raise InputError(f"width: must be at least 1, got {self.width}")
 
-    def _grow(self, made: SetUp, limits: Limits, first: Playbooks | None, progress: ProgressCallback | None) -> Status:
+    def _grow(
+        self,
+        made: SetUp,
+        limits: Limits,
+        first: Playbooks | None,
+        progress: ProgressCallback | None,
+        seconds: float | None,
+    ) -> Status:
         """Improve both bounds until they are close, a limit comes or nothing moves; Ctrl-C keeps what there is.
 
-        The limits are those of the whole, `first` what writing and verifying took before the search, if it was done.
+        The limits are those of the whole, `seconds` those of the search if it has any of its own, `first` what writing
+        and verifying took before the search, if it was done.
         """
         search, scale, reported = made.search, made.scale, -np.inf
+        own = Limits(seconds)
+
+        def is_late() -> bool:
+            return own.passed or made.is_late(limits, first)
 
         def report() -> None:
             nonlocal reported
@@ -155,7 +168,7 @@ class Certified:
         def late() -> bool:
             if limits.spent - reported > REPORT_EVERY:
                 report()
-            return made.is_late(limits, first) or made.is_full(limits)
+            return is_late() or made.is_full(limits)
 
         search.accuracy.late = late
         stalled, schedule = 0, Schedule(search, activities(search, self.width))
@@ -166,7 +179,7 @@ class Certified:
                 report()
                 if high - low <= target:
                     return Status.GAP_REACHED
-                if made.is_late(limits, first):
+                if is_late():
                     return Status.TIME_LIMIT
                 if made.is_full(limits):
                     return Status.MEMORY_LIMIT
