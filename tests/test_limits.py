@@ -249,7 +249,7 @@ def test_where_the_system_gives_no_memory_the_search_keeps_what_it_has(monkeypat
 def test_playbooks_from_before_the_search_are_kept_where_there_is_no_room_for_later_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(set_up, "MUCH", 0.0)  # every game is large
+    monkeypatch.setattr(set_up.SetUp, "is_large", lambda *_: True)
     first, made = set_up.SetUp.certified, []
 
     def once(self: set_up.SetUp, asked: Limits) -> set_up.Playbooks:

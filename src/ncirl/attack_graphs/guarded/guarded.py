@@ -33,6 +33,7 @@ RUNGS = ((0, 4), (24, 4), (80, 5), (240, 6), (500, 6), (1000, 7), (2400, 7))  # 
 PAIRS = 40  # of actions per state, on average
 MORE_PAIRS = 2_000
 LEAST = 0.3  # seconds that a game gets
+FIRST = 600.0  # seconds that the first bound gets, which takes next to none: nobody has a choice in its game
 ROUGH = 0.01  # relative gap of games on the ladder
 FINE = 0.25  # by how much a game is solved more exactly in the end
 
@@ -136,7 +137,7 @@ class _Search:
         if self.above.bound == inf:
             self.above = Above(self.net, self.flow)  # what was begun may be left in the middle
             for job in self.above.climb(Size(0, 0), 0, ROUGH, Deadline(0.0), Deadline(0.0)):
-                for solved in solve_all(self.net, [replace(job, seconds=LEAST)], None):
+                for solved in solve_all(self.net, [replace(job, seconds=FIRST)], None):
                     self.above.take(solved)
 
     def _solve(self, jobs: Iterable[Job], share: float) -> None:

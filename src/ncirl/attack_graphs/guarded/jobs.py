@@ -122,6 +122,7 @@ def _elsewhere(task: tuple[AttackGraph, Job]) -> Solved | None:
 
 
 def _solved(net: Net, job: Job, beat: Callable[[], None] = lambda: None) -> Solved | None:
+    """Solve a job; None where there is not the memory for any bounds."""
     began = time.perf_counter()
     ready = inf
 

@@ -92,7 +92,11 @@ class Certified:
     memory: int | None = None
 
     def run(
-        self, game: Game | HasGame, *, progress: ProgressCallback | None = None, limits: Limits | None = None
+        self,
+        game: Game | HasGame,
+        *,
+        progress: ProgressCallback | None = None,
+        limits: Limits | None = None,
     ) -> CertifiedSolution:
         """Solve a game, or that of an attack graph; use `ncirl.solve` instead of calling this.
 
@@ -103,10 +107,10 @@ class Certified:
         search_seconds = None if limits is None else self.time_limit
         if limits is None:
             limits = Limits(self.time_limit, default_memory() if self.memory is None else self.memory)
-        first_limits = limits if limits.left > LEAST else limits.at_least(LEAST)
+        before = limits if limits.left > LEAST else limits.at_least(LEAST)
         try:
-            made = SetUp(game, first_limits)
-            first = made.certified(first_limits) if made.is_large(limits) else None
+            made = SetUp(game, before)
+            first = made.certified(before) if made.is_large(limits) else None
         except MemoryError:
             raise LimitError("memory", "setting up the search", remedies=[SMALLER]) from None
         except LimitError as error:

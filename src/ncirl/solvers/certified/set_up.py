@@ -30,9 +30,9 @@ __all__ = ["SMALLER", "Playbooks", "SetUp"]
 
 SMALLER = "solve a smaller game"
 LIKEWISE = 3.0  # times building the arrays of the search: about what writing and verifying playbooks takes
-MUCH = 0.05  # of the time limit, taken by that
-MARGIN = 1.5  # times what it took: what is left for it
-HALF = 0.5  # of the memory
+MUCH, SOON = 0.05, 1.0  # of a limit, and in seconds: if it takes more, it is done before the search, too
+MARGIN, LATE = 1.5, 0.1  # times what it took: what is left for it; of the time limit: what it may be late
+HALF, SPARE = 0.5, 0.1  # of the memory: what is left for it at the most, and at the least
 
 
 class SetUp:
@@ -54,7 +54,9 @@ class SetUp:
     def is_large(self, limits: Limits) -> bool:
         """Tell whether writing and verifying playbooks takes a good part of the time or of the memory."""
         seconds, memory = limits.seconds or np.inf, limits.memory or np.inf
-        return self._seconds > MUCH * seconds or limits.used + self._bytes > HALF * memory
+        if self._seconds > max(SOON, MUCH * seconds):
+            return True
+        return self._bytes > MUCH * memory and limits.used + self._bytes > HALF * memory
 
     def is_late(self, limits: Limits, first: "Playbooks | None") -> bool:
         """Tell whether the time that is left is what writing and verifying the playbooks takes."""
@@ -65,7 +67,9 @@ class SetUp:
 
     def is_full(self, limits: Limits) -> bool:
         """Tell whether the memory that is left is what writing and verifying the playbooks takes."""
-        return limits.memory is not None and limits.room < min(self._bytes, HALF * limits.memory)
+        if limits.memory is None:
+            return False
+        return limits.room < min(max(self._bytes, SPARE * limits.memory), HALF * limits.memory)
 
     def _in_use(self) -> int:
         return self.search.upper.size + self.search.lower.size
@@ -75,8 +79,8 @@ class SetUp:
         if first is not None and first.solves == self.meter.solves:
             return first
         self.search.forget_programs()
-        if first is None:  # little, so it is not cut for being late: there is nothing else to return
-            limits = limits.at_least(np.inf)
+        # without others to return it is not cut for being late; and little of that is better than a search in vain
+        limits = limits.at_least(np.inf if first is None else max(limits.left, 0.0) + LATE * (limits.seconds or 0.0))
         try:
             return self.certified(limits)
         except (LimitError, MemoryError) as error:
