@@ -122,7 +122,7 @@ def load_policy(source: str | Path | bytes, name: str = "") -> CertifiedSolution
     """
     file = read_arrays(source, POLICY_FORMAT, name, also=(GUARDED_FORMAT,))
     if file.value("format", str) == GUARDED_FORMAT:
-        raise file.fault(f"{WHOLE}; `ncirl verify` and `ncirl show` take it, and so does `ncirl.load_solution`")
+        raise file.fault(f"{WHOLE}; `ncirl verify`, `show` and `defend` take it, and so does `ncirl.load_solution`")
     return policy_from_arrays(file)
 
 
