@@ -188,3 +188,9 @@ def played(solution: GuardedSolution, intent: int, seed: int, stages: int = 60) 
 def test_plays_on_the_whole_graph_stay_within_the_promise(large: GuardedSolution) -> None:
     gains = np.array([[played(large, theta, seed) for seed in range(12)] for theta in range(3)])
     assert (gains.mean(axis=1) <= large.per_intent + 4 * gains.std(axis=1) / np.sqrt(12) + 1e-6).all()
+
+
+def test_without_the_memory_for_any_bound_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ncirl.attack_graphs.guarded.jobs.default_memory", lambda: 1)
+    with pytest.raises(ncirl.SizeError, match="the memory"):
+        Guarded(time_limit=None).run(office_graph())

@@ -24,7 +24,7 @@ from ncirl.attack_graphs.guarded.limits import Deadline, Size
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.solution import GuardedSolution, assembled, measured, unhindered
-from ncirl.errors import InputError
+from ncirl.errors import InputError, LimitError
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 
 __all__ = ["Guarded"]
@@ -198,6 +198,8 @@ class _Search:
 
     def solution(self, status: Status) -> GuardedSolution:
         """Put the proof together."""
+        if self.above.bound == inf:
+            raise LimitError("memory", "bounding the graph with nothing guarded")
         stats = Stats(self.deadline.spent, self.solves, self.lp_seconds, self.states)
         scale, against = self.scale
         return assembled(self.net, self.above.best(), self.below.best(), status, stats, self.settings, scale, against)
