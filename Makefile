@@ -25,8 +25,8 @@ browser:
 	echo "Notice: no chromium found, so the page is not tested; on Debian: apt-get install chromium"
 
 lint: $(READY)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff check --no-cache .
+	$(BIN)/ruff format --no-cache --check .
 	$(BIN)/mypy
 	$(BIN)/codespell src tests benchmarks docs *.md
 

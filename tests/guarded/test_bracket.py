@@ -1,9 +1,9 @@
 """The value is inside, promises hold and bounds are secured, on random small graphs whose whole game can be listed."""
 
 import pytest
-from guarded_instances import Instance, random_instance
 
 import ncirl
+from guarded_instances import Instance, random_instance
 from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker
 from ncirl.attack_graphs.guarded.bundles import Bundled
 from ncirl.attack_graphs.guarded.check import verify_guarded

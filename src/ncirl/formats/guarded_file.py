@@ -15,11 +15,11 @@ import numpy as np
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.bundles import Bundled, group_faults
 from ncirl.attack_graphs.guarded.check import with_tolls
-from ncirl.attack_graphs.guarded.limits import Countable, Deadline, Size, explored
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import part_faults, terms
 from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.attack_graphs.guarded.sizes import Countable, Size, explored
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.errors import InputError, SizeError
 from ncirl.formats.array_file import ArrayFile, pack_arrays, read_arrays, write_arrays
@@ -27,6 +27,7 @@ from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph
 from ncirl.formats.files import name_of
 from ncirl.formats.guarded_books import Books, Shelf, books_to_arrays
 from ncirl.formats.policy_file import GUARDED_FORMAT, POLICY_FORMAT, held, policy_from_arrays, status_in, versions_used
+from ncirl.limits import Limits
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import verify
@@ -158,7 +159,7 @@ def guarded_from_arrays(file: ArrayFile, seconds: float = LONGEST) -> GuardedSol
     graph = attack_graph_from_data(model.graph, f"{file.where}: graph")
     _check_counts(file, graph, model)
     try:
-        books = list(_books(file, graph, model, Deadline(seconds)))
+        books = list(_books(file, graph, model, Limits(seconds)))
     except SizeError as error:
         raise file.fault(str(error)) from None
     parts = tuple(
@@ -187,7 +188,7 @@ def _check_counts(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderMode
         raise file.fault(f"header: the width of a part must lie between 0 and {MOST_WIDTH}")
 
 
-def _books(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderModel", deadline: Deadline) -> Iterator[Books]:
+def _books(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderModel", deadline: Limits) -> Iterator[Books]:
     """Build the small games, parts first, and read the playbooks of each."""
     net, left = Net(graph), Size(MOST_STATES, MOST_PAIRS)
     n = len(model.parts) + len(model.groups)
@@ -202,7 +203,7 @@ def _books(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderModel", dea
 
 
 def _games(
-    file: ArrayFile, net: Net, model: "GuardedHeaderModel", deadline: Deadline
+    file: ArrayFile, net: Net, model: "GuardedHeaderModel", deadline: Limits
 ) -> Iterator[tuple[str, Countable, Game]]:
     parts, groups = [given.part() for given in model.parts], [given.group() for given in model.groups]
     tolls = [toll for given in model.parts for toll in given.tolls]

@@ -13,9 +13,10 @@ from ncirl.attack_graphs.guarded.check import sum_up
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.grow import grown, works
 from ncirl.attack_graphs.guarded.jobs import Job, Solved
-from ncirl.attack_graphs.guarded.limits import Deadline, Size
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
+from ncirl.attack_graphs.guarded.sizes import Size
+from ncirl.limits import Limits
 
 __all__ = ["Above"]
 
@@ -49,7 +50,7 @@ class Above:
         found = min(self.trials, key=_total, default={})
         return [solved for solved in found.values() if solved is not None] if _total(found) < inf else []
 
-    def climb(self, size: Size, width: int, gap: float, deadline: Deadline, limit: Deadline) -> list[Job]:
+    def climb(self, size: Size, width: int, gap: float, deadline: Limits, limit: Limits) -> list[Job]:
         """Return what to solve on the next rung; seconds are left to whoever runs them.
 
         Guards are chosen until `deadline`; tolls, which the verifier works out again, have half of what `limit` leaves.
@@ -78,7 +79,7 @@ class Above:
             default=inf,
         )
 
-    def _rung(self, n: int, size: Size, width: int, gap: float, deadline: Deadline, limit: Deadline) -> list[Job]:
+    def _rung(self, n: int, size: Size, width: int, gap: float, deadline: Limits, limit: Limits) -> list[Job]:
         division, taken = self.divisions[n], set[str]()
         parts, sizes = [], []
         shares = _shares(self.net.graph.defender_budget, len(division))

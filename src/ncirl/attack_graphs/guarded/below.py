@@ -8,8 +8,9 @@ from ncirl.attack_graphs.guarded.check import sum_down
 from ncirl.attack_graphs.guarded.gather import Pool, gathered
 from ncirl.attack_graphs.guarded.grow import works
 from ncirl.attack_graphs.guarded.jobs import Job, Solved
-from ncirl.attack_graphs.guarded.limits import Deadline, Size
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.sizes import Size
+from ncirl.limits import Limits
 
 __all__ = ["Below"]
 
@@ -45,7 +46,7 @@ class Below:
         kept = [max(some, key=lambda found: found[1].lower) for some in choices if some]
         return [found for found in kept if found[1].lower > 0] if any(choices) else None
 
-    def climb(self, size: Size, gap: float, deadline: Deadline) -> list[Job]:
+    def climb(self, size: Size, gap: float, deadline: Limits) -> list[Job]:
         """Return what to solve on the next rung."""
         totals = [_total(self.plan(n)) for n in range(len(self.divisions))]
         jobs = []

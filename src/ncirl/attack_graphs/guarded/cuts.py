@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from math import inf
 
-from ncirl.attack_graphs.guarded.limits import Deadline
 from ncirl.attack_graphs.guarded.net import Net, bits
+from ncirl.limits import Limits
 
 __all__ = ["Flow", "depths"]
 
@@ -53,7 +53,7 @@ class Flow:
                 self.leaving[c].append(k)
 
     def exploits(
-        self, goals: Iterable[int], capacity: Callable[[int], float], deadline: Deadline, near_goal: bool = False
+        self, goals: Iterable[int], capacity: Callable[[int], float], deadline: Limits, near_goal: bool = False
     ) -> list[int]:
         """Return a cheapest set of exploits that cuts the goals off; none where that takes an infinite one."""
         arcs = [(2 * c + 1, 2 * self.net.result[k], capacity(k), k) for k, c in enumerate(self.tail) if c >= 0]
@@ -61,7 +61,7 @@ class Flow:
         return self._cut(arcs + inner, goals, deadline, near_goal)
 
     def conditions(
-        self, goals: Iterable[int], capacity: Callable[[int], float], deadline: Deadline, near_goal: bool = False
+        self, goals: Iterable[int], capacity: Callable[[int], float], deadline: Limits, near_goal: bool = False
     ) -> list[int]:
         """Return a cheapest set of conditions that every way to the goals passes, the goals themselves among them."""
         arcs = [(2 * c + 1, 2 * self.net.result[k], inf, -1) for k, c in enumerate(self.tail) if c >= 0]
@@ -72,7 +72,7 @@ class Flow:
         return self._cut(arcs + inner, goals, deadline, near_goal)
 
     def _cut(
-        self, arcs: list[tuple[int, int, float, int]], goals: Iterable[int], deadline: Deadline, near_goal: bool
+        self, arcs: list[tuple[int, int, float, int]], goals: Iterable[int], deadline: Limits, near_goal: bool
     ) -> list[int]:
         n = 2 * len(self.net.conditions)
         source, sink = n, n + 1

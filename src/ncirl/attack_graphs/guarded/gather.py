@@ -9,9 +9,10 @@ same depth, needed by the same intents.
 from dataclasses import replace
 
 from ncirl.attack_graphs.guarded.bundles import Bundle, Bundled, Group, group_faults
-from ncirl.attack_graphs.guarded.limits import Deadline, Size, counted
 from ncirl.attack_graphs.guarded.net import Net, bits
+from ncirl.attack_graphs.guarded.sizes import Size, counted
 from ncirl.attack_graphs.guarded.ways import best_way, cheapest, unfolded, weights
+from ncirl.limits import Limits
 
 __all__ = ["Pool", "gathered"]
 
@@ -29,7 +30,7 @@ class Pool:
         self._found: dict[tuple[int, int], list[set[int]]] = {}
         self._dearer: dict[int, dict[int, float]] = {}
 
-    def nth(self, t: int, n: int, deadline: Deadline) -> list[set[int]]:
+    def nth(self, t: int, n: int, deadline: Limits) -> list[set[int]]:
         """Return the n-th way of an intent to each of its goals."""
         if (t, n) not in self._found:
             self._found[t, n] = [self._way(t, goal, n, deadline) for goal in self._goals(t)]
@@ -41,7 +42,7 @@ class Pool:
     def _goals(self, t: int) -> list[int]:
         return [c for c in self.net.goals() if self.net.rewards[c, t] > 0]
 
-    def _way(self, t: int, goal: int, n: int, deadline: Deadline) -> set[int]:
+    def _way(self, t: int, goal: int, n: int, deadline: Limits) -> set[int]:
         reward = float(self.net.rewards[goal, t])
         weight = weights(self.net, reward, self._dearer.get(t) if n > 2 else None)
         if n == 0:
@@ -54,7 +55,7 @@ class Pool:
 
 
 def gathered(
-    pool: Pool, intents: list[int], size: Size, deadline: Deadline, private: int = 1
+    pool: Pool, intents: list[int], size: Size, deadline: Limits, private: int = 1
 ) -> tuple[Group, Size] | None:
     """Return a group for `intents` and how large its game is; None where no bundling is small enough.
 
@@ -66,7 +67,7 @@ def gathered(
         Who plays together.
     size : Size
         What the game must keep within.
-    deadline : Deadline
+    deadline : Limits
         When to stop gathering.
     private : int
         How many private ways to go beside each other at most.
@@ -98,7 +99,7 @@ def gathered(
     return best
 
 
-def _freest(net: Net, group: Group, size: Size, deadline: Deadline) -> tuple[Group, Size] | None:
+def _freest(net: Net, group: Group, size: Size, deadline: Limits) -> tuple[Group, Size] | None:
     """Return a group with as many private ways beside each other as fit."""
     for kept in range(group.kept, 0, -1):
         freer = replace(group, kept=kept)
@@ -108,7 +109,7 @@ def _freest(net: Net, group: Group, size: Size, deadline: Deadline) -> tuple[Gro
 
 
 def _first(
-    net: Net, names: tuple[str, ...], ways: dict[int, set[int]], size: Size, deadline: Deadline
+    net: Net, names: tuple[str, ...], ways: dict[int, set[int]], size: Size, deadline: Limits
 ) -> tuple[Group, Size] | None:
     """Return the finest bundling of the first ways that fits."""
     coarse = _bundled(net, names, ways)
@@ -120,7 +121,7 @@ def _first(
     return None
 
 
-def _split(net: Net, group: Group, found: Size, size: Size, deadline: Deadline) -> tuple[Group, Size]:
+def _split(net: Net, group: Group, found: Size, size: Size, deadline: Limits) -> tuple[Group, Size]:
     """Take bundles apart while the game fits."""
     for bundle in sorted((b for b in group.bundles if len(b) > 1), key=len):
         owners = dict(zip(group.bundles, group.owners, strict=True))
@@ -184,7 +185,7 @@ def _owners(net: Net, used: list[int], intents: list[int]) -> dict[int, tuple[st
     return {k: tuple(names) for k, names in found.items()}
 
 
-def _fits(net: Net, group: Group, size: Size, deadline: Deadline) -> Size | None:
+def _fits(net: Net, group: Group, size: Size, deadline: Limits) -> Size | None:
     if group_faults(net, [group]):
         return None
     return counted(Bundled(net, group).rules, size, deadline)

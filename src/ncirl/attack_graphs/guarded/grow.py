@@ -13,11 +13,12 @@ from dataclasses import replace
 import numpy as np
 
 from ncirl.attack_graphs.guarded.cuts import Flow
-from ncirl.attack_graphs.guarded.limits import Deadline, Size, counted
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms, terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.attack_graphs.guarded.sizes import Size, counted
 from ncirl.attack_graphs.guarded.ways import cheapest, unfolded, weights
+from ncirl.limits import Limits
 
 __all__ = ["grown", "works"]
 
@@ -43,7 +44,7 @@ def grown(
     size: Size,
     width: int,
     budget: int | None,
-    deadline: Deadline,
+    deadline: Limits,
     everything: bool = True,
 ) -> tuple[Part, Size]:
     """Return a part for `goals`, its guards none of `taken`, and how large its game is.
@@ -62,7 +63,7 @@ def grown(
         The most that is played for at one state.
     budget : int, optional
         The part's share of the defender's.
-    deadline : Deadline
+    deadline : Limits
         When to stop growing.
     everything : bool
         Whether to try whatever there is; only cuts and ways otherwise, which leaves something for other parts.
@@ -70,7 +71,7 @@ def grown(
     names = tuple(net.conditions[c] for c in goals)
     part = Part(names, width=width, defender_budget=budget)
     shape = _shape(net, part)
-    found = counted(Relaxed(net, part, shape), Size(10**9, 10**9), Deadline(None)) or Size(1, 1)
+    found = counted(Relaxed(net, part, shape), Size(10**9, 10**9), Limits(None)) or Size(1, 1)
     if not size.states:
         return part, found
     free = [k for k, e in enumerate(net.exploits) if e.id not in taken]
@@ -96,7 +97,7 @@ def grown(
 
 def _shape(net: Net, part: Part) -> Terms:
     """Return terms that make the same states as the real ones, or more: no tolls."""
-    (found,) = terms(net, [part], Deadline(0.0))
+    (found,) = terms(net, [part], Limits(0.0))
     worth = np.zeros_like(net.rewards)
     worth[[net.number[name] for name in part.goals]] = net.rewards[[net.number[name] for name in part.goals]]
     return replace(found, worth=worth)
@@ -117,7 +118,7 @@ def _with(net: Net, part: Part, items: list[Item]) -> Part:
 
 
 def _layers(
-    net: Net, flow: Flow, goals: list[int], taken: set[str], deadline: Deadline, everything: bool
+    net: Net, flow: Flow, goals: list[int], taken: set[str], deadline: Limits, everything: bool
 ) -> Iterator[list[Item]]:
     """List what to add, in the order of what it is likely to be worth."""
     guarded = {k for k, e in enumerate(net.exploits) if e.id in taken}

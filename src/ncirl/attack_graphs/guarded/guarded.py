@@ -20,11 +20,12 @@ from ncirl.attack_graphs.guarded.below import Below
 from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.jobs import Job, Pace, Solved, solve_all
-from ncirl.attack_graphs.guarded.limits import Deadline, Size
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part
+from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import GuardedSolution, assembled, measured, unhindered
 from ncirl.errors import InputError, LimitError
+from ncirl.limits import Limits
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 
 __all__ = ["Guarded"]
@@ -90,7 +91,7 @@ class _Search:
 
     def __init__(self, settings: Guarded, graph: AttackGraph, progress: ProgressCallback | None) -> None:
         self.settings, self.graph, self.progress = settings, graph, progress
-        self.deadline = Deadline(settings.time_limit)
+        self.deadline = Limits(settings.time_limit)
         self.net = Net(graph)
         self.flow = Flow(self.net)
         self.above, self.below = Above(self.net, self.flow), Below(self.net)
@@ -136,7 +137,7 @@ class _Search:
         """Find a bound from above if there is none yet: with nothing guarded, in a moment."""
         if self.above.bound == inf:
             self.above = Above(self.net, self.flow)  # what was begun may be left in the middle
-            for job in self.above.climb(Size(0, 0), 0, ROUGH, Deadline(0.0), Deadline(0.0)):
+            for job in self.above.climb(Size(0, 0), 0, ROUGH, Limits(0.0), Limits(0.0)):
                 for solved in solve_all(self.net, [replace(job, seconds=FIRST)], None):
                     self.above.take(solved)
 

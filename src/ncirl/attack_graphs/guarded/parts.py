@@ -33,9 +33,9 @@ from math import inf
 import numpy as np
 
 from ncirl._typing import BoolArray, FloatArray
-from ncirl.attack_graphs.guarded.limits import Deadline
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.tolls import SHADE, toll
+from ncirl.limits import Limits
 
 __all__ = ["Part", "Terms", "part_faults", "terms"]
 
@@ -112,7 +112,7 @@ def part_faults(net: Net, parts: Sequence[Part]) -> list[str]:
     return faults
 
 
-def terms(net: Net, parts: Sequence[Part], deadline: Deadline | None = None) -> list[Terms]:
+def terms(net: Net, parts: Sequence[Part], deadline: Limits | None = None) -> list[Terms]:
     """Work out what each part counts; parts have no faults."""
     n_t = len(net.intents)
     own = [[net.number[name] for name in part.goals] for part in parts]
@@ -147,7 +147,7 @@ def terms(net: Net, parts: Sequence[Part], deadline: Deadline | None = None) -> 
 
 
 def _less_tolls(
-    net: Net, goals: list[int], tolled: FloatArray, deadline: Deadline | None
+    net: Net, goals: list[int], tolled: FloatArray, deadline: Limits | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the rewards of a part less what tolls make of the costs given, and the costs they use, [e, θ]."""
     worth: FloatArray = np.zeros_like(net.rewards)

@@ -16,7 +16,6 @@ from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.check import GuardedCertificate, sum_down, sum_up, verify_guarded
 from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
-from ncirl.attack_graphs.guarded.limits import Deadline
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.play import AttackerAtPlay, DefenderAtPlay
@@ -30,6 +29,7 @@ from ncirl.attack_graphs.guarded.proof import (
 )
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Words
+from ncirl.limits import Limits
 from ncirl.playbook.verify import Certificate, Claimed
 from ncirl.playbook.verify import verify as verify_playbooks
 from ncirl.solution import Stats, Status
@@ -154,7 +154,7 @@ class GuardedSolution:
     @cached_property
     def _parts(self) -> list[PartDefender]:
         parts = [proof.part for proof in self.proof.parts]
-        tolling = Deadline(None if any(part.guards for part in parts) else 0.0)  # without guards nothing is charged
+        tolling = Limits(None if any(part.guards for part in parts) else 0.0)  # without guards nothing is charged
         found = []
         for proof, full in zip(self.proof.parts, terms(self._net, parts, tolling), strict=True):
             its_terms = less_recorded(self._net, proof.part, proof.tolls, full)

@@ -18,8 +18,8 @@ subtract it from all of them and begin again.
 from heapq import heapify, heappop, heappush
 from math import inf
 
-from ncirl.attack_graphs.guarded.limits import Deadline
 from ncirl.attack_graphs.guarded.net import Net, bits
+from ncirl.limits import Limits
 
 __all__ = ["SHADE", "toll"]
 
@@ -27,7 +27,7 @@ SHADE = 1e-12  # what is subtracted is made smaller by this share, more than rou
 NOTHING = 1e-12  # costs below are none
 
 
-def toll(net: Net, goal: int, costs: list[float], deadline: Deadline | None = None) -> float:
+def toll(net: Net, goal: int, costs: list[float], deadline: Limits | None = None) -> float:
     """Return what every way to `goal` pays at least, infinite if there is none; subtract what it uses from `costs`.
 
     Parameters
@@ -38,7 +38,7 @@ def toll(net: Net, goal: int, costs: list[float], deadline: Deadline | None = No
         Number of the condition.
     costs : list of float
         What of each exploit's attack cost may be used, infinite for those that are not; changed in place.
-    deadline : Deadline, optional
+    deadline : Limits, optional
         When to stop with what there is, which is a toll too.
     """
     total = 0.0

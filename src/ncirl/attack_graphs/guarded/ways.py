@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from math import exp, inf, log
 
-from ncirl.attack_graphs.guarded.limits import Deadline
 from ncirl.attack_graphs.guarded.net import Net, bits
+from ncirl.limits import Limits
 
 __all__ = ["best_way", "cheapest", "unfolded", "weights"]
 
@@ -80,7 +80,7 @@ def unfolded(net: Net, goal: int, last: list[int], held: int | None = None) -> s
     return found
 
 
-def best_way(net: Net, goal: int, reward: float, weight: list[float], deadline: Deadline) -> set[int]:
+def best_way(net: Net, goal: int, reward: float, weight: list[float], deadline: Limits) -> set[int]:
     """Return a way to `goal` that doing without any one of its exploits does not improve; empty where there is none."""
     way = unfolded(net, goal, cheapest(net, weight))
     score = gain(net, goal, reward, way, weight)

@@ -1,53 +1,15 @@
-"""Limits that hold in every phase: a deadline that is asked often, and sizes known before anything is built."""
+"""How large a small game is, known before anything of it is built."""
 
-import time
 from collections.abc import Collection
-from dataclasses import dataclass, field
-from math import inf
+from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Countable", "Deadline", "Size", "counted", "explored"]
+from ncirl.limits import Limits
+
+__all__ = ["Countable", "Size", "counted", "explored"]
 
 
 MOST_PAIRS = 2**14  # of actions at one state
-
-
-@dataclass(frozen=True)
-class Deadline:
-    """A point in time.
-
-    Parameters
-    ----------
-    seconds : float, optional
-        From now; None sets no limit.
-
-    Examples
-    --------
-    >>> Deadline(None).passed, Deadline(0.0).passed
-    (False, True)
-    """
-
-    seconds: float | None
-    began: float = field(default_factory=time.perf_counter)
-
-    @property
-    def left(self) -> float:
-        """Seconds left, infinite without a limit."""
-        return inf if self.seconds is None else self.began + self.seconds - time.perf_counter()
-
-    @property
-    def spent(self) -> float:
-        """Seconds since it was set."""
-        return time.perf_counter() - self.began
-
-    @property
-    def passed(self) -> bool:
-        """Whether it is over."""
-        return self.left <= 0
-
-    def within(self, seconds: float) -> "Deadline":
-        """Return a deadline at most that many seconds from now, and no later than this one."""
-        return Deadline(max(min(seconds, self.left), 0.0))
 
 
 @dataclass(frozen=True)
@@ -80,14 +42,14 @@ class Countable(Protocol):
         ...
 
 
-def counted(game: Countable, size: Size, deadline: Deadline, most: int = MOST_PAIRS) -> Size | None:
+def counted(game: Countable, size: Size, deadline: Limits, most: int = MOST_PAIRS) -> Size | None:
     """Count states and pairs of actions; None where there are more than allowed, or time is up."""
     found = explored(game, size, deadline, most)
     return None if found is None else Size(len(found[0]), found[1])
 
 
 def explored(
-    game: Countable, size: Size, deadline: Deadline, most: int = MOST_PAIRS
+    game: Countable, size: Size, deadline: Limits, most: int = MOST_PAIRS
 ) -> tuple[Collection[int], int] | None:
     """List the states and count the pairs of actions; None where there are more than allowed, or time is up."""
     met, level, pairs = {game.start}, [game.start], 0
