@@ -51,6 +51,8 @@ SHOP = AttackGraph(
 GOOD = attack_graph_to_data(SHOP)
 
 any_text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+some_text = st.just("") | any_text
+references = st.lists(any_text, max_size=2).map(tuple)
 positive = st.floats(0, 1e12)
 chances = st.floats(0, 1)
 
@@ -61,7 +63,10 @@ def odd_graphs(draw: st.DrawFn) -> AttackGraph:
     graph = draw(graphs())
     return replace(
         graph,
-        conditions=(*graph.conditions, Condition(f"x{draw(any_text)}", draw(st.booleans()), draw(any_text))),
+        conditions=(
+            *graph.conditions,
+            Condition(f"x{draw(any_text)}", draw(st.booleans()), draw(any_text), draw(some_text), draw(references)),
+        ),
         exploits=tuple(
             replace(
                 e,
@@ -70,6 +75,9 @@ def odd_graphs(draw: st.DrawFn) -> AttackGraph:
                 attack_cost=draw(positive),
                 block_cost=draw(positive),
                 alert=draw(st.none() | st.builds(Alert, chances, chances)),
+                label=draw(some_text),
+                asset=draw(some_text),
+                references=draw(references),
             )
             for k, e in enumerate(graph.exploits)
         ),
@@ -92,6 +100,33 @@ def test_round_trip_is_exact(graph: AttackGraph, suffix: str, tmp_path: Path) ->
     path = tmp_path / f"graph{suffix}"
     graph.save(path)
     assert AttackGraph.load(path) == graph
+
+
+TOLD = replace(
+    SHOP,
+    conditions=(replace(SHOP.conditions[0], asset="web1"), SHOP.conditions[1]),
+    exploits=(
+        replace(SHOP.exploits[0], label="inject SQL", asset="db1", references=("CVE-2024-1", "T1190")),
+        SHOP.exploits[1],
+    ),
+)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".yaml"])
+def test_labels_assets_and_references_are_kept_in_format_2(suffix: str, tmp_path: Path) -> None:
+    TOLD.save(tmp_path / f"told{suffix}")
+    assert AttackGraph.load(tmp_path / f"told{suffix}") == TOLD
+    assert attack_graph_to_data(TOLD)["format"] == "ncirl-attack-graph/2"
+
+
+def test_what_format_1_can_say_is_written_in_it_and_read_in_either() -> None:
+    assert GOOD["format"] == "ncirl-attack-graph/1"
+    assert attack_graph_from_data(GOOD | {"format": "ncirl-attack-graph/2"}) == SHOP
+
+
+def test_references_that_are_empty_are_a_fault() -> None:
+    with pytest.raises(ncirl.InputError, match=r"exploits\[0\].references\[1\]: must not be empty"):
+        replace(SHOP, exploits=(replace(SHOP.exploits[0], references=("T1190", "")),))
 
 
 def test_numbers_of_numpy_are_saved(tmp_path: Path) -> None:
@@ -128,7 +163,13 @@ def changed(steps: tuple[str | int, ...], value: Any) -> dict[str, Any]:
     [
         ([], "must be a map with a key 'format'"),
         (without(GOOD, "format"), "format: is missing; write 'ncirl-attack-graph/1'"),
-        (changed(("format",), "ncirl-attack-graph/2"), "format: 'ncirl-attack-graph/2' is not known"),
+        (changed(("format",), "ncirl-attack-graph/3"), "format: 'ncirl-attack-graph/3' is not known"),
+        (
+            changed(("exploits", 1, "asset"), "db1"),
+            "exploits[1].asset: is not known in 'ncirl-attack-graph/1'; write 'format: ncirl-attack-graph/2'",
+        ),
+        (changed(("exploits", 0, "references"), "CVE-1"), "exploits[0].references: must be a list, got 'CVE-1'"),
+        (changed(("conditions", 0, "references"), [""]), "conditions[0].references[0]: must not be empty, got ''"),
         (without(GOOD, "exploits"), "exploits: is missing"),
         (changed(("exploits", 0, "probability"), 1.0), "exploits[0].probability: is not a known key"),
         (changed(("exploits", 0, "from"), "web"), "exploits[0].from: must be a list, got 'web'"),

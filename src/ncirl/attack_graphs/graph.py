@@ -28,11 +28,16 @@ __all__ = ["Alert", "AttackGraph", "Condition", "Exploit", "Intent"]
 
 @dataclass(frozen=True)
 class Condition:
-    """Something that may hold of the system; initial ones hold from the start and pay nothing."""
+    """Something that may hold of the system; initial ones hold from the start and pay nothing.
+
+    `label`, `asset` (the host, the account) and `references` (a CVE, a technique) are for people.
+    """
 
     id: str
     initial: bool = False
     label: str = ""
+    asset: str = ""
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class Alert:
 
 @dataclass(frozen=True)
 class Exploit:
-    """A way to enable a condition once all its premises are enabled."""
+    """A way to enable a condition once all its premises are enabled; label, asset and references as for `Condition`."""
 
     id: str
     premises: tuple[str, ...]
@@ -54,6 +59,9 @@ class Exploit:
     attack_cost: float = 0.0
     block_cost: float = 0.0
     alert: Alert | None = None
+    label: str = ""
+    asset: str = ""
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -197,8 +205,11 @@ class AttackGraph:
         yield from _repeated("conditions", (condition.id for condition in self.conditions))
         yield from _repeated("exploits", (exploit.id for exploit in self.exploits))
         known = {condition.id for condition in self.conditions}
+        for i, condition in enumerate(self.conditions):
+            yield from _references(f"conditions[{i}]", condition.references)
         for i, exploit in enumerate(self.exploits):
             at = f"exploits[{i}]"
+            yield from _references(at, exploit.references)
             for j, premise in enumerate(exploit.premises):
                 if premise not in known:
                     yield f"{at}.from[{j}]: unknown condition '{premise}'"
@@ -237,6 +248,10 @@ def _repeated(place: str, ids: Iterable[str]) -> Iterator[str]:
         elif name in seen:
             yield f"{place}[{i}].id: '{name}' appears twice"
         seen.add(name)
+
+
+def _references(place: str, references: Iterable[str]) -> Iterator[str]:
+    yield from (f"{place}.references[{j}]: must not be empty" for j, name in enumerate(references) if not name)
 
 
 def _chance(place: str, value: float) -> Iterator[str]:

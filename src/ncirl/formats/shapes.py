@@ -106,6 +106,10 @@ class ConditionModel(Strict):
     """Whether it holds from the start."""
     label: str = ""
     """What it means, for people."""
+    asset: str = ""
+    """The host, account or service that it is about. Format 2."""
+    references: list[Name] = []
+    """Where it is described: a CVE, an ATT&CK technique, a kind of edge. Format 2."""
 
 
 class AlertModel(Strict):
@@ -139,6 +143,12 @@ class ExploitModel(Strict):
     """What blocking for one stage costs the defender."""
     alert: AlertOrChance | None = None
     """Where outcomes are observed: how likely an alert rings, as a number for attempts or as a map."""
+    label: str = ""
+    """What it means, for people. Format 2."""
+    asset: str = ""
+    """The host, account or service that it is about. Format 2."""
+    references: list[Name] = []
+    """Where it is described: a CVE, an ATT&CK technique, a kind of edge. Format 2."""
 
 
 class IntentModel(Strict):
@@ -154,7 +164,8 @@ class IntentModel(Strict):
 class AttackGraphModel(Strict):
     """A whole attack-graph file."""
 
-    format: Literal["ncirl-attack-graph/1"]
+    format: Literal["ncirl-attack-graph/1", "ncirl-attack-graph/2"]
+    """What is marked 'Format 2' needs the second."""
     name: str = "attack graph"
     discount: float
     """Below 1, or 1 where there is a horizon."""

@@ -27,9 +27,10 @@ about timing is lost: the defender no longer sees the chain half done.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import prod
+from typing import TypedDict
 
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Exploit
 from ncirl.attack_graphs.names import listed
@@ -113,7 +114,26 @@ def _as_one(same: list[Exploit], taken: set[str]) -> Exploit:
         attack_cost=sum(e.attack_cost for e in same),
         block_cost=sum(e.block_cost for e in same),
         alert=any_alert if alerts else None,
+        **_told(same, " or "),
     )
+
+
+class _Told(TypedDict):
+    """What an exploit says to people."""
+
+    label: str
+    asset: str
+    references: tuple[str, ...]
+
+
+def _told(made_of: Sequence[Exploit], between: str) -> _Told:
+    """Keep all that the exploits that become one say to people; an id stands in for a label that is missing."""
+    labels = [e.label or e.id for e in made_of] if any(e.label for e in made_of) else []
+    return {
+        "label": between.join(dict.fromkeys(labels)),
+        "asset": ", ".join(dict.fromkeys(e.asset for e in made_of if e.asset)),
+        "references": tuple(dict.fromkeys(name for e in made_of for name in e.references)),
+    }
 
 
 def _free_id(wished: str, taken: set[str]) -> str:
@@ -177,4 +197,5 @@ def _in_turn(first: Exploit, second: Exploit, discount: float, taken: set[str]) 
         success=success,
         attack_cost=cost * (1 - discount * (1 - success)),
         block_cost=min(first.block_cost, second.block_cost),
+        **_told((first, second), " then "),
     )
