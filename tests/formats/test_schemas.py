@@ -105,7 +105,7 @@ def test_refusals_fit() -> None:
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("attack-graph", {"format": "ncirl-attack-graph/2"}),
+        ("attack-graph", {"format": "ncirl-attack-graph/3"}),
         ("attack-graph", read_source(OFFICE) | {"weather": "fine"}),
         ("game", read_source(DATA / "alive.json") | {"discount": "0.9"}),
         ("game", read_source(DATA / "alive.json") | {"observes": "nothing"}),

@@ -136,6 +136,18 @@ def test_parallel_exploits_become_one() -> None:
     assert one.id in reduction.done[0]
 
 
+def test_exploits_that_become_one_keep_all_that_they_say() -> None:
+    chain = ladders(2, 1, intents=(Intent("only", 1.0, {"c0-1": 1.0}),))
+    first = replace(chain.exploits[0], label="phish", asset="mail", references=("T1566", "CVE-1"))
+    twin = replace(chain.exploits[0], id="twin", asset="vpn", references=("CVE-1", "CVE-2"))
+    (one, last) = merge_parallel(replace(chain, exploits=(first, twin, chain.exploits[1])))[0].exploits
+    assert (one.label, one.asset, one.references) == ("phish or twin", "mail, vpn", ("T1566", "CVE-1", "CVE-2"))
+    assert (last.label, last.asset, last.references) == ("", "", ())
+    second = replace(chain.exploits[1], label="dump", asset="mail", references=("T1003",))
+    (both,) = collapse_chains(replace(chain, exploits=(first, second)))[0].exploits
+    assert (both.label, both.asset, both.references) == ("phish then dump", "mail", ("T1566", "CVE-1", "T1003"))
+
+
 def test_steps_worth_blocking_are_not_taken_for_granted() -> None:
     steps = (Exploit("sure", ("outside",), "c0-0", 1.0, 0.0, 0.5), Exploit("last", ("c0-0",), "c0-1", 0.5, 0.0, 0.5))
     graph = replace(ladders(2, 1), exploits=steps)

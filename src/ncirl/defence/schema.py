@@ -180,7 +180,7 @@ class ResponseModel(RootModel[_Advised | _Reasoned | _Offered | _Kept | _Ended |
 
 MODELS: dict[str, tuple[str, type[BaseModel]]] = {
     "game": ("ncirl-game/1", GameModel),
-    "attack-graph": ("ncirl-attack-graph/1", AttackGraphModel),
+    "attack-graph": ("ncirl-attack-graph/2, reads /1", AttackGraphModel),
     "policy-header": ("ncirl-policy/1, header", PolicyHeaderModel),
     "defend-request": ("ncirl defend --json, request", RequestModel),
     "defend-response": ("ncirl defend --json, response", ResponseModel),

@@ -1,28 +1,30 @@
-"""Attack-graph files, `ncirl-attack-graph/1`: `AttackGraph` as JSON or YAML, read back exactly.
+"""Attack-graph files, `ncirl-attack-graph/1` and `/2`: `AttackGraph` as JSON or YAML, read back exactly.
 
 The shape is checked first (`attack_graph_schema`); if it holds, `AttackGraph` tells everything that is wrong with
-the meaning, so that a file's faults come in one message.
+the meaning, so that a file's faults come in one message. A graph is written in format 2 only where it has something
+that format 1 cannot say, so that whatever reads format 1 reads all it can.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.errors import InputError
 from ncirl.formats.plain import format_of, read_source, write_document
 
 if TYPE_CHECKING:
-    from ncirl.formats.shapes import AlertModel, AttackGraphModel
+    from ncirl.formats.shapes import AlertModel, AttackGraphModel, ControlModel, ExploitModel
 
 __all__ = [
-    "ATTACK_GRAPH_FORMAT",
+    "ATTACK_GRAPH_FORMATS",
     "attack_graph_from_data",
     "attack_graph_to_data",
     "load_attack_graph",
     "save_attack_graph",
 ]
 
-ATTACK_GRAPH_FORMAT = "ncirl-attack-graph/1"
+ATTACK_GRAPH_FORMATS = FIRST, SECOND = "ncirl-attack-graph/1", "ncirl-attack-graph/2"
 
 
 def load_attack_graph(path: str | Path) -> AttackGraph:
@@ -42,21 +44,22 @@ def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGrap
     """
     from ncirl.formats.shapes import AttackGraphModel, shaped
 
-    format_of(data, [ATTACK_GRAPH_FORMAT], where)
+    written = format_of(data, ATTACK_GRAPH_FORMATS, where)
     model = shaped(AttackGraphModel, data, where)
     try:
-        return _graph(model)
+        graph = _graph(model)
     except InputError as error:
         raise InputError(error.faults, where) from None
+    later = next(_second_only(graph), None)
+    if written == FIRST and later is not None:
+        raise InputError(f"{later}: is not known in '{FIRST}'; write 'format: {SECOND}'", where)
+    return graph
 
 
 def _graph(model: "AttackGraphModel") -> AttackGraph:
     return AttackGraph(
-        conditions=tuple(Condition(c.id, c.initial, c.label) for c in model.conditions),
-        exploits=tuple(
-            Exploit(e.id, tuple(e.premises), e.result, e.success, e.attack_cost, e.block_cost, _alert(e.alert))
-            for e in model.exploits
-        ),
+        conditions=tuple(Condition(c.id, c.initial, c.label, c.asset, tuple(c.references)) for c in model.conditions),
+        exploits=tuple(_exploit(e) for e in model.exploits),
         intents=tuple(Intent(i.id, i.prior, i.rewards) for i in model.intents),
         discount=model.discount,
         horizon=model.horizon,
@@ -64,7 +67,18 @@ def _graph(model: "AttackGraphModel") -> AttackGraph:
         attacker_budget=model.attacker_budget,
         defender_budget=model.defender_budget,
         name=model.name,
+        controls=None if model.controls is None else tuple(_control(c) for c in model.controls),
     )
+
+
+def _exploit(e: "ExploitModel") -> Exploit:
+    numbers = e.success, e.attack_cost, e.block_cost
+    told = e.label, e.asset, tuple(e.references)
+    return Exploit(e.id, tuple(e.premises), e.result, *numbers, _alert(e.alert), *told)
+
+
+def _control(c: "ControlModel") -> Control:
+    return Control(c.id, tuple(c.blocks), c.cost, c.kind, c.label, tuple(c.references))
 
 
 def _alert(given: "float | AlertModel | None") -> Alert | None:
@@ -81,15 +95,14 @@ def attack_graph_to_data(graph: AttackGraph) -> dict[str, Any]:
         "defender_budget": graph.defender_budget,
     }
     return {
-        "format": ATTACK_GRAPH_FORMAT,
+        "format": FIRST if next(_second_only(graph), None) is None else SECOND,
         "name": graph.name,
         "discount": float(graph.discount),
         "observes": str(graph.observes),
         **{key: int(limit) for key, limit in limits.items() if limit is not None},
-        "conditions": [
-            {"id": c.id, "initial": c.initial} | ({"label": c.label} if c.label else {}) for c in graph.conditions
-        ],
+        "conditions": [{"id": c.id, "initial": c.initial} | _for_people(c) for c in graph.conditions],
         "exploits": [_exploit_to_data(exploit) for exploit in graph.exploits],
+        **({} if graph.controls is None else {"controls": [_control_to_data(c) for c in graph.controls]}),
         "intents": [
             {"id": i.id, "prior": float(i.prior), "rewards": {c: float(reward) for c, reward in i.rewards.items()}}
             for i in graph.intents
@@ -109,4 +122,29 @@ def _exploit_to_data(exploit: Exploit) -> dict[str, Any]:
     if exploit.alert is not None:
         attempted, idle = float(exploit.alert.attempted), float(exploit.alert.idle)
         data["alert"] = {"attempted": attempted, "idle": idle} if idle else attempted
-    return data
+    return data | _for_people(exploit)
+
+
+def _control_to_data(control: Control) -> dict[str, Any]:
+    data = {"id": control.id, "blocks": list(control.blocks), "cost": float(control.cost), "kind": str(control.kind)}
+    return data | _for_people(control)
+
+
+def _for_people(thing: Condition | Exploit | Control) -> dict[str, Any]:
+    """Write what a part of a graph says to people, as far as it says anything."""
+    said = {
+        "label": thing.label,
+        "asset": "" if isinstance(thing, Control) else thing.asset,
+        "references": list(thing.references),
+    }
+    return {key: value for key, value in said.items() if value}
+
+
+def _second_only(graph: AttackGraph) -> Iterator[str]:
+    """Name the places of what format 1 cannot say."""
+    for i, condition in enumerate(graph.conditions):
+        yield from (f"conditions[{i}].{key}" for key in _for_people(condition) if key != "label")
+    for i, exploit in enumerate(graph.exploits):
+        yield from (f"exploits[{i}].{key}" for key in _for_people(exploit))
+    if graph.controls is not None:
+        yield "controls"

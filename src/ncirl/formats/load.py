@@ -9,7 +9,7 @@ from typing import Any
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.errors import InputError
-from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMAT, attack_graph_from_data
+from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMATS, attack_graph_from_data
 from ncirl.formats.game_file import GAME_FORMAT, game_from_data
 from ncirl.formats.graph_source import draws, graph_of
 from ncirl.formats.guarded_file import open_solution
@@ -127,7 +127,7 @@ def graph_for(policy: CertifiedSolution, named: str | None) -> AttackGraph | Non
 
 
 def _of_data(name: str, data: Any, check: Callable[[Any], None] = lambda _: None) -> Loaded:
-    kind = format_of(data, (GAME_FORMAT, ATTACK_GRAPH_FORMAT), name)
+    kind = format_of(data, (GAME_FORMAT, *ATTACK_GRAPH_FORMATS), name)
     check(data)
     if kind == GAME_FORMAT:
         return Loaded(name, game_from_data(data, name))

@@ -106,6 +106,10 @@ class ConditionModel(Strict):
     """Whether it holds from the start."""
     label: str = ""
     """What it means, for people."""
+    asset: str = ""
+    """The host, account or service that it is about. Format 2."""
+    references: list[Name] = []
+    """Where it is described: a CVE, an ATT&CK technique, a kind of edge. Format 2."""
 
 
 class AlertModel(Strict):
@@ -139,6 +143,28 @@ class ExploitModel(Strict):
     """What blocking for one stage costs the defender."""
     alert: AlertOrChance | None = None
     """Where outcomes are observed: how likely an alert rings, as a number for attempts or as a map."""
+    label: str = ""
+    """What it means, for people. Format 2."""
+    asset: str = ""
+    """The host, account or service that it is about. Format 2."""
+    references: list[Name] = []
+    """Where it is described: a CVE, an ATT&CK technique, a kind of edge. Format 2."""
+
+
+class ControlModel(Strict):
+    """Something that the defender can apply."""
+
+    id: Name
+    label: str = ""
+    """What it means, for people."""
+    blocks: list[Name]
+    """The exploits that it stops, one at least."""
+    cost: float
+    """What applying it costs: each time, or once where it lasts."""
+    kind: Annotated[str, Field(json_schema_extra={"enum": ["momentary", "lasting"]})]
+    """Whether it stops them in the stage in which it is applied, or from that stage on."""
+    references: list[Name] = []
+    """Where it is described."""
 
 
 class IntentModel(Strict):
@@ -154,7 +180,8 @@ class IntentModel(Strict):
 class AttackGraphModel(Strict):
     """A whole attack-graph file."""
 
-    format: Literal["ncirl-attack-graph/1"]
+    format: Literal["ncirl-attack-graph/1", "ncirl-attack-graph/2"]
+    """What is marked 'Format 2' needs the second."""
     name: str = "attack graph"
     discount: float
     """Below 1, or 1 where there is a horizon."""
@@ -165,9 +192,12 @@ class AttackGraphModel(Strict):
     attacker_budget: int | None = None
     """Most exploits attempted in a stage."""
     defender_budget: int | None = None
-    """Most exploits blocked in a stage."""
+    """Most exploits blocked, or controls applied, in a stage."""
     conditions: list[ConditionModel]
     exploits: list[ExploitModel]
+    controls: list[ControlModel] | None = None
+    """What the defender can apply; an exploit under none of them cannot be stopped. Without them every exploit can be
+    blocked by itself, at its block_cost. Format 2."""
     intents: list[IntentModel]
 
 
