@@ -4,14 +4,14 @@ An importer names conditions by the keys of its source, in any order, and says o
 does what all formats have in common: defaults, dangling names, unreachable steps, parallel steps, ids, intents.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import ImportReport, NoteKind, Notes
+from ncirl.importers.report import QUANTITIES, SOURCE, ImportReport, NoteKind, Notes, Origin
 from ncirl.importers.values import text
 from ncirl.model.stage import LARGEST_REWARD
 
@@ -22,18 +22,28 @@ MOST_PARTS = 200_000  # conditions and steps: far beyond what can be played on
 
 @dataclass
 class DraftCondition:
-    """A condition by its key: `name` is what its id is made from, `label` what people read."""
+    """A condition by its key: `name` is what its id is made from, `label` what people read.
+
+    `kind` is what sort of thing it is about (User, Computer, …): people may name it by ``kind:label`` where one label
+    is two things.
+    """
 
     key: str
     name: str
     label: str = ""
     initial: bool = False
     folded: bool = False  # a fact that always holds and is not shown
+    asset: str = ""
+    references: tuple[str, ...] = ()
+    kind: str = ""
 
 
 @dataclass(frozen=True)
 class DraftExploit:
-    """A step by the keys of the conditions it needs and gives; None where the source says nothing."""
+    """A step by the keys of the conditions it needs and gives; None where the source says nothing.
+
+    `origins` says where its numbers come from, by their names; those that are not named there are the source's.
+    """
 
     name: str
     needs: tuple[str, ...]
@@ -41,6 +51,14 @@ class DraftExploit:
     success: float | None = None
     attack_cost: float | None = None
     block_cost: float | None = None
+    label: str = ""
+    asset: str = ""
+    references: tuple[str, ...] = ()
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+
+    def origin(self, quantity: str) -> Origin | None:
+        """Return where a number comes from; None where nobody has said it."""
+        return None if getattr(self, quantity) is None else self.origins.get(quantity, SOURCE)
 
 
 @dataclass(frozen=True)
@@ -86,7 +104,17 @@ class Draft:
     guesses: dict[str, str] = field(default_factory=dict)  # keys that may be goals, and why
     notes: Notes = field(default_factory=Notes)
 
-    def condition(self, key: str, *, label: str = "", name: str = "", initial: bool = False) -> None:
+    def condition(
+        self,
+        key: str,
+        *,
+        label: str = "",
+        name: str = "",
+        initial: bool = False,
+        asset: str = "",
+        references: Iterable[str] = (),
+        kind: str = "",
+    ) -> None:
         """Add a condition; one that is there already gains what is new.
 
         Parameters
@@ -99,12 +127,21 @@ class Draft:
             What its id is made from; the key by default.
         initial : bool
             Whether it holds from the start.
+        asset : str
+            The host, account or component that it is about.
+        references : iterable of str
+            Where it is described: a CVE, a technique, a rule.
+        kind : str
+            What sort of thing it is about.
         """
         there = self.conditions.get(key)
         if there is None:
             self._check_size()
             there = self.conditions[key] = DraftCondition(key, text(name) or text(key))
         there.label = there.label or text(label)
+        there.asset = there.asset or text(asset)
+        there.kind = there.kind or text(kind)
+        there.references = _distinct((*there.references, *references))
         there.initial |= initial
 
     def fact(self, key: str, *, label: str = "") -> None:
@@ -122,10 +159,16 @@ class Draft:
         attack_cost: float | None = None,
         block_cost: float | None = None,
         name: str = "",
+        label: str = "",
+        asset: str = "",
+        references: Iterable[str] = (),
+        origins: Mapping[str, Origin] | None = None,
     ) -> None:
         """Add a step that needs all of `needs`; the conditions may be added later.
 
-        A probability or cost that is out of range is noted and defaulted.
+        `label`, `asset` and `references` are for people, as of a condition. `origins` says where the numbers come from
+        that are not read off the source as they are: a table, a rule, a default. A probability or cost that is out of
+        range is noted and defaulted.
         """
         self._check_size()
         shown = text(name) or text(key)
@@ -137,6 +180,10 @@ class Draft:
                 self._within("success", success, 1.0, shown),
                 self._within("attack_cost", attack_cost, LARGEST_REWARD, shown),
                 self._within("block_cost", block_cost, LARGEST_REWARD, shown),
+                text(label),
+                text(asset),
+                _distinct(references),
+                {quantity: origin for quantity, origin in (origins or {}).items() if quantity in QUANTITIES},
             )
         )
 
@@ -177,3 +224,7 @@ class Draft:
             return value
         self.note("defaulted", f"{quantity} outside [0, {most:g}] is not used", item)
         return None
+
+
+def _distinct(references: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(found for name in references if (found := text(name))))

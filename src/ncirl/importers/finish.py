@@ -8,19 +8,22 @@ of a step all of whose needs are reachable; since conditions are never lost, wha
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
 
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
-from ncirl.importers.draft import Draft, DraftExploit, Imported
+from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
 from ncirl.importers.intents import choose_intents
 from ncirl.importers.names import ConditionNames, unique_ids
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import Defaulted, ImportReport, Notes, shortened
+from ncirl.importers.report import QUANTITIES, Defaulted, ImportReport, Notes, Numbers, shortened
 
 __all__ = ["finish"]
 
 MOST_LISTED = 20
+MOST_LABELS = 3  # of steps that are one, in the label of that one; all their references are kept
 
 
 def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Imported:
@@ -52,11 +55,7 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
             notes.add("dropped", f"conditions {why}", names.id(c.key))
     intents, intents_from = choose_intents(draft, options, names, depth, needed, notes)
     graph = AttackGraph(
-        conditions=tuple(
-            Condition(names.id(c.key), c.key in start, c.label if c.label != names.id(c.key) else "")
-            for c in conditions
-            if c.key in used
-        ),
+        conditions=tuple(_condition(c, names, c.key in start) for c in conditions if c.key in used),
         exploits=tuple(_exploits(steps, folded, names, options)),
         intents=intents,
         discount=options.discount,
@@ -64,9 +63,24 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         observes=options.observes,
         attacker_budget=options.attacker_budget,
         defender_budget=options.defender_budget,
-        name=options.name or draft.name or draft.format,
+        name=options.name or draft.name or _title(files) or draft.format,
     )
     return Imported(graph, _report(graph, draft, options, steps, len(folded), intents_from, notes, files))
+
+
+def _condition(c: DraftCondition, names: ConditionNames, initial: bool) -> Condition:
+    id_ = names.id(c.key)
+    return Condition(id_, initial, c.label if c.label != id_ else "", c.asset, c.references)
+
+
+def _title(files: Sequence[str]) -> str:
+    """Name a graph after its file, or after the folder of its files."""
+    paths = [Path(file) for file in files]
+    if len(paths) > 1 and len({path.parent for path in paths}) == 1:
+        return paths[0].resolve().parent.name
+    if not paths:
+        return ""
+    return paths[0].resolve().name if paths[0].is_dir() else paths[0].stem
 
 
 def _sound(draft: Draft, start: set[str], notes: Notes) -> Iterator[DraftExploit]:
@@ -111,10 +125,23 @@ def _merged(steps: Iterable[DraftExploit], folded: set[str], notes: Notes) -> li
     for group in alike.values():
         known = [step for step in group if step.success is not None] or group
         best = max(known, key=lambda step: (step.success or 0.0, -(step.attack_cost or 0.0)))
-        kept.append(best)
+        kept.append(best if len(group) == 1 else _told_together(best, group))
         if len(group) > 1:
             notes.add("merged", told, f"{best.name} (one of {len(group)})")
     return kept
+
+
+def _told_together(best: DraftExploit, group: Sequence[DraftExploit]) -> DraftExploit:
+    """Let the best of some steps say to people what all of them say."""
+    ordered = [best, *(step for step in group if step is not best)]
+    labels = list(dict.fromkeys(step.label for step in ordered if step.label))
+    more = f" or {len(labels) - MOST_LABELS} more" if len(labels) > MOST_LABELS else ""
+    return replace(
+        best,
+        label=" or ".join(labels[:MOST_LABELS]) + more,
+        asset=", ".join(dict.fromkeys(step.asset for step in ordered if step.asset)),
+        references=tuple(dict.fromkeys(name for step in ordered for name in step.references)),
+    )
 
 
 def _exploits(
@@ -128,7 +155,25 @@ def _exploits(
             options.success if step.success is None else step.success,
             options.attack_cost if step.attack_cost is None else step.attack_cost,
             options.block_cost if step.block_cost is None else step.block_cost,
+            label=step.label,
+            asset=step.asset,
+            references=step.references,
         )
+
+
+def _numbers(steps: Sequence[DraftExploit], graph: AttackGraph) -> Iterator[Numbers]:
+    """Yield where the numbers come from: what the source says first, the largest share first."""
+    for quantity in QUANTITIES:
+        asked = f"as nothing says it; --{quantity.replace('_', '-')} sets it"
+        found: dict[tuple[bool, str], list[float]] = defaultdict(list)
+        for step, exploit in zip(steps, graph.exploits, strict=True):
+            origin = step.origin(quantity)
+            found[(True, asked) if origin is None else (origin.default, origin.words)].append(
+                getattr(exploit, quantity)
+            )
+        for (default, words), values in sorted(found.items(), key=lambda item: (item[0][0], -len(item[1]))):
+            share = len(values) / len(steps)
+            yield Numbers(quantity, words, default, len(values), share, min(values), max(values))
 
 
 def _report(
@@ -144,7 +189,7 @@ def _report(
     import networkx as nx
 
     leads = nx.DiGraph((premise, exploit.result) for exploit in graph.exploits for premise in exploit.premises)
-    counts = {q: sum(getattr(step, q) is None for step in steps) for q in ("success", "attack_cost", "block_cost")}
+    counts = {q: sum(getattr(step, q) is None for step in steps) for q in QUANTITIES}
     return ImportReport(
         format=draft.format,
         files=files,
@@ -161,4 +206,5 @@ def _report(
             quantity: Defaulted(count, getattr(options, quantity)) for quantity, count in counts.items() if count
         },
         notes=notes.all(),
+        numbers=tuple(_numbers(steps, graph)),
     )
