@@ -48,6 +48,10 @@ def import_(
         list[str] | None,
         Parameter(name="--set", negative="", help="KEY=VALUE for one format; a wrong KEY lists those there are."),
     ] = None,
+    table: Annotated[
+        Path | None,
+        Parameter(help="Success, costs and effort by kind of step, CSV, YAML or JSON, where the format has kinds."),
+    ] = None,
     size_limit: Annotated[int, Parameter(help="Most bytes a file may have.")] = DEFAULTS.size_limit,
     output: GraphOutput = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="Print no report.")] = False,
@@ -73,7 +77,7 @@ def import_(
         merge=merge,
         size_limit=size_limit,
         name=name,
-        settings=dict(_setting(given) for given in settings or ()),
+        settings=dict(_setting(given) for given in settings or ()) | ({"table": str(table)} if table else {}),
     )
     if format not in (*IMPORTERS, AUTO) and (os.path.exists(format) or _is_path(format)):
         format, files = AUTO, (Path(format), *files)

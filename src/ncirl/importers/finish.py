@@ -49,12 +49,13 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     if not steps:
         raise InputError(["no attack step is left", *map(str, notes.all())], where)
     chosen = choose_intents(draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes)
+    gains = {step.gives for step in steps}
     if follows:
         steps = _without_effort(steps, follows, start, chosen, names, notes)
     if options.merge:
         steps = _merged(steps, folded, notes)
     used = {key for step in steps for key in (*step.needs, step.gives)} - folded
-    left_out = _left_out(draft, names, depth, used, follows, notes)
+    left_out = _left_out(draft, names, depth, used, gains, notes)
     graph = AttackGraph(
         conditions=tuple(_condition(c, names, c.key in start) for c in conditions if c.key in used),
         exploits=tuple(_exploits(steps, folded, names, options)),
@@ -104,7 +105,7 @@ def _named(step: DraftExploit, names: ConditionNames) -> DraftExploit:
 
 
 def _left_out(
-    draft: Draft, names: ConditionNames, depth: Mapping[str, int], used: set[str], follows: Follows, notes: Notes
+    draft: Draft, names: ConditionNames, depth: Mapping[str, int], used: set[str], gains: set[str], notes: Notes
 ) -> dict[str, tuple[str, ...]]:
     """Return what the source has and the graph has not, by the reason, and note it."""
     found: dict[str, list[str]] = defaultdict(list)
@@ -115,13 +116,13 @@ def _left_out(
             why = "that cannot be reached from the start"
         elif not depth[c.key]:
             why = "that no step needs"
-        elif follows:
-            why = "that come with others without effort, or lead to no goal"
+        elif c.key in gains:
+            why = "that lead to no goal, or are one with a goal"
         else:
-            why = "that no step needs"
+            why = "that come with others without effort and are none of their own"
         found[f"conditions {why}"].append(names.told(c.key))
         notes.add("dropped", f"conditions {why}", names.id(c.key))
-    return {why: tuple(keys) for why, keys in found.items()}
+    return {why: tuple(told) for why, told in draft.left_out.items()} | {why: tuple(k) for why, k in found.items()}
 
 
 def _condition(c: DraftCondition, names: ConditionNames, initial: bool) -> Condition:

@@ -23,7 +23,7 @@ from ncirl.importers.report import Origin
 __all__ = ["CERTAIN", "Folded", "Follows", "fold"]
 
 MOST_LOOKED_AT = 20_000_000  # conditions, over all gains: some seconds
-CERTAIN = Origin("it comes without effort")
+CERTAIN = Origin("what takes no effort: it is certain and free")
 NOT_WORTH_IT = Origin("what comes without effort is not worth blocking: the goal's reward", default=True)
 
 

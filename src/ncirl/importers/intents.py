@@ -53,7 +53,7 @@ def choose_intents(
         paid = {key: draft.goals.get(key) for key in goals}
         return Chosen(_one_each(paid, options, names), "one per goal given, equally likely")
     told = "rewards of the source for what cannot be gained"
-    rewards = {intent: _gainable(paid, told, depth, notes) for intent, paid in draft.rewards.items()}
+    rewards = {intent: _gainable(paid, told, depth, names, notes) for intent, paid in draft.rewards.items()}
     paying = [(intent, paid) for intent, paid in rewards.items() if any(value > 0 for value in paid.values())]
     if paying:
         ids = unique_ids(intent for intent, _ in paying)
@@ -62,8 +62,12 @@ def choose_intents(
         return Chosen(intents, "those of the source, equally likely")
     worth = {key: paid for key, paid in draft.goals.items() if paid is None or paid > 0}
     for key in draft.goals.keys() - worth.keys():
-        notes.add("dropped", "goals of the source that are worth nothing", key)
-    stated = _gainable(worth, "goals of the source that cannot be gained", depth, notes)
+        notes.add("dropped", "goals of the source that are worth nothing", names.told(key))
+    held = {draft.groups[key] for key in worth if key in draft.groups and depth.get(key) == 0}
+    for key in [key for key in worth if draft.groups.get(key) in held]:
+        notes.add("dropped", "goals of the source that are one with what holds from the start", names.told(key))
+        del worth[key]
+    stated = _gainable(worth, "goals of the source that cannot be gained", depth, names, notes)
     if stated:
         return _stated(stated, draft, options, names, notes)
     guessed = _guessed(draft, names, depth, steps)
@@ -92,10 +96,12 @@ def _stated(
     return Chosen(intents, "one per goal of the source, equally likely", kept)
 
 
-def _gainable(found: Mapping[str, T], told: str, depth: Mapping[str, int], notes: Notes) -> dict[str, T]:
+def _gainable(
+    found: Mapping[str, T], told: str, depth: Mapping[str, int], names: ConditionNames, notes: Notes
+) -> dict[str, T]:
     for key in found:
         if depth.get(key, 0) == 0:
-            notes.add("dropped", told, key)
+            notes.add("dropped", told, names.told(key) if names.knows(key) else key)
     return {key: value for key, value in found.items() if depth.get(key, 0) > 0}
 
 

@@ -67,6 +67,10 @@ class ConditionNames:
         """Return the id of a condition that is not folded away."""
         return self._ids[key]
 
+    def knows(self, key: str) -> bool:
+        """Tell whether a condition has this key."""
+        return key in self._conditions
+
     def key(self, id: str) -> str:
         """Return the key of the condition with an id."""
         return self._keys[id]
