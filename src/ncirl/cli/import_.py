@@ -37,6 +37,10 @@ def import_(
     success: Annotated[float, Parameter(help="Success probability of steps whose source has none.")] = DEFAULTS.success,
     attack_cost: Annotated[float, Parameter(help="Cost of attempting a step.")] = DEFAULTS.attack_cost,
     block_cost: Annotated[float, Parameter(help="Cost of blocking a step.")] = DEFAULTS.block_cost,
+    epss: Annotated[
+        Path | None,
+        Parameter(help="Table of EPSS scores as FIRST publishes it, for the success of steps that name a CVE."),
+    ] = None,
     discount: Annotated[float, Parameter(help="Discount factor.")] = DEFAULTS.discount,
     horizon: Annotated[int | None, Parameter(help="Stages to play; for ever if not given.")] = None,
     observes: Annotated[Literal["actions", "outcomes"], Parameter(help="What the defender sees.")] = "actions",
@@ -65,6 +69,7 @@ def import_(
         success=success,
         attack_cost=attack_cost,
         block_cost=block_cost,
+        epss=epss,
         discount=discount,
         horizon=horizon,
         observes=observes,

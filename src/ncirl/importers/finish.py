@@ -6,7 +6,7 @@ of a step all of whose needs are reachable; since conditions are never lost, wha
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +15,17 @@ from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
 from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
+from ncirl.importers.epss import epss_of, read_epss
+from ncirl.importers.immediate import follows_from, without_immediate
 from ncirl.importers.intents import choose_intents
-from ncirl.importers.names import ConditionNames, unique_ids
+from ncirl.importers.names import ConditionNames, one_label, unique_ids
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import QUANTITIES, Defaulted, ImportReport, Notes, Numbers, shortened
+from ncirl.importers.report import QUANTITIES, Defaulted, ImportReport, Notes, Numbers, Origin, shortened
 
 __all__ = ["finish"]
 
+EPSS_TABLE = Origin("the table of EPSS scores")
 MOST_LISTED = 20
-MOST_LABELS = 3  # of steps that are one, in the label of that one; all their references are kept
 
 
 def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Imported:
@@ -36,8 +38,10 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     folded = {c.key for c in conditions if c.folded}
     if not draft.exploits:
         raise InputError("has no attack step", where)
-    steps = list(_sound(draft, start, notes))
-    start |= _entries(steps, start, start - folded, notes, where)
+    start = follows_from(start, (step for step in draft.exploits if step.gives in draft.conditions))
+    steps = list(_sound(draft, start, options, notes))
+    start = follows_from(start | _entries(steps, start, start - folded, notes, where), steps)
+    steps = [step for step in steps if step.gives not in start]
     depth = rounds_to(start, [(step.needs, step.gives) for step in steps])
     for step in steps:
         if not depth.keys() >= set(step.needs):
@@ -45,8 +49,6 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     steps = [step for step in steps if depth.keys() >= set(step.needs)]
     if not steps:
         raise InputError(["no attack step is left", *map(str, notes.all())], where)
-    if options.merge:
-        steps = _merged(steps, folded, notes)
     needed = {key for step in steps for key in step.needs}
     used = needed.union(step.gives for step in steps) - folded
     for c in conditions:
@@ -54,6 +56,13 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
             why = "that no step needs" if c.key in start else "that cannot be reached from the start"
             notes.add("dropped", f"conditions {why}", names.id(c.key))
     intents, intents_from = choose_intents(draft, options, names, depth, needed, notes)
+    wanted = {condition for intent in intents for condition in intent.rewards}
+    if options.merge:
+        steps = _merged(steps, folded, notes)
+    if any(step.immediate for step in steps):
+        steps = without_immediate(steps, {key for key in used if names.id(key) in wanted}, notes)
+        steps = _merged(steps, folded, notes) if options.merge else steps
+    used = {key for step in steps for key in (*step.needs, step.gives)} - folded
     graph = AttackGraph(
         conditions=tuple(_condition(c, names, c.key in start) for c in conditions if c.key in used),
         exploits=tuple(_exploits(steps, folded, names, options)),
@@ -83,20 +92,28 @@ def _title(files: Sequence[str]) -> str:
     return paths[0].resolve().name if paths[0].is_dir() else paths[0].stem
 
 
-def _sound(draft: Draft, start: set[str], notes: Notes) -> Iterator[DraftExploit]:
-    """Yield the steps that can make sense, and note the others."""
-    for step in draft.exploits:
+def _sound(draft: Draft, start: set[str], options: ImportOptions, notes: Notes) -> Iterator[DraftExploit]:
+    """Yield the steps that can make sense, with the success that a table of EPSS says, and note the others."""
+    table = {} if options.epss is None else read_epss(options.epss, options.size_limit)
+    for step in (_by_epss(step, table) for step in draft.exploits):
         unknown = [key for key in (*step.needs, step.gives) if key not in draft.conditions]
         if unknown:
             notes.add("dropped", "steps with a condition that is not in the file", f"{step.name} ({unknown[0]})")
         elif step.gives in step.needs:
             notes.add("dropped", "steps that need their own result", step.name)
+        elif step.gives in start and step.immediate:
+            continue
         elif step.gives in start:
             notes.add("dropped", "steps whose result holds from the start", step.name)
         elif step.success == 0:
             notes.add("dropped", "steps that never succeed", step.name)
         else:
             yield step
+
+
+def _by_epss(step: DraftExploit, table: Mapping[str, float]) -> DraftExploit:
+    score = epss_of(step.references, table)
+    return step if score is None else replace(step, success=score, origins={**step.origins, "success": EPSS_TABLE})
 
 
 def _entries(steps: Sequence[DraftExploit], start: set[str], initial: set[str], notes: Notes, where: str) -> set[str]:
@@ -117,9 +134,10 @@ def _entries(steps: Sequence[DraftExploit], start: set[str], initial: set[str], 
 
 def _merged(steps: Iterable[DraftExploit], folded: set[str], notes: Notes) -> list[DraftExploit]:
     """Keep the best of the steps that need and give the same."""
-    alike: dict[tuple[frozenset[str], str], list[DraftExploit]] = defaultdict(list)
+    alike: dict[tuple[frozenset[str], str, frozenset[str], bool], list[DraftExploit]] = defaultdict(list)
     for step in steps:
-        alike[frozenset(key for key in step.needs if key not in folded), step.gives].append(step)
+        needs = frozenset(key for key in step.needs if key not in folded)
+        alike[needs, step.gives, frozenset(step.controls), step.immediate].append(step)
     kept = []
     told = "groups of steps that need and give the same are one each, the likeliest, so that one block stops all"
     for group in alike.values():
@@ -134,11 +152,9 @@ def _merged(steps: Iterable[DraftExploit], folded: set[str], notes: Notes) -> li
 def _told_together(best: DraftExploit, group: Sequence[DraftExploit]) -> DraftExploit:
     """Let the best of some steps say to people what all of them say."""
     ordered = [best, *(step for step in group if step is not best)]
-    labels = list(dict.fromkeys(step.label for step in ordered if step.label))
-    more = f" or {len(labels) - MOST_LABELS} more" if len(labels) > MOST_LABELS else ""
     return replace(
         best,
-        label=" or ".join(labels[:MOST_LABELS]) + more,
+        label=one_label(step.label for step in ordered),
         asset=", ".join(dict.fromkeys(step.asset for step in ordered if step.asset)),
         references=tuple(dict.fromkeys(name for step in ordered for name in step.references)),
     )

@@ -30,6 +30,8 @@ class ImportOptions:
         For the steps whose source says nothing.
     discount, horizon, observes, attacker_budget, defender_budget
         As for `AttackGraph`.
+    epss : path, optional
+        A table of EPSS scores, CSV or JSON as FIRST publishes it: the success of steps that name a CVE in it.
     merge : bool
         Whether steps with the same premises and the same result become one.
     size_limit : int
@@ -57,6 +59,7 @@ class ImportOptions:
     observes: str = "actions"
     attacker_budget: int | None = None
     defender_budget: int | None = None
+    epss: str | Path | None = None
     merge: bool = True
     size_limit: int = SIZE_LIMIT
     name: str = ""
