@@ -1,20 +1,23 @@
 r"""Attack graphs: what an intruder can do next, what it may be after, and what each move costs.
 
 Conditions become enabled and stay so. An exploit is usable while all its premises are enabled and its result is not
-yet. Each stage the attacker attempts a set of usable exploits and the defender blocks one; a blocked exploit fails
-this stage, the other attempted ones succeed independently. With s the enabled conditions,
+yet. Each stage the attacker attempts a set of usable exploits and the defender applies a set of controls (where a graph
+has none, every exploit has its own, at `block_cost`). An exploit that they stop fails this stage, the other attempted
+ones succeed independently. With s the enabled conditions,
 
-    R(s, a, d, s'; θ) = Σ_{c ∈ s' \ s} rewards_θ(c) − Σ_{e ∈ a} attack_cost(e) + Σ_{e ∈ d} block_cost(e).
+    R(s, a, d, s'; θ) = Σ_{c ∈ s' \ s} rewards_θ(c) − Σ_{e ∈ a} attack_cost(e) + Σ_{k ∈ d} cost(k).
 
-This module is the description with its faults; `attack_rules` turns it into stages.
+This module is the description with its faults; `rules` turns it into stages.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ncirl.attack_graphs.controls import Control, control_faults
+from ncirl.attack_graphs.faults import chance_fault, cost_fault, reference_faults, repeated
 from ncirl.attack_graphs.rules import AttackRules
 from ncirl.errors import InputError
 from ncirl.model.game import Game, Observes
@@ -23,7 +26,7 @@ from ncirl.model.stage import LARGEST_REWARD, SUM_TOLERANCE, TERMINAL
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Alert", "AttackGraph", "Condition", "Exploit", "Intent"]
+__all__ = ["Alert", "AttackGraph", "Condition", "Control", "Exploit", "Intent"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,10 @@ class AttackGraph:
     discount, horizon, observes
         As for `Game`. Alerts are seen with ``observes="outcomes"`` only; where actions are seen they tell nothing.
     attacker_budget, defender_budget : int, optional
-        The most exploits attempted or blocked in a stage; None sets no limit.
+        The most exploits attempted or controls applied in a stage; None sets no limit.
+    controls : tuple of Control, optional
+        What the defender can apply; an exploit under none of them cannot be stopped, and `block_cost` says nothing.
+        None gives every exploit a momentary control of its own, at its `block_cost`.
     name : str
         A name for people.
 
@@ -121,19 +127,30 @@ class AttackGraph:
     attacker_budget: int | None = None
     defender_budget: int | None = None
     name: str = "attack graph"
+    controls: tuple[Control, ...] | None = None
 
     def __post_init__(self) -> None:
         faults = [*self._parameter_faults(), *self._graph_faults(), *self._intent_faults()]
         if faults:
             raise InputError(faults, where=f"attack graph '{self.name}'")
 
-    def game(self) -> Game:
-        """Return the contest on this graph; its public states, sets of enabled conditions, are met lazily.
+    @property
+    def defences(self) -> tuple[Control, ...]:
+        """What the defender can apply: the controls or, where there are none given, one for every exploit."""
+        if self.controls is not None:
+            return self.controls
+        return tuple(Control(exploit.id, (exploit.id,), exploit.block_cost) for exploit in self.exploits)
 
-        A state with no usable exploit is terminal. What is left out of the actions cannot change the value:
-        exploits that are not usable, and usable ones that never succeed and ring no alert that is seen. (Attempting
-        such an exploit costs and tells the defender something, which never helps the one who knows the intent;
-        blocking it costs and prevents nothing.)
+    def game(self) -> Game:
+        """Return the contest on this graph; its public states are met lazily.
+
+        A state is the set of enabled conditions with the lasting controls in place, and terminal when no exploit is
+        usable. What is left out of the actions cannot change the value: exploits that are not usable, and usable ones
+        that never succeed, or not any more, and ring no alert that is seen. (Attempting such an exploit costs and
+        tells the defender something, which never helps the one who knows the intent; blocking it costs and prevents
+        nothing.) So are controls that would stop no usable exploit, unless they last and the defender's budget may
+        not suffice when they are needed. (Whoever applies a lasting control early can do so when it is first needed,
+        at no higher cost, and gives nothing away until then.)
 
         Raises
         ------
@@ -202,14 +219,14 @@ class AttackGraph:
     def _graph_faults(self) -> Iterator[str]:
         if not self.conditions:
             yield "conditions: at least one is needed"
-        yield from _repeated("conditions", (condition.id for condition in self.conditions))
-        yield from _repeated("exploits", (exploit.id for exploit in self.exploits))
+        yield from repeated("conditions", (condition.id for condition in self.conditions))
+        yield from repeated("exploits", (exploit.id for exploit in self.exploits))
         known = {condition.id for condition in self.conditions}
         for i, condition in enumerate(self.conditions):
-            yield from _references(f"conditions[{i}]", condition.references)
+            yield from reference_faults(f"conditions[{i}]", condition.references)
         for i, exploit in enumerate(self.exploits):
             at = f"exploits[{i}]"
-            yield from _references(at, exploit.references)
+            yield from reference_faults(at, exploit.references)
             for j, premise in enumerate(exploit.premises):
                 if premise not in known:
                     yield f"{at}.from[{j}]: unknown condition '{premise}'"
@@ -217,18 +234,18 @@ class AttackGraph:
                     yield f"{at}.from[{j}]: condition '{premise}' appears twice"
             if exploit.result not in known:
                 yield f"{at}.to: unknown condition '{exploit.result}'"
-            yield from _chance(f"{at}.success", exploit.success)
-            for cost in ("attack_cost", "block_cost"):
-                if not 0 <= getattr(exploit, cost) <= LARGEST_REWARD:
-                    yield f"{at}.{cost}: must lie in [0, {LARGEST_REWARD:g}], got {getattr(exploit, cost):g}"
+            yield from chance_fault(f"{at}.success", exploit.success)
+            yield from cost_fault(f"{at}.attack_cost", exploit.attack_cost)
+            yield from cost_fault(f"{at}.block_cost", exploit.block_cost)
             if exploit.alert is not None:
-                yield from _chance(f"{at}.alert.attempted", exploit.alert.attempted)
-                yield from _chance(f"{at}.alert.idle", exploit.alert.idle)
+                yield from chance_fault(f"{at}.alert.attempted", exploit.alert.attempted)
+                yield from chance_fault(f"{at}.alert.idle", exploit.alert.idle)
+        yield from control_faults(self.controls or (), {exploit.id for exploit in self.exploits})
 
     def _intent_faults(self) -> Iterator[str]:
         known = {condition.id for condition in self.conditions}
         for i, intent in enumerate(self.intents):
-            yield from _chance(f"intents[{i}].prior", intent.prior)
+            yield from chance_fault(f"intents[{i}].prior", intent.prior)
             for condition, reward in intent.rewards.items():
                 if condition not in known:
                     yield f"intents[{i}].rewards: unknown condition '{condition}'"
@@ -238,22 +255,3 @@ class AttackGraph:
         total = math.fsum(intent.prior for intent in self.intents)
         if self.intents and abs(total - 1) > SUM_TOLERANCE:
             yield f"intents: priors sum to {total:g}, not 1"
-
-
-def _repeated(place: str, ids: Iterable[str]) -> Iterator[str]:
-    seen: set[str] = set()
-    for i, name in enumerate(ids):
-        if not name:
-            yield f"{place}[{i}].id: must not be empty"
-        elif name in seen:
-            yield f"{place}[{i}].id: '{name}' appears twice"
-        seen.add(name)
-
-
-def _references(place: str, references: Iterable[str]) -> Iterator[str]:
-    yield from (f"{place}.references[{j}]: must not be empty" for j, name in enumerate(references) if not name)
-
-
-def _chance(place: str, value: float) -> Iterator[str]:
-    if not 0 <= value <= 1:
-        yield f"{place}: must lie in [0, 1], got {value:g}"

@@ -1,7 +1,8 @@
-"""Names of sets in the game of an attack graph: of exploits (an action), conditions (a state), alerts (a signal).
+"""Names of sets in the game of an attack graph: of exploits or controls (an action), conditions (a state), alerts.
 
-A name is text, and different sets never read alike: ``phish + inject SQL``, ``alert: phish``, ``nothing``. The names
-that a graph gives carry the ids along as data. A file keeps the text only; there it is read back.
+A name is text, and different sets never read alike: ``phish + inject SQL``, ``alert: phish``, ``nothing``. A state in
+which lasting controls are in place names them, too: ``mail | in place: patch web app``. The names that a graph gives
+carry the ids along as data. A file keeps the text only; there it is read back.
 """
 
 import json
@@ -10,36 +11,47 @@ from collections.abc import Iterable, Sequence
 
 from ncirl._typing import BoolArray
 
-__all__ = ["ALERT", "SetName", "listed", "members", "parts", "set_name", "set_names", "signals"]
+__all__ = ["ALERT", "SetName", "in_place", "listed", "members", "parts", "set_name", "set_names", "signals"]
 
 ALERT = "alert: "
+IN_PLACE = " | in place: "
 EMPTY = ("nothing", "start", "quiet")  # actions, states and signals of no ids
 PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^+,"]+')
+HELD = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^"])*?)' + re.escape(IN_PLACE), re.DOTALL)  # up to the mark, unless quoted
 
 
 class SetName(str):
-    """A name that knows the ids it stands for."""
+    """A name that knows the ids it stands for and, of a state, the lasting controls in place."""
 
-    __slots__ = ("ids",)
+    __slots__ = ("ids", "placed")
     ids: tuple[str, ...]
+    placed: tuple[str, ...]
 
 
-def set_name(ids: Iterable[str], empty: str, mark: str = "", separator: str = " + ") -> SetName:
+def set_name(
+    ids: Iterable[str], empty: str, mark: str = "", separator: str = " + ", placed: Iterable[str] = ()
+) -> SetName:
     """Name a set; `empty` is the name of the one without ids, `mark` what any other begins with.
+
+    `placed` are the lasting controls in place, where a state is named.
 
     Examples
     --------
     >>> set_name(["e1", "e2"], "quiet", ALERT, ", "), set_name([], "nothing").ids
     ('alert: e1, e2', ())
+    >>> set_name(["mail"], "start", placed=["mfa"])
+    'mail | in place: mfa'
     """
-    held = tuple(ids)
-    name = SetName(mark + listed(held, separator) if held else empty)
-    name.ids = held
+    held, lasting = tuple(ids), tuple(placed)
+    name = SetName(
+        (mark + listed(held, separator) if held else empty) + (IN_PLACE + listed(lasting) if lasting else "")
+    )
+    name.ids, name.placed = held, lasting
     return name
 
 
 def set_names(ids: Sequence[str], sets: BoolArray) -> tuple[SetName, ...]:
-    """Name sets of exploits, indexed [set, exploit]."""
+    """Name sets of exploits or controls, indexed [set, exploit]."""
     return tuple(
         set_name((name for name, chosen in zip(ids, row, strict=True) if chosen), "nothing") for row in sets.tolist()
     )
@@ -56,6 +68,8 @@ def signals(ids: Sequence[str], rung: BoolArray) -> list[SetName] | list[None]:
 def members(name: str) -> tuple[str, ...]:
     """Return the ids that a name stands for: those it carries or, where it comes from a file, those it says.
 
+    Of a state these are the conditions; `in_place` tells the controls.
+
     Examples
     --------
     >>> members('e1 + "a + b"'), members("alert: e1, e2"), members("nothing")
@@ -63,7 +77,22 @@ def members(name: str) -> tuple[str, ...]:
     """
     if isinstance(name, SetName):
         return name.ids
-    return () if name in EMPTY else parts(name.removeprefix(ALERT))
+    held = found[1] if (found := HELD.match(name)) else name
+    return () if held in EMPTY else parts(held.removeprefix(ALERT))
+
+
+def in_place(state: str) -> tuple[str, ...]:
+    """Return the lasting controls that are in place at a state, by its name.
+
+    Examples
+    --------
+    >>> in_place("mail | in place: mfa + patch"), in_place("mail")
+    (('mfa', 'patch'), ())
+    """
+    if isinstance(state, SetName):
+        return state.placed
+    found = HELD.match(state)
+    return () if found is None else parts(state[found.end() :])
 
 
 def listed(ids: Iterable[str], separator: str = " + ") -> str:
@@ -79,7 +108,7 @@ def listed(ids: Iterable[str], separator: str = " + ") -> str:
 
 def _is_plain(name: str) -> bool:
     taken = name in ("", *EMPTY) or name.startswith(ALERT) or name != name.strip()
-    return not (taken or any(mark in name for mark in '+,"'))
+    return not (taken or IN_PLACE.strip() in name or any(mark in name for mark in '+,"'))
 
 
 def parts(text: str) -> tuple[str, ...]:

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.errors import InputError
 from ncirl.formats.plain import format_of, read_source, write_document
 
 if TYPE_CHECKING:
-    from ncirl.formats.shapes import AlertModel, AttackGraphModel, ExploitModel
+    from ncirl.formats.shapes import AlertModel, AttackGraphModel, ControlModel, ExploitModel
 
 __all__ = [
     "ATTACK_GRAPH_FORMATS",
@@ -67,6 +67,7 @@ def _graph(model: "AttackGraphModel") -> AttackGraph:
         attacker_budget=model.attacker_budget,
         defender_budget=model.defender_budget,
         name=model.name,
+        controls=None if model.controls is None else tuple(_control(c) for c in model.controls),
     )
 
 
@@ -74,6 +75,10 @@ def _exploit(e: "ExploitModel") -> Exploit:
     numbers = e.success, e.attack_cost, e.block_cost
     told = e.label, e.asset, tuple(e.references)
     return Exploit(e.id, tuple(e.premises), e.result, *numbers, _alert(e.alert), *told)
+
+
+def _control(c: "ControlModel") -> Control:
+    return Control(c.id, tuple(c.blocks), c.cost, c.kind, c.label, tuple(c.references))
 
 
 def _alert(given: "float | AlertModel | None") -> Alert | None:
@@ -97,6 +102,7 @@ def attack_graph_to_data(graph: AttackGraph) -> dict[str, Any]:
         **{key: int(limit) for key, limit in limits.items() if limit is not None},
         "conditions": [{"id": c.id, "initial": c.initial} | _for_people(c) for c in graph.conditions],
         "exploits": [_exploit_to_data(exploit) for exploit in graph.exploits],
+        **({} if graph.controls is None else {"controls": [_control_to_data(c) for c in graph.controls]}),
         "intents": [
             {"id": i.id, "prior": float(i.prior), "rewards": {c: float(reward) for c, reward in i.rewards.items()}}
             for i in graph.intents
@@ -119,9 +125,18 @@ def _exploit_to_data(exploit: Exploit) -> dict[str, Any]:
     return data | _for_people(exploit)
 
 
-def _for_people(thing: Condition | Exploit) -> dict[str, Any]:
-    """Write what a condition or exploit says to people, as far as it says anything."""
-    said = {"label": thing.label, "asset": thing.asset, "references": list(thing.references)}
+def _control_to_data(control: Control) -> dict[str, Any]:
+    data = {"id": control.id, "blocks": list(control.blocks), "cost": float(control.cost), "kind": str(control.kind)}
+    return data | _for_people(control)
+
+
+def _for_people(thing: Condition | Exploit | Control) -> dict[str, Any]:
+    """Write what a part of a graph says to people, as far as it says anything."""
+    said = {
+        "label": thing.label,
+        "asset": "" if isinstance(thing, Control) else thing.asset,
+        "references": list(thing.references),
+    }
     return {key: value for key, value in said.items() if value}
 
 
@@ -131,3 +146,5 @@ def _second_only(graph: AttackGraph) -> Iterator[str]:
         yield from (f"conditions[{i}].{key}" for key in _for_people(condition) if key != "label")
     for i, exploit in enumerate(graph.exploits):
         yield from (f"exploits[{i}].{key}" for key in _for_people(exploit))
+    if graph.controls is not None:
+        yield "controls"

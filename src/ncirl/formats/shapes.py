@@ -151,6 +151,22 @@ class ExploitModel(Strict):
     """Where it is described: a CVE, an ATT&CK technique, a kind of edge. Format 2."""
 
 
+class ControlModel(Strict):
+    """Something that the defender can apply."""
+
+    id: Name
+    label: str = ""
+    """What it means, for people."""
+    blocks: list[Name]
+    """The exploits that it stops, one at least."""
+    cost: float
+    """What applying it costs: each time, or once where it lasts."""
+    kind: Annotated[str, Field(json_schema_extra={"enum": ["momentary", "lasting"]})]
+    """Whether it stops them in the stage in which it is applied, or from that stage on."""
+    references: list[Name] = []
+    """Where it is described."""
+
+
 class IntentModel(Strict):
     """What the attacker may be after."""
 
@@ -176,9 +192,12 @@ class AttackGraphModel(Strict):
     attacker_budget: int | None = None
     """Most exploits attempted in a stage."""
     defender_budget: int | None = None
-    """Most exploits blocked in a stage."""
+    """Most exploits blocked, or controls applied, in a stage."""
     conditions: list[ConditionModel]
     exploits: list[ExploitModel]
+    controls: list[ControlModel] | None = None
+    """What the defender can apply; an exploit under none of them cannot be stopped. Without them every exploit can be
+    blocked by itself, at its block_cost. Format 2."""
     intents: list[IntentModel]
 
 

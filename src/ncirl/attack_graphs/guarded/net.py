@@ -14,6 +14,7 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph, Exploit
 from ncirl.attack_graphs.reductions.prune import rounds_to
+from ncirl.errors import InputError
 from ncirl.model.game import Observes
 
 __all__ = ["Guard", "Net", "bits", "fresh"]
@@ -61,6 +62,12 @@ class Net:
     """
 
     def __init__(self, graph: AttackGraph) -> None:
+        if graph.controls is not None:
+            raise InputError(
+                "guarding takes no graph with controls yet; list its states with `--solver certified` (Certified in "
+                "Python), if they are too many after `ncirl reduce`",
+                f"attack graph '{graph.name}'",
+            )
         self.graph = graph
         self.conditions = [condition.id for condition in graph.conditions]
         self.number = {name: k for k, name in enumerate(self.conditions)}

@@ -4,10 +4,11 @@ r"""Three ways to fewer exploits: steps that are taken for granted, parallel exp
 Take its result c to hold as soon as its premises do: wherever c is needed, they are. An attacker of the full game can
 be played in the smaller one by one who pretends not to have c yet, so the value does not fall.
 
-Blocking e is never worth it when block_cost(e) > max_θ Σ_c max(0, rewards_θ(c)): from any time on, an attacker who goes
-unhindered gets at most the right-hand side, and one who gives up at least nothing.
+Blocking e is never worth it when every control over it costs more than max_θ Σ_c max(0, rewards_θ(c)): from any time
+on, an attacker who goes unhindered gets at most that, and one who gives up at least nothing.
 
-**Parallel exploits** have the same premises and the same result. Made one, both must be attempted and blocked together:
+**Parallel exploits** have the same premises, the same result and the same controls. Made one, both must be attempted
+and blocked together:
 
     success = 1 − Π_e (1 − success(e)),  attack_cost = Σ_e attack_cost(e),  block_cost = Σ_e block_cost(e),
 
@@ -22,19 +23,19 @@ The one exploit in place of two takes the same discounted time and the same disc
 
     f(p) = f(p1) f(p2),    attack_cost A(p) = cost1 A(p1) + f(p1) cost2 A(p2),
 
-that is 1/p = 1/p1 + 1/p2 + ((1 − γ)/γ) / (p1 p2), and costs as much to block as the cheaper of the two. Everything else
-about timing is lost: the defender no longer sees the chain half done.
+that is 1/p = 1/p1 + 1/p2 + ((1 − γ)/γ) / (p1 p2), and costs as much to block as the cheaper of the two; any control
+over either stops it. Everything else about timing is lost: the defender no longer sees the chain half done.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import prod
+from math import inf, prod
 from typing import TypedDict
 
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Exploit
 from ncirl.attack_graphs.names import listed
-from ncirl.attack_graphs.reductions.reduction import Preserves, Reduction, restricted
+from ncirl.attack_graphs.reductions.reduction import Preserves, Reduction, controls_over, restricted
 from ncirl.model.game import Observes
 
 __all__ = ["collapse_certain_steps", "collapse_chains", "merge_parallel"]
@@ -60,9 +61,12 @@ def _certain(graph: AttackGraph) -> Exploit | None:
     worthless = set(_without_worth(graph))
     makers = Counter(e.result for e in graph.exploits)
     dear = max((sum(max(0.0, r) for r in intent.rewards.values()) for intent in graph.intents), default=0.0)
+    price: dict[str, float] = {}  # of the cheapest control over each exploit
+    for control in graph.defences:
+        price |= {name: min(control.cost, price.get(name, inf)) for name in control.blocks}
     for e in graph.exploits:
         free = e.success == 1 and e.attack_cost == 0 and e.alert is None
-        unblocked = e.block_cost > dear or graph.defender_budget == 0
+        unblocked = price.get(e.id, inf) > dear or graph.defender_budget == 0
         if free and unblocked and makers[e.result] == 1 and e.result in worthless and e.result not in e.premises:
             return e
     return None
@@ -88,19 +92,25 @@ def _replaced(premises: Iterable[str], step: Exploit) -> Iterable[str]:
 
 def merge_parallel(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     """Make exploits with the same premises and the same result one, attempted and blocked together."""
-    groups: dict[tuple[frozenset[str], str], list[Exploit]] = defaultdict(list)
+    over: dict[str, list[str]] = defaultdict(list)
+    for control in graph.controls or ():
+        for name in control.blocks:
+            over[name].append(control.id)
+    groups: dict[tuple[frozenset[str], str, tuple[str, ...]], list[Exploit]] = defaultdict(list)
     for exploit in graph.exploits:
-        groups[frozenset(exploit.premises), exploit.result].append(exploit)
+        groups[frozenset(exploit.premises), exploit.result, tuple(over[exploit.id])].append(exploit)
     taken = {same[0].id for same in groups.values() if len(same) == 1}
-    exploits, done = [], []
+    exploits, become, done = [], dict[str, str](), []
     for same in groups.values():
         exploits.append(same[0] if len(same) == 1 else _as_one(same, taken))
+        become |= {e.id: exploits[-1].id for e in same}
         if len(same) > 1:
             taken.add(exploits[-1].id)
             done.append(f"exploits {', '.join(repr(e.id) for e in same)}: now one, '{exploits[-1].id}'")
     why = "attempted and blocked together: costs add up, one success is enough"
     kept = Preserves.NOTHING if done else Preserves.VALUE
-    return replace(graph, exploits=tuple(exploits)), Reduction("merge parallel exploits", kept, why, tuple(done))
+    merged = replace(graph, exploits=tuple(exploits), controls=controls_over(graph, become))
+    return merged, Reduction("merge parallel exploits", kept, why, tuple(done))
 
 
 def _as_one(same: list[Exploit], taken: set[str]) -> Exploit:
@@ -156,6 +166,7 @@ def collapse_chains(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
         for premise in e.premises:
             users[premise].append(k)
     taken, passed, done = {e.id for e in graph.exploits}, set[str](), []
+    ends = {e.id: k for k, e in slots.items()}  # the slot that each exploit comes to be in
     for c in _without_worth(graph) if graph.discount > 0 else ():
         if len(makers[c]) != 1 or len(users[c]) != 1:
             continue
@@ -167,10 +178,12 @@ def collapse_chains(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
         del slots[i]
         for premise in first.premises:
             users[premise] = [j if k == i else k for k in users[premise]]
+        ends |= {name: j for name, k in ends.items() if k == i}
         taken.add(slots[j].id)
         passed.add(c)
         done.append(f"'{first.id}' then '{second.id}' through '{c}': now one, success {slots[j].success:.3g}")
-    collapsed = replace(graph, exploits=tuple(slots[k] for k in sorted(slots)))
+    controls = controls_over(graph, {name: slots[k].id for name, k in ends.items()})
+    collapsed = replace(graph, exploits=tuple(slots[k] for k in sorted(slots)), controls=controls)
     smaller = restricted(collapsed, {c.id for c in graph.conditions} - passed, {e.id for e in collapsed.exploits})
     preserves = Preserves.NOTHING if done else Preserves.VALUE
     return smaller, Reduction("collapse chains", preserves, why, tuple(done))

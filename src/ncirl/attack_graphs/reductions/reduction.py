@@ -1,13 +1,14 @@
 """What a reduction says about itself; and those that ask something else: fewer goals, equal intents as one, budgets."""
 
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from ncirl.attack_graphs.controls import Control, carried_over
 from ncirl.attack_graphs.graph import AttackGraph, Intent
 from ncirl.errors import InputError
 
-__all__ = ["Preserves", "Reduction", "merge_equal_intents", "only_goals", "restricted", "set_budgets"]
+__all__ = ["Preserves", "Reduction", "controls_over", "merge_equal_intents", "only_goals", "restricted", "set_budgets"]
 
 
 class Preserves(Enum):
@@ -47,9 +48,13 @@ class Reduction:
 
 
 def restricted(graph: AttackGraph, conditions: Container[str], exploits: Container[str]) -> AttackGraph:
-    """Return the graph with the given conditions and exploits only; rewards of other conditions go with them."""
+    """Return the graph with the given conditions and exploits only.
+
+    Rewards of other conditions go with them, and controls that only stopped other exploits.
+    """
     return replace(
         graph,
+        controls=controls_over(graph, {e.id: e.id for e in graph.exploits if e.id in exploits}),
         conditions=tuple(c for c in graph.conditions if c.id in conditions),
         exploits=tuple(e for e in graph.exploits if e.id in exploits),
         intents=tuple(
@@ -57,6 +62,11 @@ def restricted(graph: AttackGraph, conditions: Container[str], exploits: Contain
             for i in graph.intents
         ),
     )
+
+
+def controls_over(graph: AttackGraph, become: Mapping[str, str]) -> tuple[Control, ...] | None:
+    """Return the controls of a graph as they are when its exploits become others, by id; those missing are gone."""
+    return None if graph.controls is None else carried_over(graph.controls, become)
 
 
 def only_goals(graph: AttackGraph, goals: Collection[str]) -> tuple[AttackGraph, Reduction]:

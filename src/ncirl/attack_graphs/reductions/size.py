@@ -1,9 +1,10 @@
 r"""How large the game of an attack graph is, without building it.
 
-Public states are the sets of conditions that can come about; one new condition at a time reaches them all, because an
-exploit stays usable until its result holds. They are counted one by one up to a limit. Beyond it the number is
-estimated: with out(s) the conditions that can be next at s and in(s) those that can have been last, every state is
-worth Σ over the ways to it of Π 1/in = 1, so a walk that chooses uniformly among out(s) has
+Public states are the sets of conditions that can come about, with the lasting controls in place. One new condition or
+one new set of controls at a time reaches them all, because an exploit stays usable until its result holds or a control
+stops it. They are counted one by one up to a limit. Beyond it, where no controls last, the number is estimated: with
+out(s) the conditions that can be next at s and in(s) those that can have been last, every state is worth Σ over the
+ways to it of Π 1/in = 1, so a walk that chooses uniformly among out(s) has
 
     E[ Σ_k Π_{j<k} out(s_j) / in(s_{j+1}) ] = number of states,
 
@@ -12,13 +13,14 @@ averaged over some walks with a fixed seed.
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain, combinations, islice
 from math import inf, log10, prod
 
 import numpy as np
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions.prune import rounds_to
-from ncirl.attack_graphs.rules import MOST_ACTIONS, count_sets
+from ncirl.attack_graphs.rules import MOST_ACTIONS, AttackRules, count_sets
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Observes
 
@@ -27,6 +29,7 @@ __all__ = ["MANY_STATES", "Size", "estimate_size", "listable"]
 COUNTED = 20_000  # states counted one by one
 LOOKS = 6_000_000  # at exploits, while counting, if that is enough to find many states
 HUGE = 10**300  # beyond, a float may overflow
+MANY_SETS = 2**15  # of controls; more than are ever counted
 WALKS = 64
 WALKED = 64  # conditions at most where walks are taken: what a walk takes grows with the cube
 MANY_STATES = 2_000  # beyond, the certified solver takes minutes before its first bounds
@@ -102,24 +105,27 @@ def estimate_size(graph: AttackGraph, limit: int = COUNTED, *, walks: int = WALK
     26 public states, up to 16 x 16 actions in one of them
     """
 
-    def actions(n: int) -> tuple[int, int]:
-        return count_sets(n, graph.attacker_budget), count_sets(n, graph.defender_budget)
+    def actions(n: int, k: int) -> tuple[int, int]:
+        return count_sets(n, graph.attacker_budget), count_sets(k, graph.defender_budget)
 
     counts = len(graph.conditions), len(graph.exploits), len(graph.intents)
     lattice = _Lattice(graph)
     n_first, first = lattice.usable(lattice.start)
-    if not walks and 2 ** len(first) > limit:  # any of them may come first, in any combination
-        return Size(float(min(2 ** len(first), HUGE)), "more-than", *actions(n_first), inf, *counts)
+    grown = [c for c in first if not c >> len(graph.conditions)]
+    if not walks and 2 ** len(grown) > limit:  # any of them may come first, in any combination
+        return Size(float(min(2 ** len(grown), HUGE)), "more-than", *actions(*n_first), inf, *counts)
     quick = max(MANY_STATES + 1, LOOKS // max(1, len(graph.exploits)))
     usable, complete = lattice.counted(max(1, min(limit, quick)), limits)
     met = usable.total()
     states, kind = float(met), "counted"
     if not complete:
-        walked = lattice.walked(walks) if walks and lattice.free <= WALKED and not limits.passed else 0.0
+        can_walk = walks and lattice.free <= WALKED and not lattice.lasts and not limits.passed
+        walked = lattice.walked(walks) if can_walk else 0.0
         states, kind = (walked, "estimated") if walked > met else (float(met), "more-than")
-    pairs = sum(times * prod(actions(n)) for n, times in usable.items() if n)
+    pairs = sum(times * prod(actions(*moves)) for moves, times in usable.items() if moves[0])
     scaled = (float(pairs) if pairs < HUGE else inf) * states / met
-    return Size(states, kind, *actions(max(usable)), scaled, *counts)
+    most = max(n for n, _ in usable), max(k for _, k in usable)
+    return Size(states, kind, *actions(*most), scaled, *counts)
 
 
 def listable(graph: AttackGraph) -> tuple[bool, Size]:
@@ -131,8 +137,9 @@ def listable(graph: AttackGraph) -> tuple[bool, Size]:
     met = rounds_to(start, [(e.premises, e.result) for e in graph.exploits if e.success > 0])
     gained = len(met) - len(start)
     if gained > MANY_STATES and graph.attacker_budget != 0:
-        n = _Lattice(graph).usable(sum(1 << k for k, c in enumerate(graph.conditions) if c.initial))[0]
-        actions = count_sets(n, graph.attacker_budget), count_sets(n, graph.defender_budget)
+        lattice = _Lattice(graph)
+        n, k = lattice.usable(lattice.start)[0]
+        actions = count_sets(n, graph.attacker_budget), count_sets(k, graph.defender_budget)
         return False, Size(
             gained, "more-than", *actions, inf, len(graph.conditions), len(graph.exploits), len(graph.intents)
         )
@@ -141,7 +148,7 @@ def listable(graph: AttackGraph) -> tuple[bool, Size]:
 
 
 class _Lattice:
-    """The sets of conditions that can come about, as bit masks."""
+    """The public states, as bit masks: conditions that can come about and, above those, lasting controls in place."""
 
     def __init__(self, graph: AttackGraph) -> None:
         bit = {c.id: 1 << k for k, c in enumerate(graph.conditions)}
@@ -154,16 +161,33 @@ class _Lattice:
             for e in graph.exploits
             if not bit[e.result] & self.start and (e.success > 0 or (sees_alerts and e.alert is not None))
         ]
+        self.rules = None if graph.controls is None else AttackRules(graph)
+        self.lasts = any(control.lasts for control in graph.defences)
+        self.budget = graph.defender_budget
 
-    def usable(self, state: int) -> tuple[int, list[int]]:
-        """Return the number of usable exploits and the conditions that can be next."""
+    def usable(self, state: int) -> tuple[tuple[int, int], list[int]]:
+        """Return the numbers of usable exploits and of controls to apply, and what can be next, one thing at a time."""
+        if self.rules is not None:
+            return self._under_controls(self.rules, state)
         open_ones = [(c, can) for needs, c, can in self.exploits if not (needs & ~state or c & state)]
-        return len(open_ones), list(dict.fromkeys(c for c, can in open_ones if can and self.moves))
+        n = len(open_ones)
+        return (n, n), list(dict.fromkeys(c for c, can in open_ones if can and self.moves))
 
-    def counted(self, limit: int, limits: Limits) -> tuple[Counter[int], bool]:
-        """Return how many states have how many usable exploits, and whether that is all of them."""
+    def _under_controls(self, rules: AttackRules, state: int) -> tuple[tuple[int, int], list[int]]:
+        able = rules.usable(state)
+        if not able:
+            return (0, 0), []
+        offered = rules.offered(state, [e for e, _ in able])
+        gained = dict.fromkeys(1 << c for e, c in able if e.success > 0 and self.moves)
+        bits = [bit for control, _ in offered if (bit := rules.bit(control.id))]
+        most = len(bits) if self.budget is None else self.budget
+        placed = chain.from_iterable(combinations(bits, size) for size in range(1, most + 1))
+        return (len(able), len(offered)), [*gained, *(sum(some) for some in islice(placed, MANY_SETS))]
+
+    def counted(self, limit: int, limits: Limits) -> tuple[Counter[tuple[int, int]], bool]:
+        """Return how many states have how many usable exploits and controls, and whether that is all of them."""
         met, level = {self.start}, [self.start]
-        sizes: Counter[int] = Counter()
+        sizes: Counter[tuple[int, int]] = Counter()
         while level:
             following: list[int] = []
             for state in level:
