@@ -14,6 +14,7 @@ from pathlib import Path
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
+from ncirl.importers.controls import controls_of
 from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
 from ncirl.importers.epss import epss_of, read_epss
 from ncirl.importers.immediate import follows_from, without_immediate
@@ -58,20 +59,22 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     intents, intents_from = choose_intents(draft, options, names, depth, needed, notes)
     wanted = {condition for intent in intents for condition in intent.rewards}
     if options.merge:
-        steps = _merged(steps, folded, notes)
+        steps = _merged(steps, folded, options.controls, notes)
     if any(step.immediate for step in steps):
         steps = without_immediate(steps, {key for key in used if names.id(key) in wanted}, notes)
-        steps = _merged(steps, folded, notes) if options.merge else steps
+        steps = _merged(steps, folded, options.controls, notes) if options.merge else steps
     used = {key for step in steps for key in (*step.needs, step.gives)} - folded
+    exploits = tuple(_exploits(steps, folded, names, options))
     graph = AttackGraph(
         conditions=tuple(_condition(c, names, c.key in start) for c in conditions if c.key in used),
-        exploits=tuple(_exploits(steps, folded, names, options)),
+        exploits=exploits,
         intents=intents,
         discount=options.discount,
         horizon=options.horizon,
         observes=options.observes,
         attacker_budget=options.attacker_budget,
         defender_budget=options.defender_budget,
+        controls=controls_of(draft.controls, steps, [exploit.id for exploit in exploits], options, notes),
         name=options.name or draft.name or _title(files) or draft.format,
     )
     return Imported(graph, _report(graph, draft, options, steps, len(folded), intents_from, notes, files))
@@ -132,12 +135,12 @@ def _entries(steps: Sequence[DraftExploit], start: set[str], initial: set[str], 
     return set(sources)
 
 
-def _merged(steps: Iterable[DraftExploit], folded: set[str], notes: Notes) -> list[DraftExploit]:
-    """Keep the best of the steps that need and give the same."""
+def _merged(steps: Iterable[DraftExploit], folded: set[str], told_apart: bool, notes: Notes) -> list[DraftExploit]:
+    """Keep the best of the steps that need and give the same; by what stops them, too, where they are `told_apart`."""
     alike: dict[tuple[frozenset[str], str, frozenset[str], bool], list[DraftExploit]] = defaultdict(list)
     for step in steps:
         needs = frozenset(key for key in step.needs if key not in folded)
-        alike[needs, step.gives, frozenset(step.controls), step.immediate].append(step)
+        alike[needs, step.gives, frozenset(step.controls if told_apart else ()), step.immediate].append(step)
     kept = []
     told = "groups of steps that need and give the same are one each, the likeliest, so that one block stops all"
     for group in alike.values():
