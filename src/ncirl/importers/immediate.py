@@ -6,7 +6,8 @@ Such a step says that its result c holds as soon as all its needs do, so it is t
 - What follows from the start holds at the start.
 - Wherever another step needs c, it needs what c follows from, one step for each way to c: the step is tried from one
   place or from another. A control over a way, such as a firewall, stops the steps that go that way.
-- A condition that somebody wants, or that nothing needs, and that follows from one other alone, is that other.
+- A condition that somebody wants and that follows from one other alone is that other; what nobody wants and nothing
+  needs is left out.
 
 What remains is left as a step that is certain and free but takes a stage: a condition somebody wants that follows from
 several others, and conditions with so many ways and uses that a step for each pair would be more than the graph can do
@@ -41,17 +42,19 @@ def without_immediate(steps: Sequence[DraftExploit], kept: Collection[str], note
     heapify(waiting)  # those that make fewest steps first: what is done with one changes what others make
     while waiting:
         growth, c = heappop(waiting)
-        if work.growth(c) > growth:
+        if work.growth(c) != growth and work.giving[c]:
             heappush(waiting, (work.growth(c), c))
-        elif c in kept or not work.using[c]:
+        elif c in kept:
             work.rename_source(c, kept)
+        elif not work.using[c]:
+            work.drop(c)
         elif growth <= 0 and len(work.steps) < MOST_PARTS:
             work.take_out(c)
     left = [work.steps[i] for i in sorted(work.steps)]
     for step in left:
         if step.immediate:
             notes.add("assumed", "steps that are certain and free are left as steps, which take a stage", step.name)
-    return [replace(step, immediate=False) for step in left]
+    return [replace(s, immediate=False, label=f"{s.name} {s.label}".strip()) if s.immediate else s for s in left]
 
 
 class _Steps:
@@ -89,6 +92,10 @@ class _Steps:
                     self._add(made, i[0])
             if not attempted:
                 self._remove(i)
+        self.drop(c)
+
+    def drop(self, c: str) -> None:
+        """Leave out that c follows from anything."""
         for i in [i for i in self.giving[c] if self.steps[i].immediate]:
             self._remove(i)
 
@@ -141,7 +148,7 @@ def _least(ways: Sequence[DraftExploit]) -> list[DraftExploit]:
 def _by(step: DraftExploit, c: str, way: DraftExploit, several: bool) -> DraftExploit:
     """Return a step that needed c as one that goes a way to c; its label says which where it matters."""
     needs = [part for need in step.needs for part in (way.needs if need == c else (need,))]
-    told = way.label or (f"via {way.name}" if several else "")
+    told = way.label or (f"via {way.name}" if several and " via " not in step.name else "")
     added = told if f" {told} " not in f"{step.label} " else ""
     return replace(
         step,
