@@ -185,7 +185,7 @@ def test_goals_that_make_no_sense_are_refused(goals: tuple[str, ...], essence: s
 def test_where_every_condition_leads_on_the_candidates_are_listed() -> None:
     draft = chain()
     draft.exploit("back", needs=["db"], gives="web")
-    with pytest.raises(InputError, match=r"no goal can be guessed.*--goal.*data base, web server"):
+    with pytest.raises(InputError, match=r"no goal can be guessed.*--goal.*data base \(2 steps away\), web server"):
         draft.finish()
     draft.guess_goal("web", "of a whim")
     assert draft.finish().report.goals == ("web",)

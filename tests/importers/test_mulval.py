@@ -306,11 +306,15 @@ PLACE_ARCS = """\
 
 
 def test_what_follows_from_the_configuration_is_no_step_and_the_attackers_machine_no_goal(tmp_path: Path) -> None:
-    imported = import_graph("mulval", pair(tmp_path, PLACES, PLACE_ARCS))
+    files = pair(tmp_path, PLACES, PLACE_ARCS)
+    imported = import_graph("mulval", files, settings={"attacker": "laptop"})
     assert shape(imported.graph) == {(("execCode(laptop,root)",), "execCode(web,user)")}
     assert imported.report.goals == ("execCode_web_user",)
     assert "is a fact, no step: hacl('10.0.0.1','10.0.0.2',tcp,80), ipInSameVLAN" in notes(imported)
-    assert "attackers are in several places at once (--set attacker=… chooses): laptop, web" in notes(imported)
+    with pytest.raises(InputError, match=r"no goal: execCode\(web,user\) \(the attacker's own\)"):
+        import_graph("mulval", files)
+    told = "attackers are in several places at once (--set attacker=… chooses): laptop, web"
+    assert told in notes(import_graph("mulval", files, goals=("1",)))
 
 
 def test_the_person_chooses_where_attackers_begin(tmp_path: Path) -> None:
@@ -322,10 +326,22 @@ def test_the_person_chooses_where_attackers_begin(tmp_path: Path) -> None:
 
 
 def test_exploits_say_host_program_and_vulnerabilities(tmp_path: Path) -> None:
-    (exploit,) = import_graph("mulval", pair(tmp_path, PLACES, PLACE_ARCS)).graph.exploits
+    files = pair(tmp_path, PLACES, PLACE_ARCS)
+    (exploit,) = import_graph("mulval", files, settings={"attacker": "laptop"}).graph.exploits
     said = "remote exploit of a server program: httpd on web (CVE-2007-2446, CVE-2008-1) from laptop"
     assert (exploit.label, exploit.asset) == (said, "web")
     assert exploit.references == ("CVE-2007-2446", "RULE 1", "CVE-2008-1")
+
+
+def test_vulnerabilities_can_be_patched_and_flows_closed(tmp_path: Path) -> None:
+    files = pair(tmp_path, PLACES, PLACE_ARCS)
+    graph = import_graph("mulval", files, settings={"attacker": "laptop"}).graph
+    controls = {control.label: control for control in graph.controls or ()}
+    assert list(controls) == ["patch httpd on web", "close tcp/80 from 10.0.0.1 to 10.0.0.2"]
+    patch, closed = controls.values()
+    assert (patch.lasts, patch.references) == (True, ("CVE-2007-2446", "CVE-2008-1"))
+    assert not closed.lasts
+    assert patch.blocks == closed.blocks == (graph.exploits[0].id,)
 
 
 def test_facts_about_cvss_are_the_success(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def import_(
         name=name,
         settings=dict(_setting(given) for given in settings or ()),
     )
-    if format not in (*IMPORTERS, AUTO) and os.path.exists(format):
+    if format not in (*IMPORTERS, AUTO) and (os.path.exists(format) or _is_path(format)):
         format, files = AUTO, (Path(format), *files)
     imported = import_graph(format, files, options)
     if output is not None:
@@ -101,6 +101,11 @@ def import_(
         print("\n".join(printable(line) for line in imported.report.lines()), file=sys.stderr)
     if output is None:
         print_graph(imported.graph)
+
+
+def _is_path(word: str) -> bool:
+    """Tell whether a word that is neither a format nor a file can only be meant as a file."""
+    return bool(Path(word).suffix) or any(mark and mark in word for mark in (os.sep, os.altsep))
 
 
 def _setting(given: str) -> tuple[str, str]:

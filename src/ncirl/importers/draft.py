@@ -60,6 +60,7 @@ class DraftExploit:
     origins: Mapping[str, Origin] = field(default_factory=dict)
     immediate: bool = False
     controls: tuple[str, ...] = ()
+    through: tuple[str, ...] = ()  # keys that stand for needs which come with them
 
     def origin(self, quantity: str) -> Origin | None:
         """Return where a number comes from; None where nobody has said it."""
@@ -115,8 +116,12 @@ class Draft:
     name: str = ""
     conditions: dict[str, DraftCondition] = field(default_factory=dict)
     exploits: list[DraftExploit] = field(default_factory=list)
+    follows: list[tuple[str, str]] = field(default_factory=list)  # what comes with what, without effort
     controls: dict[str, DraftControl] = field(default_factory=dict)
+    owned: bool = True  # whether to hold something of an asset from the start is to own it
     goals: dict[str, float | None] = field(default_factory=dict)  # keys the source calls goals, and what they pay
+    groups: dict[str, str] = field(default_factory=dict)  # goals that are one: a name for them
+    most_goals: int | None = None  # of the source that are taken, the first first
     rewards: dict[str, dict[str, float]] = field(default_factory=dict)  # of the source's intents, by intent and key
     guesses: dict[str, str] = field(default_factory=dict)  # keys that may be goals, and why
     notes: Notes = field(default_factory=Notes)
@@ -240,9 +245,19 @@ class Draft:
         self.controls[key] = DraftControl(key, text(label), lasting, cost, _distinct(both))
         return key
 
-    def goal(self, key: str, reward: float | None = None) -> None:
-        """Note that the source calls a condition a goal, and what it is worth where the source says so."""
+    def follow(self, start: str, end: str) -> None:
+        """Note that whoever holds `start` holds `end` at once: no attempt, no stage; see `fold`."""
+        self._check_size()
+        self.follows.append((start, end))
+
+    def goal(self, key: str, reward: float | None = None, group: str = "") -> None:
+        """Note that the source calls a condition a goal, and what it is worth where the source says so.
+
+        Goals of one `group` are one: whoever wants one of them is content with any.
+        """
         self.goals[key] = reward
+        if group:
+            self.groups[key] = group
 
     def reward(self, intent: str, key: str, value: float) -> None:
         """Note what an intent of the source is paid for a condition; intents of the source replace goals."""
@@ -269,7 +284,7 @@ class Draft:
         return finish(self, options or ImportOptions(), tuple(str(file) for file in files))
 
     def _check_size(self) -> None:
-        if len(self.conditions) + len(self.exploits) >= MOST_PARTS:
+        if len(self.conditions) + len(self.exploits) + len(self.follows) >= MOST_PARTS:
             raise InputError(f"more than {MOST_PARTS} conditions and steps; cut the graph down before it is imported")
 
     def _within(self, quantity: str, value: float | None, most: float, item: str) -> float | None:

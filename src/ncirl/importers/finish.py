@@ -17,8 +17,9 @@ from ncirl.errors import InputError
 from ncirl.importers.controls import controls_of
 from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
 from ncirl.importers.epss import epss_of, read_epss
+from ncirl.importers.fold import CERTAIN, Follows, fold
 from ncirl.importers.immediate import follows_from, without_immediate
-from ncirl.importers.intents import choose_intents
+from ncirl.importers.intents import Chosen, choose_intents
 from ncirl.importers.names import ConditionNames, one_label, unique_ids
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import QUANTITIES, Defaulted, ImportReport, Notes, Numbers, Origin, shortened
@@ -35,40 +36,39 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     notes = deepcopy(draft.notes)
     conditions = list(draft.conditions.values())
     names = ConditionNames(conditions)
-    start = {c.key for c in conditions if c.initial} | {names.find(given, "initial") for given in options.initial}
+    follows = Follows((a, b) for a, b in draft.follows if a in draft.conditions and b in draft.conditions)
+    given = {c.key for c in conditions if c.initial} | {names.find(name, "initial") for name in options.initial}
+    start = follows.closed(given)
     folded = {c.key for c in conditions if c.folded}
     if not draft.exploits:
         raise InputError("has no attack step", where)
     start = follows_from(start, (step for step in draft.exploits if step.gives in draft.conditions))
     steps = list(_sound(draft, start, options, notes))
-    start = follows_from(start | _entries(steps, start, start - folded, notes, where), steps)
+    start = follows_from(start | _entries(steps, start, given - folded, names, notes, where), steps)
     steps = [step for step in steps if step.gives not in start]
-    depth = rounds_to(start, [(step.needs, step.gives) for step in steps])
+    depth = rounds_to(start, [(step.needs, step.gives) for step in steps], follows.closed)
     for step in steps:
         if not depth.keys() >= set(step.needs):
             notes.add("dropped", "steps that cannot be reached from the start", step.name)
     steps = [step for step in steps if depth.keys() >= set(step.needs)]
     if not steps:
         raise InputError(["no attack step is left", *map(str, notes.all())], where)
-    needed = {key for step in steps for key in step.needs}
-    used = needed.union(step.gives for step in steps) - folded
-    for c in conditions:
-        if not (c.key in used or c.folded):
-            why = "that no step needs" if c.key in start else "that cannot be reached from the start"
-            notes.add("dropped", f"conditions {why}", names.id(c.key))
-    intents, intents_from = choose_intents(draft, options, names, depth, needed, notes)
-    wanted = {condition for intent in intents for condition in intent.rewards}
+    chosen = choose_intents(draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes)
+    if follows:
+        steps = _without_effort(steps, follows, start, chosen, names, notes)
     if options.merge:
         steps = _merged(steps, folded, options.controls, notes)
     if any(step.immediate for step in steps):
-        steps = without_immediate(steps, {key for key in used if names.id(key) in wanted}, notes)
+        wanted = {names.key(id_) for intent in chosen.intents for id_ in intent.rewards}
+        steps = without_immediate(steps, wanted, notes)
         steps = _merged(steps, folded, options.controls, notes) if options.merge else steps
     used = {key for step in steps for key in (*step.needs, step.gives)} - folded
+    left_out = _left_out(draft, names, depth, used, follows, notes)
     exploits = tuple(_exploits(steps, folded, names, options))
     graph = AttackGraph(
         conditions=tuple(_condition(c, names, c.key in start) for c in conditions if c.key in used),
         exploits=exploits,
-        intents=intents,
+        intents=chosen.intents,
         discount=options.discount,
         horizon=options.horizon,
         observes=options.observes,
@@ -77,7 +77,62 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         controls=controls_of(draft.controls, steps, [exploit.id for exploit in exploits], options, notes),
         name=options.name or draft.name or _title(files) or draft.format,
     )
-    return Imported(graph, _report(graph, draft, options, steps, len(folded), intents_from, notes, files))
+    report = _report(graph, draft, options, steps, len(folded), chosen.words, notes, files)
+    return Imported(graph, replace(report, left_out=left_out))
+
+
+def _without_effort(
+    steps: Sequence[DraftExploit],
+    follows: Follows,
+    start: set[str],
+    chosen: Chosen,
+    names: ConditionNames,
+    notes: Notes,
+) -> list[DraftExploit]:
+    """Fold away what comes without effort, and tell what that did."""
+    rewards: dict[str, float] = defaultdict(float)
+    for intent in chosen.intents:
+        for id_, paid in intent.rewards.items():
+            rewards[names.key(id_)] = max(rewards[names.key(id_)], paid)
+    folded = fold(steps, follows, start, {key: key for key in rewards} | dict(chosen.standing), rewards)
+    for step in folded.useless:
+        notes.add("dropped", "steps that lead to no goal", step.name)
+    if folded.late:
+        told = "goals that come with something else that leads on count one stage later, by a certain step"
+        notes.add("assumed", told, f"{folded.late} such steps")
+    return [_named(step, names) for step in folded.steps]
+
+
+def _named(step: DraftExploit, names: ConditionNames) -> DraftExploit:
+    """Say in a step's name and label what its needs come with."""
+    if step.through:
+        through = " and ".join(names.called(key) for key in step.through)
+        return replace(step, name=f"{step.name} via {through}", label=f"{step.label or step.name}, through {through}")
+    if not step.label and step.origins.get("success") == CERTAIN:
+        goal, gain = names.called(step.gives), names.called(step.needs[0])
+        return replace(step, name=f"{gain} gives {goal}", label=f"{goal} comes with {gain}", asset=goal)
+    return step
+
+
+def _left_out(
+    draft: Draft, names: ConditionNames, depth: Mapping[str, int], used: set[str], follows: Follows, notes: Notes
+) -> dict[str, tuple[str, ...]]:
+    """Return what the source has and the graph has not, by the reason, and note it."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for c in draft.conditions.values():
+        if c.key in used or c.folded:
+            continue
+        if c.key not in depth:
+            why = "that cannot be reached from the start"
+        elif not depth[c.key]:
+            why = "that no step needs"
+        elif follows:
+            why = "that come with others without effort, or lead to no goal"
+        else:
+            why = "that no step needs"
+        found[f"conditions {why}"].append(names.told(c.key))
+        notes.add("dropped", f"conditions {why}", names.id(c.key))
+    return {why: tuple(keys) for why, keys in found.items()}
 
 
 def _condition(c: DraftCondition, names: ConditionNames, initial: bool) -> Condition:
@@ -119,7 +174,14 @@ def _by_epss(step: DraftExploit, table: Mapping[str, float]) -> DraftExploit:
     return step if score is None else replace(step, success=score, origins={**step.origins, "success": EPSS_TABLE})
 
 
-def _entries(steps: Sequence[DraftExploit], start: set[str], initial: set[str], notes: Notes, where: str) -> set[str]:
+def _entries(
+    steps: Sequence[DraftExploit],
+    start: set[str],
+    initial: set[str],
+    names: ConditionNames,
+    notes: Notes,
+    where: str,
+) -> set[str]:
     """Return the conditions to begin with where none is known: those that steps need and none gives."""
     if any(start.issuperset(step.needs) for step in steps) or not steps:
         return set()
@@ -127,8 +189,9 @@ def _entries(steps: Sequence[DraftExploit], start: set[str], initial: set[str], 
     given = {step.gives for step in steps}
     sources = [key for key in needed if key not in given and key not in start]
     if initial or not sources:
-        held = f"no step can be taken from {shortened(sorted(initial))}" if initial else "nothing holds from the start"
-        shown = shortened(sources or list(needed), MOST_LISTED)
+        begun = shortened(sorted(names.called(key) for key in initial))
+        held = f"no step can be taken from {begun}" if initial else "nothing holds from the start"
+        shown = shortened([names.told(key) for key in sources or needed], MOST_LISTED)
         raise InputError(f"{held}; name where attackers begin with --initial, such as {shown}", where)
     for key in sources:
         notes.add("assumed", "nothing is known to hold from the start, so what no step gives does (see --initial)", key)

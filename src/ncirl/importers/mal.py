@@ -65,7 +65,7 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     sources = _sources(data)
     if sources is None:
         raise not_of_format(path, WANTED, "mal", options.size_limit, recognise_data(data))
-    draft = Draft("mal")
+    draft = Draft("mal", owned=False)  # one step on an asset is not yet the next
     attackers = mapping(data).get("attackers")
     steps = _steps(draft, sources, mappings([*attackers.values()] if isinstance(attackers, dict) else attackers))
     # mal-toolbox writes maps, made from a language, in whose way silence is to be read; the older lists are not
