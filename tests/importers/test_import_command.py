@@ -41,8 +41,8 @@ def test_import_writes_a_graph_that_solves(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("mulval: ")
-    assert "conditions  3" in printed.err
-    assert "defaulted   success 0.8 (3 exploits)" in printed.err
+    assert "conditions  4" in printed.err
+    assert "defaulted   success 0.8 (2 exploits)" in printed.err
     assert [intent.id for intent in AttackGraph.load(written).intents] == ["execCode_db_root", "netAccess_db_tcp_3306"]
     assert main(["solve", str(written), "--gap", "5%", "--json"]) == DONE
     assert json.loads(capsys.readouterr().out)["status"] == "gap-reached"

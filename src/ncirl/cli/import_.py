@@ -37,6 +37,16 @@ def import_(
     success: Annotated[float, Parameter(help="Success probability of steps whose source has none.")] = DEFAULTS.success,
     attack_cost: Annotated[float, Parameter(help="Cost of attempting a step.")] = DEFAULTS.attack_cost,
     block_cost: Annotated[float, Parameter(help="Cost of blocking a step.")] = DEFAULTS.block_cost,
+    lasting_cost: Annotated[
+        float | None, Parameter(help="Cost of a control that lasts, paid once; ten times --block-cost by default.")
+    ] = None,
+    controls: Annotated[
+        bool, Parameter(help="Use the source's defences as controls; without, each step can be blocked on its own.")
+    ] = True,
+    epss: Annotated[
+        Path | None,
+        Parameter(help="Table of EPSS scores as FIRST publishes it, for the success of steps that name a CVE."),
+    ] = None,
     discount: Annotated[float, Parameter(help="Discount factor.")] = DEFAULTS.discount,
     horizon: Annotated[int | None, Parameter(help="Stages to play; for ever if not given.")] = None,
     observes: Annotated[Literal["actions", "outcomes"], Parameter(help="What the defender sees.")] = "actions",
@@ -69,6 +79,9 @@ def import_(
         success=success,
         attack_cost=attack_cost,
         block_cost=block_cost,
+        lasting_cost=lasting_cost,
+        controls=controls,
+        epss=epss,
         discount=discount,
         horizon=horizon,
         observes=observes,

@@ -27,6 +27,7 @@ ANYBODY = ("-513", "S-1-1-0", "S-1-5-11", "-515")  # Domain Users, Everyone, Aut
 FIRST_GOALS = ("-512", "-519", "-544", "-516", "-518")  # Domain Admins, Enterprise Admins, Administrators, …
 LIKELY_GOALS = ("Group", "Computer", "OU", "GPO", "Container", "User")
 MOST_GOALS = 5
+CONTROLS = NO_CONTROLS, _, _ = ("none", "momentary", "lasting")
 UNKNOWN = KindOfEdge("step", words="use the edge to", control="remove what the edge stands for")
 
 
@@ -64,7 +65,7 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     faults = list(_missing(reading, options))
     if faults:
         raise InputError(faults, where)
-    _fill(draft, reading)
+    _fill(draft, reading, _wanted_controls(options))
     return draft
 
 
@@ -120,7 +121,14 @@ def _is_step(edge: Edge, known: KindOfEdge | None, chosen: set[str]) -> bool:
     return known is not None if edge.walkable is None else edge.walkable
 
 
-def _fill(draft: Draft, reading: _Reading) -> None:
+def _wanted_controls(options: ImportOptions) -> str:
+    wanted = options.setting("controls") or NO_CONTROLS
+    if wanted not in CONTROLS:
+        raise InputError(f"must be one of {', '.join(CONTROLS)}", f"setting controls={wanted}")
+    return wanted
+
+
+def _fill(draft: Draft, reading: _Reading, wanted: str) -> None:
     nodes = reading.nodes
     for node in nodes.values():
         references = (node.id,) if node.name and node.name != node.id else ()
@@ -136,7 +144,7 @@ def _fill(draft: Draft, reading: _Reading) -> None:
     for node in sorted((node for node in nodes.values() if node.prized), key=_first):
         draft.goal(node.id, group="tier zero" if _is_tier_zero(node) else "")
     for edge in reading.free:
-        draft.follow(edge.start, edge.end)
+        draft.follow(edge.start, edge.end, _control(draft, edge, reading, wanted))
     for edge in reading.steps:
         known = known_kind(edge.kind, reading.kinds) or UNKNOWN
         start, end = reading.name(edge.start), reading.name(edge.end)
@@ -153,7 +161,25 @@ def _fill(draft: Draft, reading: _Reading) -> None:
             asset=end,
             references=tuple(name for name in (edge.kind, known.technique) if name),
             origins=origins if edge.success is None else origins | {"success": SOURCE},
+            controls=[key] if (key := _control(draft, edge, reading, wanted)) else [],
         )
+
+
+def _control(draft: Draft, edge: Edge, reading: _Reading, wanted: str) -> str:
+    """Add what stops an edge, as its kind says it; the same for all that a certificate template allows."""
+    if wanted == NO_CONTROLS:
+        return ""
+    known = known_kind(edge.kind, reading.kinds) or UNKNOWN
+    start, end = reading.name(edge.start), reading.name(edge.end)
+    if edge.by:
+        return draft.control(f"by {edge.by}", f"{known.control} {edge.by}", lasting=wanted == "lasting")
+    label = f"{known.control}: {edge.kind} of {start} over {end}"
+    if edge.kind == "HasSession":
+        label = f"keep {end} from logging on to {start}"
+    elif edge.kind.endswith("MemberOf"):
+        label = f"remove {start} from {end}"
+    key = f"{edge.kind} {edge.start} {edge.end}"
+    return draft.control(key, label, lasting=wanted == "lasting", references=[edge.kind])
 
 
 def _is_tier_zero(node: Node) -> bool:

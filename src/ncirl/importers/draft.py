@@ -15,8 +15,9 @@ from ncirl.importers.report import QUANTITIES, SOURCE, ImportReport, NoteKind, N
 from ncirl.importers.values import text
 from ncirl.model.stage import LARGEST_REWARD
 
-__all__ = ["MOST_PARTS", "Draft", "DraftCondition", "DraftExploit", "Imported"]
+__all__ = ["MOST_PARTS", "Draft", "DraftCondition", "DraftControl", "DraftExploit", "Imported"]
 
+FOLLOWS = Origin("what follows at once")
 MOST_PARTS = 200_000  # conditions and steps: far beyond what can be played on
 
 
@@ -42,7 +43,9 @@ class DraftCondition:
 class DraftExploit:
     """A step by the keys of the conditions it needs and gives; None where the source says nothing.
 
-    `origins` says where its numbers come from, by their names; those that are not named there are the source's.
+    `origins` says where its numbers come from, by their names; those that are not named there are the source's. An
+    `immediate` step takes no attempt (see `immediate`); its label, where it has one, goes on from that of what it makes
+    possible, as in "from web". `controls` are the keys of the controls that stop it.
     """
 
     name: str
@@ -55,11 +58,24 @@ class DraftExploit:
     asset: str = ""
     references: tuple[str, ...] = ()
     origins: Mapping[str, Origin] = field(default_factory=dict)
+    immediate: bool = False
+    controls: tuple[str, ...] = ()
     through: tuple[str, ...] = ()  # keys that stand for needs which come with them
 
     def origin(self, quantity: str) -> Origin | None:
         """Return where a number comes from; None where nobody has said it."""
         return None if getattr(self, quantity) is None else self.origins.get(quantity, SOURCE)
+
+
+@dataclass(frozen=True)
+class DraftControl:
+    """Something a defender can do against the steps that name it; no cost where the source says none."""
+
+    key: str
+    label: str
+    lasting: bool = False
+    cost: float | None = None
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,6 +117,9 @@ class Draft:
     conditions: dict[str, DraftCondition] = field(default_factory=dict)
     exploits: list[DraftExploit] = field(default_factory=list)
     follows: list[tuple[str, str]] = field(default_factory=list)  # what comes with what, without effort
+    ties: dict[tuple[str, str], str] = field(default_factory=dict)  # the control that ends it, by both
+    controls: dict[str, DraftControl] = field(default_factory=dict)
+    owned: bool = True  # whether to hold something of an asset from the start is to own it
     goals: dict[str, float | None] = field(default_factory=dict)  # keys the source calls goals, and what they pay
     groups: dict[str, str] = field(default_factory=dict)  # goals that are one: a name for them
     most_goals: int | None = None  # of the source that are taken, the first first
@@ -168,15 +187,21 @@ class Draft:
         asset: str = "",
         references: Iterable[str] = (),
         origins: Mapping[str, Origin] | None = None,
+        immediate: bool = False,
+        controls: Iterable[str] = (),
     ) -> None:
         """Add a step that needs all of `needs`; the conditions may be added later.
 
         `label`, `asset` and `references` are for people, as of a condition. `origins` says where the numbers come from
         that are not read off the source as they are: a table, a rule, a default. A probability or cost that is out of
-        range is noted and defaulted.
+        range is noted and defaulted. An `immediate` step follows at once, for sure and free, and is folded away;
+        `controls` are the keys of those that stop the step.
         """
         self._check_size()
         shown = text(name) or text(key)
+        if immediate:
+            success, attack_cost = 1.0, 0.0
+            origins = {"success": FOLLOWS, "attack_cost": FOLLOWS}
         self.exploits.append(
             DraftExploit(
                 shown,
@@ -189,13 +214,48 @@ class Draft:
                 text(asset),
                 _distinct(references),
                 {quantity: origin for quantity, origin in (origins or {}).items() if quantity in QUANTITIES},
+                immediate,
+                tuple(dict.fromkeys(controls)),
             )
         )
 
-    def follow(self, start: str, end: str) -> None:
-        """Note that whoever holds `start` holds `end` at once: no attempt, no stage; see `fold`."""
+    def control(
+        self, key: str, label: str, *, lasting: bool = False, cost: float | None = None, references: Iterable[str] = ()
+    ) -> str:
+        """Add something a defender can do, for steps to name by its key; one that is there gains references.
+
+        Parameters
+        ----------
+        key : str
+            What steps call it.
+        label : str
+            What people read.
+        lasting : bool
+            Whether it stops its steps from then on, for a cost paid once, or in one stage only.
+        cost : float, optional
+            Where the source says one.
+        references : iterable of str
+            What it is about: a CVE, a rule.
+
+        Returns
+        -------
+        str
+            The key.
+        """
+        there = self.controls.get(key)
+        both = (*there.references, *references) if there is not None else references
+        self.controls[key] = DraftControl(key, text(label), lasting, cost, _distinct(both))
+        return key
+
+    def follow(self, start: str, end: str, control: str = "") -> None:
+        """Note that whoever holds `start` holds `end` at once: no attempt, no stage; see `fold`.
+
+        `control` is the key of what unties the two, such as to end a membership.
+        """
         self._check_size()
         self.follows.append((start, end))
+        if control:
+            self.ties[start, end] = control
 
     def goal(self, key: str, reward: float | None = None, group: str = "") -> None:
         """Note that the source calls a condition a goal, and what it is worth where the source says so.

@@ -14,17 +14,20 @@ from pathlib import Path
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
+from ncirl.importers.controls import controls_of
 from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
+from ncirl.importers.epss import epss_of, read_epss
 from ncirl.importers.fold import CERTAIN, Follows, fold
+from ncirl.importers.immediate import follows_from, without_immediate
 from ncirl.importers.intents import Chosen, choose_intents
-from ncirl.importers.names import ConditionNames, unique_ids
+from ncirl.importers.names import ConditionNames, one_label, unique_ids
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import QUANTITIES, Defaulted, ImportReport, Notes, Numbers, shortened
+from ncirl.importers.report import QUANTITIES, Defaulted, ImportReport, Notes, Numbers, Origin, shortened
 
 __all__ = ["finish"]
 
+EPSS_TABLE = Origin("the table of EPSS scores")
 MOST_LISTED = 20
-MOST_LABELS = 3  # of steps that are one, in the label of that one; all their references are kept
 
 
 def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Imported:
@@ -39,8 +42,10 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     folded = {c.key for c in conditions if c.folded}
     if not draft.exploits:
         raise InputError("has no attack step", where)
-    steps = list(_sound(draft, start, notes))
-    start |= _entries(steps, start, given - folded, names, notes, where)
+    start = follows_from(start, (step for step in draft.exploits if step.gives in draft.conditions))
+    steps = list(_sound(draft, start, options, notes))
+    start = follows_from(start | _entries(steps, start, given - folded, names, notes, where), steps)
+    steps = [step for step in steps if step.gives not in start]
     depth = rounds_to(start, [(step.needs, step.gives) for step in steps], follows.closed)
     for step in steps:
         if not depth.keys() >= set(step.needs):
@@ -51,20 +56,27 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     chosen = choose_intents(draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes)
     gains = {step.gives for step in steps}
     if follows:
+        follows.control(draft.ties if options.controls else {}, given)
         steps = _without_effort(steps, follows, start, chosen, names, notes)
     if options.merge:
-        steps = _merged(steps, folded, notes)
+        steps = _merged(steps, folded, options.controls, notes)
+    if any(step.immediate for step in steps):
+        wanted = {names.key(id_) for intent in chosen.intents for id_ in intent.rewards}
+        steps = without_immediate(steps, wanted, notes)
+        steps = _merged(steps, folded, options.controls, notes) if options.merge else steps
     used = {key for step in steps for key in (*step.needs, step.gives)} - folded
     left_out = _left_out(draft, names, depth, used, gains, notes)
+    exploits = tuple(_exploits(steps, folded, names, options))
     graph = AttackGraph(
         conditions=tuple(_condition(c, names, c.key in start) for c in conditions if c.key in used),
-        exploits=tuple(_exploits(steps, folded, names, options)),
+        exploits=exploits,
         intents=chosen.intents,
         discount=options.discount,
         horizon=options.horizon,
         observes=options.observes,
         attacker_budget=options.attacker_budget,
         defender_budget=options.defender_budget,
+        controls=controls_of(draft.controls, steps, [exploit.id for exploit in exploits], options, notes),
         name=options.name or draft.name or _title(files) or draft.format,
     )
     report = _report(graph, draft, options, steps, len(folded), chosen.words, notes, files)
@@ -140,20 +152,28 @@ def _title(files: Sequence[str]) -> str:
     return paths[0].resolve().name if paths[0].is_dir() else paths[0].stem
 
 
-def _sound(draft: Draft, start: set[str], notes: Notes) -> Iterator[DraftExploit]:
-    """Yield the steps that can make sense, and note the others."""
-    for step in draft.exploits:
+def _sound(draft: Draft, start: set[str], options: ImportOptions, notes: Notes) -> Iterator[DraftExploit]:
+    """Yield the steps that can make sense, with the success that a table of EPSS says, and note the others."""
+    table = {} if options.epss is None else read_epss(options.epss, options.size_limit)
+    for step in (_by_epss(step, table) for step in draft.exploits):
         unknown = [key for key in (*step.needs, step.gives) if key not in draft.conditions]
         if unknown:
             notes.add("dropped", "steps with a condition that is not in the file", f"{step.name} ({unknown[0]})")
         elif step.gives in step.needs:
             notes.add("dropped", "steps that need their own result", step.name)
+        elif step.gives in start and step.immediate:
+            continue
         elif step.gives in start:
             notes.add("dropped", "steps whose result holds from the start", step.name)
         elif step.success == 0:
             notes.add("dropped", "steps that never succeed", step.name)
         else:
             yield step
+
+
+def _by_epss(step: DraftExploit, table: Mapping[str, float]) -> DraftExploit:
+    score = epss_of(step.references, table)
+    return step if score is None else replace(step, success=score, origins={**step.origins, "success": EPSS_TABLE})
 
 
 def _entries(
@@ -180,11 +200,12 @@ def _entries(
     return set(sources)
 
 
-def _merged(steps: Iterable[DraftExploit], folded: set[str], notes: Notes) -> list[DraftExploit]:
-    """Keep the best of the steps that need and give the same."""
-    alike: dict[tuple[frozenset[str], str], list[DraftExploit]] = defaultdict(list)
+def _merged(steps: Iterable[DraftExploit], folded: set[str], told_apart: bool, notes: Notes) -> list[DraftExploit]:
+    """Keep the best of the steps that need and give the same; by what stops them, too, where they are `told_apart`."""
+    alike: dict[tuple[frozenset[str], str, frozenset[str], bool], list[DraftExploit]] = defaultdict(list)
     for step in steps:
-        alike[frozenset(key for key in step.needs if key not in folded), step.gives].append(step)
+        needs = frozenset(key for key in step.needs if key not in folded)
+        alike[needs, step.gives, frozenset(step.controls if told_apart else ()), step.immediate].append(step)
     kept = []
     told = "groups of steps that need and give the same are one each, the likeliest, so that one block stops all"
     for group in alike.values():
@@ -199,11 +220,9 @@ def _merged(steps: Iterable[DraftExploit], folded: set[str], notes: Notes) -> li
 def _told_together(best: DraftExploit, group: Sequence[DraftExploit]) -> DraftExploit:
     """Let the best of some steps say to people what all of them say."""
     ordered = [best, *(step for step in group if step is not best)]
-    labels = list(dict.fromkeys(step.label for step in ordered if step.label))
-    more = f" or {len(labels) - MOST_LABELS} more" if len(labels) > MOST_LABELS else ""
     return replace(
         best,
-        label=" or ".join(labels[:MOST_LABELS]) + more,
+        label=one_label(step.label for step in ordered),
         asset=", ".join(dict.fromkeys(step.asset for step in ordered if step.asset)),
         references=tuple(dict.fromkeys(name for step in ordered for name in step.references)),
     )

@@ -42,6 +42,41 @@ class Follows:
         for start, end in dict.fromkeys(edges):
             self.next[start].append(end)
             self.before[end].append(start)
+        self._ties: Mapping[tuple[str, str], str] = {}
+        self._given: frozenset[str] = frozenset()
+        self._cuts: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def control(self, ties: Mapping[tuple[str, str], str], given: Collection[str]) -> None:
+        """Let controls untie some edges; `given` are the conditions that the attacker has and nothing else gives."""
+        self._ties, self._given = ties, frozenset(given)
+
+    def cuts(self, gain: str, need: str) -> tuple[str, ...]:
+        """Return the controls each of which keeps a gain, or with "" the start, from coming with what is needed."""
+        if not self._ties:
+            return ()
+        if (gain, need) not in self._cuts:
+            sources = frozenset([gain]) if gain else self._given
+            way = self._way(sources, need, None)
+            on_all = (edge for edge in way or () if edge in self._ties and self._way(sources, need, edge) is None)
+            self._cuts[gain, need] = tuple(self._ties[edge] for edge in on_all)
+        return self._cuts[gain, need]
+
+    def _way(self, sources: Collection[str], end: str, without: tuple[str, str] | None) -> list[tuple[str, str]] | None:
+        """Return the edges of a shortest way, if there is one without some edge."""
+        came: dict[str, str] = dict.fromkeys(sources, "")
+        rest = list(sources)
+        for key in rest:
+            for after in self.next.get(key, ()):
+                if after not in came and (key, after) != without:
+                    came[after] = key
+                    rest.append(after)
+        if end not in came:
+            return None
+        way = []
+        while came[end]:
+            way.append((came[end], end))
+            end = came[end]
+        return way
 
     def __bool__(self) -> bool:
         return bool(self.next)
@@ -105,7 +140,7 @@ def fold(
     for gain, held in coming.items():
         for key in held:
             makers[key].append(gain)
-    folded = list(_between_gains(kept, start, makers, coming, given))
+    folded = list(_between_gains(kept, follows, start, makers, coming, given))
     late = [
         DraftExploit(
             f"{gain} gives {goal}",
@@ -166,6 +201,7 @@ def _given(gain: str, held: set[str], goals: Mapping[str, str], beyond: Mapping[
 
 def _between_gains(
     steps: Sequence[DraftExploit],
+    follows: Follows,
     start: Collection[str],
     makers: Mapping[str, list[str]],
     coming: Mapping[str, set[str]],
@@ -189,5 +225,7 @@ def _between_gains(
             if result in needs or needs in seen:
                 continue
             seen.add(needs)
-            through = [gain for need, gain in way if gain != need]
-            yield replace(step, needs=needs, gives=result, through=tuple(through))
+            through = tuple(gain for need, gain in way if gain != need)
+            untied = (key for need, gain in way for key in follows.cuts("" if need in start else gain, need))
+            controls = tuple(dict.fromkeys((*step.controls, *untied)))
+            yield replace(step, needs=needs, gives=result, through=through, controls=controls)

@@ -147,9 +147,8 @@ def _trivial(draft: Draft, depth: Mapping[str, int], steps: Sequence[tuple[Seque
 
     These are those about what the attacker has already, and those that one step alone leads to in a larger graph.
     """
-    own = {draft.conditions[key].asset for key, rounds in depth.items() if not rounds and key in draft.conditions} - {
-        ""
-    }
+    held = [key for key, rounds in depth.items() if not rounds and key in draft.conditions and draft.owned]
+    own = {draft.conditions[key].asset for key in held} - {""}
     makers: dict[str, list[Sequence[str]]] = {}
     for needs, gives in steps:
         makers.setdefault(gives, []).append(needs)

@@ -9,7 +9,10 @@ __all__ = ["chance", "identifiers", "mapping", "mappings", "number", "text", "te
 
 TRUE, FALSE = frozenset({"true", "yes", "1", "1.0", "t", "y"}), frozenset({"false", "no", "0", "0.0", "f", "n"})
 LONGEST = 200  # characters of a text kept for people
-IDENTIFIER = re.compile(r"\b(?:CVE-\d{1,4}(?:-\d{1,7})?|CWE-\d{1,5}|CAPEC-\d{1,4}|T\d{4}(?:\.\d{3})?)\b", re.IGNORECASE)
+IDENTIFIER = re.compile(
+    r"\b(?:C(?:VE|AN)-\d{1,4}(?:-\d{1,7})?|GHSA(?:-[0-9a-z]{4}){3}|CWE-\d{1,5}|CAPEC-\d{1,4}|TA?\d{4}(?:\.\d{3})?)\b",
+    re.IGNORECASE,
+)
 MOST_SEARCHED = 100_000  # characters of one value
 
 
@@ -85,14 +88,15 @@ def mappings(value: Any) -> list[Mapping[str, Any]]:
 
 
 def identifiers(*values: Any) -> tuple[str, ...]:
-    """Return the public names that values, or the members of lists and maps, hold: CVE, CWE, CAPEC, ATT&CK techniques.
+    """Return the public names that values, or the members of lists and maps, hold: CVE, GHSA, CWE, CAPEC, ATT&CK.
 
     Examples
     --------
     >>> identifiers("vulExists(db,'cve-2021-44228')", ["T1078.002", 7], {"weakness": "CWE-89"})
     ('CVE-2021-44228', 'T1078.002', 'CWE-89')
     """
-    return tuple(dict.fromkeys(match.upper() for said in _said(values) for match in IDENTIFIER.findall(said)))
+    found = (match for said in _said(values) for match in IDENTIFIER.findall(said))
+    return tuple(dict.fromkeys(name if name[:4].upper() == "GHSA" else name.upper() for name in found))
 
 
 def _said(values: Iterable[Any]) -> Iterable[str]:
