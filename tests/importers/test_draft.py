@@ -9,6 +9,7 @@ import pytest
 from ncirl.errors import InputError
 from ncirl.importers import Draft, Imported, ImportOptions
 from ncirl.importers.names import unique_ids
+from ncirl.importers.report import Origin
 from ncirl.model.stage import LARGEST_REWARD
 
 
@@ -184,7 +185,7 @@ def test_goals_that_make_no_sense_are_refused(goals: tuple[str, ...], essence: s
 def test_where_every_condition_leads_on_the_candidates_are_listed() -> None:
     draft = chain()
     draft.exploit("back", needs=["db"], gives="web")
-    with pytest.raises(InputError, match=r"no goal can be guessed.*--goal.*data base, web server"):
+    with pytest.raises(InputError, match=r"no goal can be guessed.*--goal.*data base \(2 steps away\), web server"):
         draft.finish()
     draft.guess_goal("web", "of a whim")
     assert draft.finish().report.goals == ("web",)
@@ -280,3 +281,51 @@ def test_options_that_make_no_sense_are_refused(changes: dict[str, object], esse
 def test_ids_need_no_quotes_and_differ() -> None:
     ids = unique_ids(["a b", "a,b", "a_b_2", "a b", "é:1", "", "x" * 300])
     assert ids == ["a_b", "a_b_2", "a_b_2_2", "a_b_3", "é:1", "unnamed", "x" * 80]
+
+
+def test_labels_assets_and_references_reach_the_graph_and_merging_keeps_all_of_them() -> None:
+    draft = Draft("sketch")
+    draft.condition("out", initial=True)
+    draft.condition("db", label="root on db", asset="db", references=["CVE-1", "CVE-1"], kind="Host")
+    draft.exploit("a", needs=["out"], gives="db", success=0.2, label="inject", asset="db", references=["CVE-1"])
+    draft.exploit("b", needs=["out"], gives="db", success=0.9, label="guess", asset="db", references=["CVE-2"])
+    graph = draft.finish().graph
+    (exploit,) = graph.exploits
+    assert (exploit.success, exploit.label, exploit.asset) == (0.9, "guess or inject", "db")
+    assert exploit.references == ("CVE-2", "CVE-1")
+    assert [(c.label, c.asset, c.references) for c in graph.conditions if not c.initial] == [
+        ("root on db", "db", ("CVE-1",))
+    ]
+
+
+def test_the_report_says_where_every_number_comes_from_and_what_rests_on_it() -> None:
+    draft = Draft("sketch")
+    for key in ("out", "a", "b", "c"):
+        draft.condition(key, initial=key == "out")
+    draft.exploit("x", needs=["out"], gives="a", success=0.25)
+    draft.exploit("y", needs=["a"], gives="b", success=0.5, origins={"success": Origin("a table of kinds", True)})
+    draft.exploit("z", needs=["b"], gives="c")
+    report = draft.finish(ImportOptions(success=0.75)).report
+    said = [(n.origin, n.default, n.count, round(n.share, 3)) for n in report.numbers if n.quantity == "success"]
+    assert said[0] == ("the source", False, 1, 0.333)
+    assert said[1:] == [
+        ("a table of kinds", True, 1, 0.333),
+        ("as nothing says it; --success sets it", True, 1, 0.333),
+    ]
+    assert "numbers     success 0.25 of 1 exploit (33%): from the source" in str(report)
+    assert "numbers     success 0.75 of 1 exploit (33%): a default, as nothing says it; --success sets it" in str(
+        report
+    )
+
+
+def test_a_graph_is_called_after_its_file_or_the_folder_of_its_files() -> None:
+    def named(*files: str) -> str:
+        draft = Draft("sketch")
+        draft.condition("out", initial=True)
+        draft.condition("in")
+        draft.exploit("go", needs=["out"], gives="in")
+        return draft.finish(files=files).graph.name
+
+    assert named("/some/plant.json") == "plant"
+    assert named("/some/plant/a.csv", "/some/plant/b.csv") == "plant"
+    assert named() == "sketch"

@@ -41,8 +41,8 @@ def test_import_writes_a_graph_that_solves(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("mulval: ")
-    assert "conditions  3" in printed.err
-    assert "defaulted   success 0.8 (3 exploits)" in printed.err
+    assert "conditions  4" in printed.err
+    assert "defaulted   success 0.8 (2 exploits)" in printed.err
     assert [intent.id for intent in AttackGraph.load(written).intents] == ["execCode_db_root", "netAccess_db_tcp_3306"]
     assert main(["solve", str(written), "--gap", "5%", "--json"]) == DONE
     assert json.loads(capsys.readouterr().out)["status"] == "gap-reached"
@@ -66,7 +66,7 @@ def test_json_prints_one_object_with_the_graph_or_its_file(
     said = json.loads(printed.out)
     assert printed.err == ""
     assert (said["source"], said["conditions"], said["exploits"], said["goals"]) == ("graphml", 3, 2, ["db"])
-    assert said["graph"]["format"] == "ncirl-attack-graph/1"
+    assert said["graph"]["format"] == "ncirl-attack-graph/2"
     assert said["defaulted"]["attack_cost"] == {"count": 2, "value": 0.02}
     assert {note["kind"] for note in said["notes"]} == {"assumed", "dropped"}
     written = tmp_path / "g.json"

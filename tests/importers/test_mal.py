@@ -195,6 +195,84 @@ def test_entry_points_of_attackers_are_where_they_begin(tmp_path: Path) -> None:
     assert chosen.report.initial == ("h:far",)
 
 
+def test_steps_tagged_as_entry_points_are_where_attackers_begin_if_nothing_else_says_so(tmp_path: Path) -> None:
+    steps = {
+        "h:in": step("or", {"1": "h:next"}, id=0, tags=["hidden", "entrypoint"]),
+        "h:next": step("or", {}, id=1, tags="['hidden']"),
+        "h:far": step("or", {"1": "h:next"}, id=2),
+    }
+    found = imported(tmp_path, {"attack_steps": steps, "attackers": {}})
+    assert found.report.initial == ("h:in",)
+    assert "attackers begin at the steps tagged as entry points (see --initial): h:in" in said(found)
+    data = {"attack_steps": steps, "attackers": {"Eve": {"id": 5, "entry_points": {"2": "h:far"}}}}
+    assert imported(tmp_path, data).report.initial == ("h:far",)
+    assert imported(tmp_path, {"attack_steps": steps}, initial=("h:far",)).report.initial == ("h:far",)
+
+
+def guarded(**defence: Any) -> dict[str, Any]:
+    """Two steps, the first of which a defence stops; the second follows from the first at once."""
+    return {
+        "attack_steps": {
+            "a:firstSteps": step("or", {"2": "h:hit"}, id=0),
+            "h:shield": step("defense", {"2": "h:hit"}, id=1, **defence),
+            "h:hit": step("and", {"3": "h:own"}, id=2, ttc=function("Bernoulli", 0.5), mitre_info="T1078"),
+            "h:own": step("or", {"4": "h:end"}, id=3),
+            "h:end": step("or", {}, id=4, ttc=function("Bernoulli", 0.25)),
+        }
+    }
+
+
+@pytest.mark.parametrize("defence", [{}, {"defense_status": "0.0"}, {"defense_status": 0.5}])
+def test_a_defence_that_is_off_is_a_control_that_lasts(tmp_path: Path, defence: dict[str, Any]) -> None:
+    graph = imported(tmp_path, guarded(**defence)).graph
+    assert graph.controls is not None
+    (control,) = graph.controls
+    assert (control.label, control.lasts, control.blocks) == ("switch on shield on h", True, ("h:hit",))
+    assert control.cost == pytest.approx(0.5)
+    assert imported(tmp_path, guarded(**defence), lasting_cost=2.0).graph.controls[0].cost == 2.0  # type: ignore[index]
+    assert imported(tmp_path, guarded(**defence), controls=False).graph.controls is None
+
+
+def test_a_defence_that_must_not_be_used_is_no_control(tmp_path: Path) -> None:
+    found = imported(tmp_path, guarded(tags=["suppress"]))
+    assert found.graph.controls is None
+    assert "tagged as not to be used, which stay as they are: h:shield" in said(found)
+
+
+def test_steps_that_are_certain_and_cannot_be_stopped_take_no_attempt(tmp_path: Path) -> None:
+    found = imported(tmp_path, guarded())
+    assert ways(found.graph) == {way("a:firstSteps", to="h:hit"), way("h:hit", to="h:end")}
+    assert [exploit.label for exploit in found.graph.exploits] == ["hit on h", "end on h"]
+    assert found.graph.exploits[0].references == ("T1078",)
+    assert {exploit.asset for exploit in found.graph.exploits} == {"h"}
+    assert "1 of 2 steps can be stopped by no control of the source" in said(found)
+
+
+def test_a_way_that_a_defence_leaves_open_is_closed_by_it(tmp_path: Path) -> None:
+    steps = {
+        "a:firstSteps": step("or", {"3": "h:hit"}, id=0),
+        "h:audit": step("defense", {"2": "h:bypassed"}, id=1, defense_status="0.0"),
+        "h:bypassed": step("or", {"3": "h:hit"}, id=2),
+        "h:hit": step("and", {}, id=3, ttc=function("Bernoulli", 0.5)),
+    }
+    graph = imported(tmp_path, {"attack_steps": steps}).graph
+    assert [(control.label, control.blocks) for control in graph.controls or ()] == [
+        ("switch on audit on h", ("h:bypassed",))
+    ]
+
+
+def test_a_defence_above_an_or_step_of_a_hand_made_list_closes_all_its_ways(tmp_path: Path) -> None:
+    steps = listed(
+        a_firstSteps=step("or", ["h:x", "h:y"]),
+        h_x=step("or", ["h:hit"], ttc=function("Bernoulli", 0.5)),
+        h_y=step("or", ["h:hit"], ttc=function("Bernoulli", 0.5)),
+        h_shield=step("defense", ["h:hit"]),
+        h_hit=step("or", []),
+    )
+    (control,) = imported(tmp_path, steps).graph.controls or ()
+    assert len(control.blocks) == 2
+
+
 def test_references_to_nothing_and_entries_that_are_no_step_are_told(tmp_path: Path) -> None:
     steps = [*listed(a_firstSteps=step("or", ["h:x", "h:gone"]), h_x=step("or", []), h_odd=step("maybe", [])), 7]
     found = imported(tmp_path, steps)

@@ -33,19 +33,18 @@ def notes(imported: Imported) -> str:
     return str(imported.report)
 
 
+SHAPE = {(("attackerLocated(internet)",), "execCode(web,www)"), (("execCode(web,www)",), "execCode(db,root)")}
+
+
 def test_rules_become_exploits_and_facts_the_start(tmp_path: Path) -> None:
     imported = import_graph("mulval", pair(tmp_path))
-    assert shape(imported.graph) == {
-        ((), "execCode(web,www)"),
-        (("execCode(web,www)",), "netAccess(db,tcp,'3306')"),
-        (("netAccess(db,tcp,'3306')",), "execCode(db,root)"),
-    }
+    assert shape(imported.graph) == SHAPE
     assert [e.id for e in imported.graph.exploits] == [
         "remote_exploit_of_a_server_program_2",
-        "multi-hop_access_4",
         "remote_exploit_of_a_server_program_7",
     ]
-    assert (imported.report.facts, imported.report.goals) == (3, ("execCode_db_root",))
+    assert (imported.report.facts, imported.report.goals) == (2, ("execCode_db_root",))
+    assert imported.report.initial == ("attackerLocated_internet",)
     assert imported.graph.name == tmp_path.name
 
 
@@ -58,15 +57,15 @@ def test_the_pair_is_found_in_any_order_by_one_of_it_and_by_its_directory(tmp_pa
 
 def test_vertices_and_arcs_may_be_in_one_file(tmp_path: Path) -> None:
     whole = text_file(tmp_path, "AttackGraph.txt", ARCS + VERTICES)
-    assert len(import_graph("mulval", whole).graph.exploits) == 3
+    assert len(import_graph("mulval", whole).graph.exploits) == 2
     assert import_graph("mulval", tmp_path).graph.name == tmp_path.name
 
 
 def test_xml_and_dot_tell_the_same(tmp_path: Path) -> None:
     xml = import_graph("mulval", text_file(tmp_path, "AttackGraph.xml", MULVAL_XML)).graph
     dot = import_graph("mulval", text_file(tmp_path, "AttackGraph.dot", MULVAL_DOT)).graph
-    assert shape(xml) == shape(dot) == {((), "netAccess(db)"), (("netAccess(db)",), "execCode(db,root)")}
-    assert xml.exploits == dot.exploits
+    assert shape(xml) == shape(dot) == {((), "execCode(db,root)")}
+    assert [e.id for e in xml.exploits] == [e.id for e in dot.exploits]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def test_dot_is_read_in_many_dialects(old: str, new: str, tmp_path: Path) -> Non
     assert old in MULVAL_DOT
     content = MULVAL_DOT.replace(old, new) if old != "[label=" else MULVAL_DOT.replace("1 [label=", f"1 {new}", 1)
     graph = import_graph("mulval", text_file(tmp_path, "g.dot", content)).graph
-    assert shape(graph) == {((), "netAccess(db)"), (("netAccess(db)",), "execCode(db,root)")}
+    assert shape(graph) == {((), "execCode(db,root)")}
 
 
 def test_dot_of_derived_facts_alone_is_read(tmp_path: Path) -> None:
@@ -115,34 +114,38 @@ def test_reversed_dot_is_turned_and_that_is_said(tmp_path: Path) -> None:
     nodes = [line for line in MULVAL_DOT.splitlines() if "->" not in line and line != "}"]
     turned = "\n".join([*nodes, *(f"{b.strip()} -> {a.strip()};" for a, b in arcs), "}"])
     imported = import_graph("mulval", text_file(tmp_path, "g.dot", turned))
-    assert len(imported.graph.exploits) == 2
+    assert shape(imported.graph) == {((), "execCode(db,root)")}
     assert "against MulVAL's custom" in notes(imported)
 
 
 def test_facts_that_xml_does_not_escape_are_read(tmp_path: Path) -> None:
     content = MULVAL_XML.replace("vulExists(db)", "vulExists(db,'a<b&c')").replace(
-        "netAccess(db)", "netAccess('a&b<c')"
+        "execCode(db,root)", "execCode('a&b<c')"
     )
     graph = import_graph("mulval", text_file(tmp_path, "g.xml", content)).graph
-    assert ((), "netAccess('a&b<c')") in shape(graph)
+    assert shape(graph) == {((), "execCode('a&b<c')")}
+    assert "a<b&c" in graph.exploits[0].references
 
 
 def test_rules_need_all_their_derived_premises(tmp_path: Path) -> None:
-    imported = import_graph("mulval", pair(tmp_path, arcs=ARCS + "2,6,-1\n"))
-    assert (("netAccess(db,tcp,'3306')", "execCode(web,www)"), "execCode(db,root)") in shape(imported.graph)
+    vertices = VERTICES + '10,"principalCompromised(admin)","OR",0\n11,"RULE 12 (password sniffing)","AND",0\n'
+    arcs = ARCS + "2,10,-1\n10,11,-1\n11,8,-1\n"
+    imported = import_graph("mulval", pair(tmp_path, vertices, arcs))
+    assert (("execCode(web,www)", "principalCompromised(admin)"), "execCode(db,root)") in shape(imported.graph)
     assert imported.report.and_steps == 1
 
 
 @pytest.mark.parametrize(
     ("metrics", "success"),
     [
-        ({2: "0.9"}, [0.9, 0.8, 0.8]),
-        ({2: "0.9", 4: "1"}, [0.9, 1.0, 0.8]),
-        ({2: "cvss_ac_h"}, [0.2, 0.8, 0.8]),
-        ({9: "0.5"}, [0.5, 1.0, 1.0]),
-        ({2: "0.5", 9: "0.5"}, [0.25, 1.0, 1.0]),
-        ({2: "7"}, [0.8, 0.8, 0.8]),
-        ({2: "nan"}, [0.8, 0.8, 0.8]),
+        ({2: "0.9"}, [0.9, 0.8]),
+        ({2: "0.9", 4: "1"}, [0.9, 0.8]),
+        ({2: "0.9", 4: "0.7"}, [0.9, 0.7, 0.8]),  # a rule that may fail takes an attempt
+        ({2: "cvss_ac_h"}, [0.2, 0.8]),
+        ({9: "0.5"}, [0.5, 1.0]),
+        ({2: "0.5", 9: "0.5"}, [0.25, 1.0]),
+        ({2: "7"}, [0.8, 0.8]),
+        ({2: "nan"}, [0.8, 0.8]),
     ],
 )
 def test_metrics_are_probabilities_where_they_tell_anything(
@@ -169,7 +172,7 @@ def test_metrics_are_probabilities_where_they_tell_anything(
     ids=["header", "no quotes", "no metric", "CRLF", "byte-order mark", "lower case", "a vertex twice"],
 )
 def test_vertices_are_read_liberally(vertices: str, tmp_path: Path) -> None:
-    assert len(import_graph("mulval", pair(tmp_path, vertices)).graph.exploits) == 3
+    assert len(import_graph("mulval", pair(tmp_path, vertices)).graph.exploits) == 2
 
 
 @pytest.mark.parametrize(
@@ -184,7 +187,7 @@ def test_vertices_are_read_liberally(vertices: str, tmp_path: Path) -> None:
     ids=["header", "no weight", "empty weight", "twice", "as pandas writes them"],
 )
 def test_arcs_are_read_liberally(arcs: str, tmp_path: Path) -> None:
-    assert len(import_graph("mulval", pair(tmp_path, arcs=arcs)).graph.exploits) == 3
+    assert len(import_graph("mulval", pair(tmp_path, arcs=arcs)).graph.exploits) == 2
 
 
 @pytest.mark.parametrize(
@@ -205,7 +208,7 @@ def test_arcs_that_make_no_sense_are_dropped_and_told(arc: str, said: str, tmp_p
 
 def test_a_rule_with_a_premise_that_is_not_in_the_file_is_not_made_easier(tmp_path: Path) -> None:
     imported = import_graph("mulval", pair(tmp_path, arcs=ARCS + "4,77,-1\n"))
-    assert shape(imported.graph) == {((), "execCode(web,www)")}
+    assert shape(imported.graph) == {(("attackerLocated(internet)",), "execCode(web,www)")}
 
 
 def test_goals_on_cycles_are_not_sinks_and_vertex_1_is_guessed(tmp_path: Path) -> None:
@@ -271,3 +274,128 @@ def test_files_made_to_take_for_ever_are_refused(name: str, content: str, tmp_pa
 def test_a_directory_without_a_graph_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has no VERTICES\.CSV"):
         import_graph("mulval", tmp_path)
+
+
+PLACES = """\
+1,"execCode(web,user)","OR",0
+2,"RULE 1 (remote exploit of a server program)","AND",0
+3,"netAccess('10.0.0.2',tcp,80)","OR",0
+4,"RULE 2 (multi-hop access)","AND",0
+5,"hacl('10.0.0.1','10.0.0.2',tcp,80)","OR",0
+6,"RULE 8 (Access enabled between hosts in same vlan)","AND",0
+7,"ipInSameVLAN('10.0.0.1','10.0.0.2')","OR",0
+8,"RULE 7 (Interfaces are in the same vlan)","AND",0
+9,"isInVlan('10.0.0.1',dmz)","LEAF",1
+10,"isInVlan('10.0.0.2',dmz)","LEAF",1
+11,"hasIP(laptop,'10.0.0.1')","LEAF",1
+12,"execCode(laptop,root)","OR",0
+13,"RULE 3 (Attacker is root on his machine)","AND",0
+14,"attackerLocated(laptop)","LEAF",1
+15,"vulExists(web,'CVE-2007-2446',httpd,remoteExploit,privEscalation)","LEAF",1
+16,"hasIP(web,'10.0.0.2')","LEAF",1
+17,"execCode(web,root)","OR",0
+18,"RULE 3 (Attacker is root on his machine)","AND",0
+19,"attackerLocated(web)","LEAF",1
+20,"RULE 1 (remote exploit of a server program)","AND",0
+21,"vulExists(web,'CVE-2008-1',httpd,remoteExploit,privEscalation)","LEAF",1
+"""
+PLACE_ARCS = """\
+1,2\n2,3\n2,15\n2,16\n3,4\n4,5\n4,11\n4,12\n4,16\n5,6\n6,7\n6,9\n7,8\n8,9\n8,10\n12,13\n13,14\n17,18\n18,19
+1,20\n20,3\n20,21\n20,16
+"""
+
+
+def test_what_follows_from_the_configuration_is_no_step_and_the_attackers_machine_no_goal(tmp_path: Path) -> None:
+    files = pair(tmp_path, PLACES, PLACE_ARCS)
+    imported = import_graph("mulval", files, settings={"attacker": "laptop"})
+    assert shape(imported.graph) == {(("execCode(laptop,root)",), "execCode(web,user)")}
+    assert imported.report.goals == ("execCode_web_user",)
+    assert "is a fact, no step: hacl('10.0.0.1','10.0.0.2',tcp,80), ipInSameVLAN" in notes(imported)
+    with pytest.raises(InputError, match=r"no goal: execCode\(web,user\) \(the attacker's own\)"):
+        import_graph("mulval", files)
+    told = "attackers are in several places at once (--set attacker=… chooses): laptop, web"
+    assert told in notes(import_graph("mulval", files, goals=("1",)))
+
+
+def test_the_person_chooses_where_attackers_begin(tmp_path: Path) -> None:
+    files = pair(tmp_path, PLACES, PLACE_ARCS)
+    chosen = import_graph("mulval", files, settings={"attacker": "laptop"})
+    assert chosen.report.initial == ("execCode_laptop_root",)
+    with pytest.raises(InputError, match="attacker=moon: no attacker is located there; there are laptop, web"):
+        import_graph("mulval", files, settings={"attacker": "moon"})
+
+
+def test_exploits_say_host_program_and_vulnerabilities(tmp_path: Path) -> None:
+    files = pair(tmp_path, PLACES, PLACE_ARCS)
+    (exploit,) = import_graph("mulval", files, settings={"attacker": "laptop"}).graph.exploits
+    said = "remote exploit of a server program: httpd on web (CVE-2007-2446, CVE-2008-1) from laptop"
+    assert (exploit.label, exploit.asset) == (said, "web")
+    assert exploit.references == ("CVE-2007-2446", "RULE 1", "CVE-2008-1")
+
+
+def test_vulnerabilities_can_be_patched_and_flows_closed(tmp_path: Path) -> None:
+    files = pair(tmp_path, PLACES, PLACE_ARCS)
+    graph = import_graph("mulval", files, settings={"attacker": "laptop"}).graph
+    controls = {control.label: control for control in graph.controls or ()}
+    assert list(controls) == ["patch httpd on web", "close tcp/80 from 10.0.0.1 to 10.0.0.2"]
+    patch, closed = controls.values()
+    assert (patch.lasts, patch.references) == (True, ("CVE-2007-2446", "CVE-2008-1"))
+    assert not closed.lasts
+    assert patch.blocks == closed.blocks == (graph.exploits[0].id,)
+
+
+def test_facts_about_cvss_are_the_success(tmp_path: Path) -> None:
+    vertices = VERTICES + '10,"cvss(\'CVE-1\',m)","LEAF",1\n'
+    imported = import_graph("mulval", pair(tmp_path, vertices, ARCS + "2,10,-1\n"))
+    assert [exploit.success for exploit in imported.graph.exploits] == [0.6, 0.8]
+    assert "success 0.6 of 1 exploit (50%): from the access complexity" in notes(imported)
+
+
+@pytest.mark.parametrize(
+    ("vertices", "arcs", "essence"),
+    [
+        (PLACES, ARCS, "12 of 21 vertices are in no arc .*different graphs"),
+        (VERTICES, PLACE_ARCS, "arcs join what MulVAL never joins.*different graphs"),
+        (
+            VERTICES.replace("(db,", "(mail,", 1)
+            .replace("netAccess(db", "netAccess(file")
+            .replace("(web,www)", "(a,b)"),
+            ARCS,
+            "3 of 3 rules have nothing to do with what they conclude, such as 2 about mail .*different graphs",
+        ),
+    ],
+)
+def test_vertices_and_arcs_of_different_graphs_are_refused(
+    vertices: str, arcs: str, essence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=essence):
+        import_graph("mulval", pair(tmp_path, vertices, arcs))
+
+
+def test_a_second_form_in_the_folder_must_be_the_same_graph(tmp_path: Path) -> None:
+    pair(tmp_path, *MULVAL_PAIR)
+    text_file(tmp_path, "AttackGraph.xml", MULVAL_XML)
+    agreeing = import_graph("mulval", tmp_path)
+    assert "forms of the graph in the folder that say the same: AttackGraph.xml" in notes(agreeing)
+    text_file(tmp_path, "AttackGraph.dot", "digraph G { 1 [shape=box")
+    assert "a second form of the graph that cannot be read" in notes(import_graph("mulval", tmp_path))
+    text_file(tmp_path, "AttackGraph.xml", MULVAL_XML.replace("vulExists(db)", "vulExists(web)"))
+    with pytest.raises(InputError, match=r"AttackGraph.xml: is another graph than .*vertex 3 says 'vulExists\(web\)'"):
+        import_graph("mulval", tmp_path)
+    text_file(tmp_path, "AttackGraph.xml", MULVAL_XML.replace("<arc><src>5</src><dst>6</dst></arc>", ""))
+    with pytest.raises(InputError, match="4 arcs, not 5; name the files of the one that is meant"):
+        import_graph("mulval", tmp_path)
+    assert import_graph("mulval", tmp_path / "VERTICES.CSV").graph == agreeing.graph
+
+
+MULVAL_PAIR = (
+    """\
+1,"execCode(db,root)","OR",0
+2,"RULE 2 (remote exploit)","AND",0
+3,"vulExists(db)","LEAF",1
+4,"netAccess(db)","OR",0
+5,"RULE 6 (direct access)","AND",0
+6,"hacl(internet,db)","LEAF",1
+""",
+    "1,2\n2,3\n2,4\n4,5\n5,6\n",
+)

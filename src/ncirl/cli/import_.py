@@ -37,6 +37,16 @@ def import_(
     success: Annotated[float, Parameter(help="Success probability of steps whose source has none.")] = DEFAULTS.success,
     attack_cost: Annotated[float, Parameter(help="Cost of attempting a step.")] = DEFAULTS.attack_cost,
     block_cost: Annotated[float, Parameter(help="Cost of blocking a step.")] = DEFAULTS.block_cost,
+    lasting_cost: Annotated[
+        float | None, Parameter(help="Cost of a control that lasts, paid once; ten times --block-cost by default.")
+    ] = None,
+    controls: Annotated[
+        bool, Parameter(help="Use the source's defences as controls; without, each step can be blocked on its own.")
+    ] = True,
+    epss: Annotated[
+        Path | None,
+        Parameter(help="Table of EPSS scores as FIRST publishes it, for the success of steps that name a CVE."),
+    ] = None,
     discount: Annotated[float, Parameter(help="Discount factor.")] = DEFAULTS.discount,
     horizon: Annotated[int | None, Parameter(help="Stages to play; for ever if not given.")] = None,
     observes: Annotated[Literal["actions", "outcomes"], Parameter(help="What the defender sees.")] = "actions",
@@ -47,6 +57,10 @@ def import_(
     settings: Annotated[
         list[str] | None,
         Parameter(name="--set", negative="", help="KEY=VALUE for one format; a wrong KEY lists those there are."),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        Parameter(help="Success, costs and effort by kind of step, CSV, YAML or JSON, where the format has kinds."),
     ] = None,
     size_limit: Annotated[int, Parameter(help="Most bytes a file may have.")] = DEFAULTS.size_limit,
     output: GraphOutput = None,
@@ -65,6 +79,9 @@ def import_(
         success=success,
         attack_cost=attack_cost,
         block_cost=block_cost,
+        lasting_cost=lasting_cost,
+        controls=controls,
+        epss=epss,
         discount=discount,
         horizon=horizon,
         observes=observes,
@@ -73,9 +90,9 @@ def import_(
         merge=merge,
         size_limit=size_limit,
         name=name,
-        settings=dict(_setting(given) for given in settings or ()),
+        settings=dict(_setting(given) for given in settings or ()) | ({"table": str(table)} if table else {}),
     )
-    if format not in (*IMPORTERS, AUTO) and os.path.exists(format):
+    if format not in (*IMPORTERS, AUTO) and (os.path.exists(format) or _is_path(format)):
         format, files = AUTO, (Path(format), *files)
     imported = import_graph(format, files, options)
     if output is not None:
@@ -88,6 +105,11 @@ def import_(
         print("\n".join(printable(line) for line in imported.report.lines()), file=sys.stderr)
     if output is None:
         print_graph(imported.graph)
+
+
+def _is_path(word: str) -> bool:
+    """Tell whether a word that is neither a format nor a file can only be meant as a file."""
+    return bool(Path(word).suffix) or any(mark and mark in word for mark in (os.sep, os.altsep))
 
 
 def _setting(given: str) -> tuple[str, str]:

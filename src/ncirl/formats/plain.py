@@ -105,7 +105,9 @@ def parse_json(
     try:
         return json.loads(text, object_pairs_hook=object_pairs_hook, parse_constant=parse_constant)
     except json.JSONDecodeError as error:
-        raise InputError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}", where) from None
+        cut = error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip())
+        said = f"{error.msg}; the file ends there, as if it were cut off" if cut else error.msg
+        raise InputError(f"line {error.lineno}, column {error.colno}: not JSON: {said}", where) from None
     except RecursionError:
         raise InputError(f"is nested more than {DEEPEST} levels deep", where) from None
     except ValueError as error:  # an integer of thousands of digits, or what a hook refuses

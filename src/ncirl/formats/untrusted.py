@@ -9,7 +9,10 @@ import csv
 import datetime
 import gc
 import io
+import json
 import math
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,11 +28,16 @@ from ncirl.formats.plain import DEEPEST, is_yaml_name, parse_json, text_of
 __all__ = [
     "BYTES_PER_ROW",
     "SIZE_LIMIT",
+    "is_archive",
     "is_xml",
+    "parse_json_lines",
+    "parse_plain_json",
     "parse_xml",
     "read_csv",
     "read_data",
     "read_json",
+    "read_json_archive",
+    "read_json_lines",
     "read_text",
     "read_xml",
     "read_yaml",
@@ -39,6 +47,7 @@ SIZE_LIMIT = 16 * 2**20  # bytes; JSON takes up to 25 times its size in memory
 YAML_SHARE = 8  # YAML takes this many times more memory than JSON of the same size
 BYTES_PER_ROW = 32  # of a size limit: what a row of CSV or an element of XML counts for at least
 HEAD = 256  # bytes in which a file shows what it is
+ARCHIVE_SHARE = 4  # all files of an archive may have this many times the size of one
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -78,6 +87,72 @@ def read_json(path: str | Path, limit: int = SIZE_LIMIT) -> Any:
     Raises `InputError` also when it does not parse, repeats a key, holds an infinity or is nested too deeply.
     """
     return _json(read_text(path, limit), str(path))
+
+
+def read_json_lines(path: str | Path, limit: int = SIZE_LIMIT) -> list[Any]:
+    """Return a file of JSON lines, one datum a line, as plain data; `InputError` as for `read_json`, with the line."""
+    return parse_json_lines(read_text(path, limit), str(path))
+
+
+def parse_json_lines(text: str, where: str) -> list[Any]:
+    """Return the data of JSON lines; blank ones are passed over."""
+    found = []
+    with _no_collection():
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.strip():
+                try:
+                    found.append(json.loads(line, object_pairs_hook=_map, parse_constant=lambda _: None))
+                except json.JSONDecodeError as error:
+                    said = f"line {number}, column {error.colno}: not JSON: {error.msg}"
+                    raise InputError(said, where) from None
+                except RecursionError:
+                    raise InputError(f"line {number}: is nested more than {DEEPEST} levels deep", where) from None
+                except ValueError as error:
+                    raise InputError(f"line {number}: not JSON: {error}", where) from None
+    _check(found, where)
+    return found
+
+
+def read_json_archive(path: str | Path, limit: int = SIZE_LIMIT) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of every JSON file in a zip archive.
+
+    Nothing is unpacked to the disk. No file may be larger than `limit` bytes, nor all of them than `ARCHIVE_SHARE`
+    times that, whatever the archive says of their sizes.
+
+    Raises `InputError` when it is no such archive, is encrypted or spoilt, or holds no JSON file.
+    """
+    where = str(path)
+    left = limit * ARCHIVE_SHARE
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [info for info in archive.infolist() if info.filename.lower().endswith(".json")]
+            if not members:
+                raise InputError("is an archive without JSON files", where)
+            for info in sorted(members, key=lambda info: info.filename):
+                inside = f"{where}: {info.filename}"
+                with archive.open(info) as file:
+                    raw = file.read(limit + 1)
+                left -= len(raw)
+                if len(raw) > limit or left < 0:
+                    most = limit if len(raw) > limit else limit * ARCHIVE_SHARE
+                    raise InputError(f"is larger than {_size(most)}; --size-limit raises the limit, in bytes", inside)
+                yield info.filename, text_of(raw, inside, "utf-16" if raw.startswith(UTF_16) else "utf-8-sig")
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise InputError(f"is no zip archive that can be read: {error}", where) from None
+    except RuntimeError as error:  # a password is asked for
+        raise InputError(f"cannot be read: {error}", where) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", where) from None
+
+
+def is_archive(path: str | Path) -> bool:
+    """Tell whether a file opens like a zip archive."""
+    return read_bytes(path, str(path), HEAD)[:4] in (b"PK\x03\x04", b"PK\x05\x06")
+
+
+def parse_plain_json(text: str, where: str) -> Any:
+    """Return JSON text as plain data; see `read_json`."""
+    return _json(text, where)
 
 
 def _json(text: str, where: str) -> Any:

@@ -45,16 +45,24 @@ GRAPH_SETTINGS = {
     "and": "node attribute and value, as in kind=and, of steps that need all their predecessors",
     "label": "node attribute with the name for people",
 }
+MULVAL_SETTINGS = {"attacker": "where attackers begin, of the places that the file has, with commas between (all)"}
 FLOW_SETTINGS = {"confidence": "success to take an action's confidence for its success (default), or ignore"}
 BLOODHOUND_SETTINGS = {
     "steps": "kinds of edges that are attack steps, with commas between, or all (by default what is traversable)",
+    "controls": "none (each step can be blocked, the default), or what ends a right, a membership, a session or a template "
+    "for one stage (momentary) or for good (lasting)",
+    "table": "a file with success, attack_cost, block_cost and effort by kind of edge; --table says the same",
 }
 IMPORTERS: dict[str, Importer] = {
-    "mulval": Importer("ncirl.importers.mulval", "MulVAL: VERTICES.CSV with ARCS.CSV, AttackGraph.xml or .dot"),
+    "mulval": Importer(
+        "ncirl.importers.mulval", "MulVAL: VERTICES.CSV with ARCS.CSV, AttackGraph.xml or .dot", MULVAL_SETTINGS
+    ),
     "mal": Importer("ncirl.importers.mal", "mal-toolbox attack graphs, JSON or YAML, and the older lists"),
     "attack-flow": Importer("ncirl.importers.attack_flow", "Attack Flow: STIX 2.1 bundles", FLOW_SETTINGS),
     "bloodhound": Importer(
-        "ncirl.importers.bloodhound", "BloodHound: OpenGraph and collectors' JSON, several at once", BLOODHOUND_SETTINGS
+        "ncirl.importers.bloodhound",
+        "BloodHound: OpenGraph, collectors' JSON or zip, JSON lines of a graph database, several at once",
+        BLOODHOUND_SETTINGS,
     ),
     "nasim": Importer("ncirl.importers.nasim", "NASim scenarios, YAML"),
     "graphml": Importer("ncirl.importers.graphml", "GraphML as networkx, yEd and Gephi write it", GRAPH_SETTINGS),

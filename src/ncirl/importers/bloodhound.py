@@ -1,152 +1,250 @@
-"""BloodHound: OpenGraph files and what the collectors write, one or several of a kind together.
+"""BloodHound: OpenGraph, what the collectors write, exports of its database; one file or several of a kind together.
 
-To control a node is a condition, to walk an edge a step. Edges that say whether they are traversable are believed;
-of the others those are steps that BloodHound's own path finding walks, unless the kinds are named. The attacker
-begins at what is marked as owned, and wants what is marked as tier zero or of high value.
+To control a node is a condition. An edge is a step, or takes no effort and is folded (`bloodhound_kinds`). Edges that
+say whether they are traversable are believed; of the others those count that BloodHound's own path finding walks,
+unless the kinds are named. What BloodHound computes after reading is derived (`bloodhound_derived`). Attackers begin
+at what is marked as owned, and want what is marked as tier zero, which is one goal, or of high value.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ncirl.errors import InputError
-from ncirl.formats.untrusted import read_json
-from ncirl.importers.bloodhound_collector import KINDS, kind_of, nodes_and_edges
-from ncirl.importers.bloodhound_graph import Edge, Node, OpenGraph, graph_of
+from ncirl.importers.bloodhound_collector import nodes_and_edges
+from ncirl.importers.bloodhound_derived import derived_edges, not_derived
+from ncirl.importers.bloodhound_files import read_files
+from ncirl.importers.bloodhound_graph import TIER_ZERO, Edge, Node, OpenGraph
+from ncirl.importers.bloodhound_kinds import KINDS, KindOfEdge, known_kind, read_table
 from ncirl.importers.draft import Draft
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.recognise import not_of_format, recognise_data
-from ncirl.importers.report import shortened
+from ncirl.importers.report import SOURCE, shortened
 
 __all__ = ["read"]
 
-WANTED = "a BloodHound file (OpenGraph, or of a collector)"
-ACTIVE_DIRECTORY = """
-    AbuseTGTDelegation ADCSESC1 ADCSESC3 ADCSESC4 ADCSESC5 ADCSESC6a ADCSESC6b ADCSESC7 ADCSESC9a ADCSESC9b ADCSESC10a
-    ADCSESC10b ADCSESC13 AddAllowedToAct AddKeyCredentialLink AddMember AddSelf AdminTo AllExtendedRights AllowedToAct
-    AllowedToDelegate CanApplyGPO CanPSRemote CanRDP ClaimSpecialIdentity CoerceAndRelayNTLMToADCS
-    CoerceAndRelayNTLMToLDAP CoerceAndRelayNTLMToLDAPS CoerceAndRelayNTLMToSMB CoerceToTGT Contains ContainsIdentity
-    DCFor DCSync DumpSMSAPassword ExecuteDCOM ForceChangePassword GenericAll GenericWrite GoldenCert GPLink GPOAppliesTo
-    HasSession HasSIDHistory HasTrustKeys ManageCA ManageCertificates MemberOf Owns OwnsLimitedRights PropagatesACEsTo
-    ReadGMSAPassword ReadLAPSPassword SameForestTrust SpoofSIDHistory SQLAdmin SyncedToEntraUser SyncLAPSPassword
-    TrustedBy WriteAccountRestrictions WriteDacl WriteGPLink WriteOwner WriteOwnerLimitedRights WriteSPN
-"""
-AZURE = """
-    AZAddMembers AZAddOwner AZAddSecret AZAKSContributor AZAppAdmin AZAutomationContributor AZAvereContributor
-    AZCloudAppAdmin AZContains AZContributor AZExecuteCommand AZGetCertificates AZGetKeys AZGetSecrets AZGlobalAdmin
-    AZHasRole AZKeyVaultContributor AZLogicAppContributor AZManagedIdentity AZMemberOf AZMGAddMember AZMGAddOwner
-    AZMGAddSecret AZMGGrantAppRoles AZMGGrantRole AZNodeResourceGroup AZOwner AZOwns AZPrivilegedAuthAdmin
-    AZPrivilegedRoleAdmin AZResetPassword AZRoleApprover AZRoleEligible AZRunsAs AZUserAccessAdministrator
-    AZVMAdminLogin AZVMContributor AZWebsiteContributor SyncedToADUser
-"""
-TRAVERSABLE = frozenset(kind.lower() for kind in (ACTIVE_DIRECTORY + AZURE).split())
-"""Kinds that BloodHound's own path finding walks, in lower case."""
-
 ANYBODY = ("-513", "S-1-1-0", "S-1-5-11", "-515")  # Domain Users, Everyone, Authenticated Users, Domain Computers
+FIRST_GOALS = ("-512", "-519", "-544", "-516", "-518")  # Domain Admins, Enterprise Admins, Administrators, …
+LIKELY_GOALS = ("Group", "Computer", "OU", "GPO", "Container", "User")
+MOST_GOALS = 5
+CONTROLS = NO_CONTROLS, _, _ = ("none", "momentary", "lasting")
+UNKNOWN = KindOfEdge("step", words="use the edge to", control="remove what the edge stands for")
+
+
+@dataclass
+class _Reading:
+    """Nodes and edges, and which of the edges are steps and which take no effort."""
+
+    nodes: dict[str, Node]
+    steps: list[Edge]
+    free: list[Edge]
+    kinds: Mapping[str, KindOfEdge]
+
+    def name(self, id: str) -> str:
+        return self.nodes[id].name or id
 
 
 def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     """Read BloodHound files that belong together."""
-    files = [found for path in paths for found in _files(path)]
+    files = read_files(paths, options)
     where = shortened([str(path) for path in paths], 2)
-    graphs, collections = [], []
-    for file in files:
-        data = read_json(file, options.size_limit)
-        graph, kind = graph_of(data), kind_of(data)
-        if graph is not None:
-            graphs.append(graph)
-        elif kind is not None:
-            _check_kind(kind, file)
-            collections.append(data)
-        else:
-            raise not_of_format(file, WANTED, "bloodhound", options.size_limit, recognise_data(data))
-    draft = Draft("bloodhound")
-    opened = OpenGraph(graphs)
+    draft = Draft("bloodhound", most_goals=MOST_GOALS)
+    opened = OpenGraph(files.graphs)
     for (told, item), count in opened.notes.items():
         for _ in range(min(count, 1000)):
             draft.note("assumed" if "of their own" in told else "dropped", told, item)
-    nodes, edges = nodes_and_edges(collections)
-    _fill(draft, opened.nodes | nodes, [*opened.edges, *edges], options, where)
+    collected, told_edges = nodes_and_edges(files.collections)
+    if files.graphs and files.collections and not opened.nodes.keys() & collected.keys():
+        raise InputError("collectors' files and a graph that have no node in common; import them one by one", where)
+    nodes = opened.nodes | collected
+    edges = list({(e.kind, e.start, e.end): e for e in (*told_edges, *opened.edges)}.values())
+    if not edges:
+        raise InputError(f"has {len(nodes)} nodes and no edge, so there is no attack step", where)
+    edges += _derived(draft, nodes, edges)
+    reading = _sorted(draft, nodes, edges, options, where)
+    faults = list(_missing(reading, options))
+    if faults:
+        raise InputError(faults, where)
+    _fill(draft, reading, _wanted_controls(options))
     return draft
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if path.suffix.lower() == ".zip":
-        raise InputError("is an archive; unpack it and import its JSON files together", str(path))
-    if not path.is_dir():
-        yield path
-        return
-    found = sorted(child for child in path.iterdir() if child.suffix.lower() == ".json")
-    if not found:
-        raise InputError("is a directory without JSON files", str(path))
-    yield from found
+def _derived(draft: Draft, nodes: dict[str, Node], edges: list[Edge]) -> list[Edge]:
+    found = derived_edges(nodes, edges)
+    for edge in found:
+        draft.note("assumed", "edges derived from others, as BloodHound does after reading", edge.kind)
+    missing = not_derived(nodes, edges)
+    if missing:
+        told = (
+            f"NOT DERIVED, so that ways may be missing: {', '.join(missing)}; a graph that BloodHound exports has them"
+        )
+        draft.note("dropped", told)
+    return found
 
 
-def _check_kind(kind: str, file: Path) -> None:
-    if kind == "azure":
-        said = "is an AzureHound file, which is not imported; import it into BloodHound and export the graph from there"
-        raise InputError(said, str(file))
-    if kind not in KINDS:
-        raise InputError(f"meta.type: '{kind}' is not known; it is one of {', '.join(KINDS)}", str(file))
-
-
-def _fill(draft: Draft, nodes: dict[str, Node], edges: list[Edge], options: ImportOptions, where: str) -> None:
-    if not edges:
-        raise InputError(f"has {len(nodes)} nodes and no edge, so there is no attack step", where)
+def _sorted(
+    draft: Draft, nodes: dict[str, Node], edges: Iterable[Edge], options: ImportOptions, where: str
+) -> _Reading:
+    """Tell steps from what takes no effort and from what is neither."""
+    table = options.setting("table")
+    kinds = read_table(table, options.size_limit) if table else KINDS
     chosen = {kind.lower() for kind in options.settings_list("steps")}
-    steps = []
+    reading = _Reading(nodes, [], [], kinds)
+    counts: Counter[str] = Counter()
     for edge in edges:
-        if _is_step(edge, chosen):
-            steps.append(edge)
+        counts[edge.kind] += 1
+        known = known_kind(edge.kind, kinds)
+        if known is not None and known.effort == "none" and not chosen and edge.walkable is not False:
+            reading.free.append(edge)
+        elif _is_step(edge, known, chosen):
+            reading.steps.append(edge)
         else:
             told = "of kinds that are no steps" if edge.walkable is None or chosen else "said not to be traversable"
-            draft.note("dropped", f"edges {told}", edge.kind)
-    if not steps:
-        counted = [f"{kind} ({count})" for kind, count in Counter(edge.kind for edge in edges).most_common()]
+            draft.leave_out(f"edges {told}", edge.kind)
+    for edge in reading.free:
+        draft.note("assumed", "edges that take no effort are certain and immediate", edge.kind)
+    if not reading.steps:
+        counted = [f"{kind} ({count})" for kind, count in counts.most_common()]
         raise InputError(
-            f"none of the {len(edges)} edges is known to be an attack step; name the kinds that are with "
+            f"none of the {counts.total()} edges is known to be an attack step; name the kinds that are with "
             f"--set steps=KIND,…: {shortened(counted, 20)}",
             where,
         )
-    ends = dict.fromkeys(id_ for edge in steps for id_ in (edge.start, edge.end))
-    faults = list(_missing(nodes, steps, ends, options))
-    if faults:
-        raise InputError(faults, where)
-    for id_ in ends:
-        node = nodes[id_]
-        draft.condition(id_, label=node.name, name=node.name, initial=node.owned)
-        if node.prized:
-            draft.goal(id_)
-    for edge in steps:
-        start, end = (nodes[id_].name or id_ for id_ in (edge.start, edge.end))
-        draft.exploit(f"{edge.kind} {start} > {end}", needs=[edge.start], gives=edge.end, success=edge.success)
-    if len(nodes) > len(ends):
-        draft.note("dropped", f"{len(nodes) - len(ends)} nodes that no step touches")
+    return reading
 
 
-def _missing(
-    nodes: Mapping[str, Node], steps: Sequence[Edge], ends: Iterable[str], options: ImportOptions
-) -> Iterator[str]:
-    """Tell what neither the files nor the person say, with candidates."""
-    if not (options.initial or any(nodes[id_].owned for id_ in ends)):
-        leaving = sorted(dict.fromkeys(edge.start for edge in steps), key=lambda id_: _likely(nodes[id_]))
-        shown = shortened([nodes[id_].name or id_ for id_ in leaving], 10)
-        yield f"no node with a step is marked as owned; name where attackers begin with --initial, such as {shown}"
-    if not (options.goals or options.intents or any(nodes[id_].prized for id_ in ends)):
-        entered = Counter(edge.end for edge in steps)
-        shown = shortened([nodes[id_].name or id_ for id_, _ in entered.most_common()], 10)
+def _is_step(edge: Edge, known: KindOfEdge | None, chosen: set[str]) -> bool:
+    if chosen:
+        return edge.kind.lower() in chosen or "all" in chosen
+    if known is not None and known.effort == "ignore":
+        return False
+    return known is not None if edge.walkable is None else edge.walkable
+
+
+def _wanted_controls(options: ImportOptions) -> str:
+    wanted = options.setting("controls") or NO_CONTROLS
+    if wanted not in CONTROLS:
+        raise InputError(f"must be one of {', '.join(CONTROLS)}", f"setting controls={wanted}")
+    return wanted
+
+
+def _fill(draft: Draft, reading: _Reading, wanted: str) -> None:
+    nodes = reading.nodes
+    for node in nodes.values():
+        references = (node.id,) if node.name and node.name != node.id else ()
+        draft.condition(
+            node.id,
+            label=node.name,
+            name=node.name,
+            initial=node.owned,
+            asset=node.name or node.id,
+            references=references,
+            kind=node.kind,
+        )
+    for node in sorted((node for node in nodes.values() if node.prized), key=_first):
+        draft.goal(node.id, group="tier zero" if _is_tier_zero(node) else "")
+    for edge in reading.free:
+        draft.follow(edge.start, edge.end, _control(draft, edge, reading, wanted))
+    for edge in reading.steps:
+        known = known_kind(edge.kind, reading.kinds) or UNKNOWN
+        start, end = reading.name(edge.start), reading.name(edge.end)
+        by = f" by {edge.by}" if edge.by else ""
+        origins = dict.fromkeys(("success", "attack_cost", "block_cost"), known.origin)
+        draft.exploit(
+            f"{edge.kind} {start} > {end}",
+            needs=[edge.start],
+            gives=edge.end,
+            success=known.success if edge.success is None else edge.success,
+            attack_cost=known.attack_cost,
+            block_cost=known.block_cost,
+            label=f"{edge.kind}: {known.words} {end}{by} as {start}",
+            asset=end,
+            references=tuple(name for name in (edge.kind, known.technique) if name),
+            origins=origins if edge.success is None else origins | {"success": SOURCE},
+            controls=[key] if (key := _control(draft, edge, reading, wanted)) else [],
+        )
+
+
+def _control(draft: Draft, edge: Edge, reading: _Reading, wanted: str) -> str:
+    """Add what stops an edge, as its kind says it; the same for all that a certificate template allows."""
+    if wanted == NO_CONTROLS:
+        return ""
+    known = known_kind(edge.kind, reading.kinds) or UNKNOWN
+    start, end = reading.name(edge.start), reading.name(edge.end)
+    if edge.by:
+        return draft.control(f"by {edge.by}", f"{known.control} {edge.by}", lasting=wanted == "lasting")
+    label = f"{known.control}: {edge.kind} of {start} over {end}"
+    if edge.kind == "HasSession":
+        label = f"keep {end} from logging on to {start}"
+    elif edge.kind.endswith("MemberOf"):
+        label = f"remove {start} from {end}"
+    key = f"{edge.kind} {edge.start} {edge.end}"
+    return draft.control(key, label, lasting=wanted == "lasting", references=[edge.kind])
+
+
+def _is_tier_zero(node: Node) -> bool:
+    return "Domain" in node.kinds or TIER_ZERO.fullmatch(node.id) is not None
+
+
+def _first(node: Node) -> tuple[int, int, str]:
+    """Order goals, the likeliest first: tier zero, then groups and machines of high value, then the rest."""
+    ending = next((k for k, end in enumerate(FIRST_GOALS) if node.id.endswith(end)), len(FIRST_GOALS))
+    kind = LIKELY_GOALS.index(node.kind) if node.kind in LIKELY_GOALS else len(LIKELY_GOALS)
+    return (ending if _is_tier_zero(node) else len(FIRST_GOALS) + 1), kind, node.name
+
+
+def _missing(reading: _Reading, options: ImportOptions) -> Iterator[str]:
+    """Tell what neither the files nor the person say, with candidates, the likeliest first, and why."""
+    nodes = reading.nodes
+    prized = {id_ for id_, node in nodes.items() if node.prized}
+    if not (options.initial or any(node.owned for node in nodes.values())):
+        tier_zero = {id_ for id_ in prized if _is_tier_zero(nodes[id_])}
+        shown = shortened([*_starts(reading, tier_zero or prized, "tier zero" if tier_zero else "high value")], 10)
+        yield f"no node is marked as owned; name where attackers begin with --initial, such as {shown}"
+    if not (options.goals or options.intents or prized):
+        entered = Counter(edge.end for edge in reading.steps)
+        shown = shortened([_told(nodes, id_) for id_, _ in entered.most_common()], 10)
         yield (
             "no node that a step leads to is marked as tier zero or of high value; name what attackers may want with "
             f"--goal, such as {shown}"
         )
 
 
-def _is_step(edge: Edge, chosen: set[str]) -> bool:
-    if chosen:
-        return edge.kind.lower() in chosen or "all" in chosen
-    return edge.kind.lower() in TRAVERSABLE if edge.walkable is None else edge.walkable
+def _starts(reading: _Reading, prized: set[str], called: str) -> Iterator[str]:
+    """Yield where attackers may begin: what everybody has, then accounts, those nearest to something prized first."""
+    before: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for edge in reading.free:
+        before[edge.end].append((edge.start, 0))
+    for edge in reading.steps:
+        before[edge.end].append((edge.start, 1))
+    away = dict.fromkeys(prized, 0)
+    now, distance = list(prized), 0
+    while now:
+        later: list[str] = []
+        while now:
+            for start, effort in before.get(now.pop(), ()):
+                if start not in away:
+                    away[start] = distance + effort
+                    (later if effort else now).append(start)
+        now, distance = later, distance + 1
+    nodes = reading.nodes
+    leaving = {id_ for id_ in away if away[id_]} or {edge.start for edge in reading.steps}
+    for id_ in sorted(leaving, key=lambda id_: _likely(nodes[id_], away.get(id_, 0))):
+        far = away.get(id_, 0)
+        why = [nodes[id_].kind] if nodes[id_].kind else []
+        why += ["everybody"] if id_.endswith(ANYBODY) else []
+        why += ["called compromised"] if "Compromised" in nodes[id_].kinds else []
+        why += [f"{far} step{'s' if far > 1 else ''} from {called}"] if far else []
+        yield f"{_told(nodes, id_)} ({', '.join(why)})" if why else _told(nodes, id_)
 
 
-def _likely(node: Node) -> tuple[bool, bool, bool, bool, str]:
-    """Order nodes to begin at, the most likely first: what anybody has, then users, then the rest."""
-    return not node.id.endswith(ANYBODY), node.prized, not node.name, "User" not in node.kinds, node.name
+def _told(nodes: Mapping[str, Node], id_: str) -> str:
+    """Return what a person can call a node: its name, or its id where others are called so."""
+    name = nodes[id_].name
+    return name if name and sum(node.name == name for node in nodes.values()) == 1 else id_
+
+
+def _likely(node: Node, away: int) -> tuple[bool, bool, bool, bool, bool, int, str]:
+    """Order nodes to begin at, the most likely first: what anybody has, then accounts, then the rest."""
+    called, anybody = "Compromised" in node.kinds, node.id.endswith(ANYBODY)
+    return not anybody, not called, node.prized, not node.name, "User" not in node.kinds, away, node.name

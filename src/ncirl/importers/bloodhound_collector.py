@@ -1,14 +1,14 @@
 """What BloodHound's collectors write: objects of a domain, from which the edges have to be derived.
 
 Files of the versions 4 to 6 (users, computers, groups, domains, OUs, GPOs, containers, certificate objects, sessions)
-are read together, because an edge often has its ends in two of them. `meta.count` is often wrong and never used.
+are read together, because an edge often has its ends in two of them. `meta.count` is often wrong and never used. These
+are the edges that BloodHound has once it has read the files; what it makes of them afterwards is `bloodhound_derived`.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ncirl.importers.bloodhound_graph import Edge, Node, is_owned, is_prized
+from ncirl.importers.bloodhound_graph import Edge, Node, is_owned, is_prized, lowered
 from ncirl.importers.values import mapping, mappings, text, truth
 
 __all__ = ["KINDS", "kind_of", "nodes_and_edges"]
@@ -29,7 +29,8 @@ KINDS = {
     "certtemplates": "CertTemplate",
     "issuancepolicies": "IssuancePolicy",
 }
-LOCAL_GROUPS = {"544": "AdminTo", "555": "CanRDP", "562": "ExecuteDCOM", "580": "CanPSRemote"}
+LOG_ON_RIGHTS = ("SeRemoteInteractiveLogonRight", "SeRemoteInteractiveLogonPrivilege")
+LOCAL_NUMBERS = {"LocalAdmins": "544", "RemoteDesktopUsers": "555", "DcomUsers": "562", "PSRemoteUsers": "580"}
 LOCAL_LISTS = {
     "LocalAdmins": "AdminTo",
     "RemoteDesktopUsers": "CanRDP",
@@ -46,6 +47,8 @@ INWARD = {"Members": "MemberOf", "AllowedToAct": "AllowedToAct"}
 SAME_FOREST = {"ParentChild", "TreeRoot", "CrossLink", "0", "1"}
 TRUST_IN, TRUST_OUT = {"Inbound", "Bidirectional", "1", "3"}, {"Outbound", "Bidirectional", "2", "3"}
 OWNER_RIGHTS = "S-1-3-4"  # stands for whoever the owner is; controls nothing itself
+OWNERS_USE = {"GenericAll", "GenericWrite", "WriteDacl", "WriteOwner", "AllExtendedRights", "AddMember"}
+FOR_A_DOMAIN = {"rootcas": "RootCAFor", "ntauthstores": "NTAuthStoreFor"}
 
 
 def kind_of(data: Any) -> str | None:
@@ -69,9 +72,9 @@ def nodes_and_edges(files: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Node]
             own = _id(thing)
             if own and type_ != "sessions":
                 nodes[own] = _node(own, KINDS.get(type_, type_), thing)
-            told = _edges(thing, own)
+                nodes |= {node.id: node for node in _local_groups(thing, nodes[own]) if node.id not in nodes}
+            told = [*_edges(thing, own), *_certificates(thing, own, type_)]
             edges |= dict.fromkeys((kind, start, end) for kind, start, end in told if start and end and start != end)
-    edges |= dict.fromkeys(_replications(edges))
     for _, *ends in edges:
         for end in ends:
             if end not in nodes:
@@ -82,7 +85,20 @@ def nodes_and_edges(files: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Node]
 def _node(own: str, kind: str, thing: Mapping[str, Any]) -> Node:
     known = mapping(thing.get("Properties"))
     name = text(known.get("name")) or text(known.get("displayname"))
-    return Node(own, name, (kind,), is_owned((), known), is_prized(own, (kind,), known) or kind == "Domain")
+    restrictions = mapping(mapping(thing.get("CARegistryData")).get("EnrollmentAgentRestrictions"))
+    more: dict[str, Any] = (
+        {"hasenrollmentagentrestrictions": bool(restrictions.get("Restrictions"))} if restrictions else {}
+    )
+    more |= {"domainsid": text(thing.get("DomainSID"))} if text(thing.get("DomainSID")) else {}
+    prized = is_prized(own, (kind,), known)
+    return Node(own, name, (kind,), is_owned((), known), prized, more | lowered(known))
+
+
+def _local_groups(thing: Mapping[str, Any], computer: Node) -> Iterator[Node]:
+    for group in mappings(thing.get("LocalGroups")):
+        if _id(group):
+            name = text(group.get("Name"))
+            yield Node(_id(group), name or f"{computer.name} {_id(group).rpartition('-')[2]}", ("ADLocalGroup",))
 
 
 def _edges(thing: Mapping[str, Any], own: str) -> Iterator[tuple[str, str, str]]:
@@ -90,10 +106,7 @@ def _edges(thing: Mapping[str, Any], own: str) -> Iterator[tuple[str, str, str]]
     if "UserSID" in thing and "ComputerSID" in thing:
         yield "HasSession", text(thing["ComputerSID"]), text(thing["UserSID"])
         return
-    for ace in mappings(thing.get("Aces")):
-        principal, right = text(ace.get("PrincipalSID")), text(ace.get("RightName"))
-        if right and not principal.endswith(OWNER_RIGHTS):
-            yield right, principal, own
+    yield from _rights(mappings(thing.get("Aces")), own)
     for field, kind in OUTWARD.items():
         yield from ((kind, own, target) for target in _ids(thing.get(field)))
     for field, kind in INWARD.items():
@@ -115,15 +128,19 @@ def _on_a_computer(thing: Mapping[str, Any], own: str) -> Iterator[tuple[str, st
             user = text(session.get("UserSID") or session.get("UserId"))
             yield "HasSession", text(session.get("ComputerSID")) or own, user
     for group in mappings(thing.get("LocalGroups")):
-        kind = LOCAL_GROUPS.get(_id(group).rpartition("-")[2])
-        if kind:
-            yield from ((kind, member, own) for member in _ids(_results(group)))
+        yield "LocalToComputer", _id(group), own
+        yield from (("MemberOfLocalGroup", member, _id(group)) for member in _ids(_results(group)))
+    for right in mappings(thing.get("UserRights")):
+        if text(right.get("Privilege")) in LOG_ON_RIGHTS:
+            yield from (("RemoteInteractiveLogonRight", holder, own) for holder in _ids(_results(right)))
     for field, kind in LOCAL_LISTS.items():
         yield from ((kind, member, own) for member in _ids(_results(thing.get(field))))
     changes = mapping(thing.get("GPOChanges"))
     for computer in _ids(changes.get("AffectedComputers")):
-        for field, kind in LOCAL_LISTS.items():
-            yield from ((kind, member, computer) for member in _ids(changes.get(field)))
+        for field, number in LOCAL_NUMBERS.items():
+            local, members = f"{computer}-{number}", _ids(changes.get(field))
+            yield from (("MemberOfLocalGroup", member, local) for member in members)
+            yield from (("LocalToComputer", local, computer) for _ in members[:1])
     known = mapping(thing.get("Properties"))
     domain = text(thing.get("DomainSID") or known.get("domainsid"))
     if truth(thing.get("IsDC")):
@@ -145,13 +162,32 @@ def _trust(trust: Mapping[str, Any], own: str) -> Iterator[tuple[str, str, str]]
             yield "SpoofSIDHistory", other, own
 
 
-def _replications(edges: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """Return the DCSync edges: to replicate a domain's secrets takes both rights in the same hands."""
-    held: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for kind, start, end in edges:
-        if kind in ("GetChanges", "GetChangesAll"):
-            held[start, end].add(kind)
-    return [("DCSync", start, end) for (start, end), rights in held.items() if len(rights) == 2]
+def _rights(aces: list[Mapping[str, Any]], own: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the rights over an object; where its owner's are limited to some, those and not all that owners have."""
+    told = [(text(ace.get("RightName")), text(ace.get("PrincipalSID"))) for ace in aces]
+    limits = {right for right, principal in told if principal.endswith(OWNER_RIGHTS)}
+    for right, principal in told:
+        if not right or principal.endswith(OWNER_RIGHTS):
+            continue
+        if right == "Owns" and limits:
+            if limits & OWNERS_USE:
+                yield "OwnsLimitedRights", principal, own
+        else:
+            yield right, principal, own
+
+
+def _certificates(thing: Mapping[str, Any], own: str, type_: str) -> Iterator[tuple[str, str, str]]:
+    """Yield what certificate objects tell: where an authority runs, what it publishes, whom it serves."""
+    domain = text(thing.get("DomainSID") or mapping(thing.get("Properties")).get("domainsid"))
+    if type_ in FOR_A_DOMAIN:
+        yield FOR_A_DOMAIN[type_], own, domain
+    if type_ == "enterprisecas":
+        yield "HostsCAService", text(thing.get("HostingComputer")), own
+        yield from (("PublishedTo", template, own) for template in _ids(thing.get("EnabledCertTemplates")))
+        security = mapping(mapping(thing.get("CARegistryData")).get("CASecurity"))
+        yield from _rights(mappings(security.get("Data")), own)
+    if type_ == "issuancepolicies":
+        yield "OIDGroupLink", own, _id(thing.get("GroupLink"))
 
 
 def _results(value: Any) -> Any:

@@ -8,14 +8,15 @@ name it.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 from ncirl.importers.values import chance, mapping, mappings, text, truth
 
-__all__ = ["Edge", "Node", "OpenGraph", "graph_of", "is_owned", "is_prized"]
+__all__ = ["TIER_ZERO", "Edge", "Node", "OpenGraph", "graph_of", "is_owned", "is_prized", "lowered"]
 
+GENERAL = ("Base", "AZBase", "Compromised")
 SUCCESS = ("success_prob", "success", "probability")
 TIER_ZERO = re.compile(r"(.*-)?(S-1-5-21-\d+-\d+-\d+-(512|516|518|519)|S-1-5-32-544)")
 """Domain Admins, Domain Controllers, Schema Admins, Enterprise Admins; Administrators of a domain."""
@@ -30,17 +31,28 @@ class Node:
     kinds: tuple[str, ...] = ()
     owned: bool = False
     prized: bool = False
+    properties: Mapping[str, Any] = field(default_factory=dict)  # by their names in lower case
+
+    @property
+    def kind(self) -> str:
+        """What sort of thing it is; BloodHound's general kinds and its tags say nothing of that."""
+        telling = [kind for kind in self.kinds if kind and kind not in GENERAL and not kind.startswith("Tag_")]
+        return telling[0] if telling else ""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """One way to control `end` from `start`; `walkable` is what the file says of it, None where it says nothing."""
+    """One way to control `end` from `start`; `walkable` is what the file says of it, None where it says nothing.
+
+    `by` is what an edge that follows from others goes by: a certificate template, an authority.
+    """
 
     kind: str
     start: str
     end: str
     walkable: bool | None = None
     success: float | None = None
+    by: str = ""
 
 
 def is_owned(kinds: Iterable[str], properties: Mapping[str, Any]) -> bool:
@@ -52,11 +64,11 @@ def is_prized(id: str, kinds: Iterable[str], properties: Mapping[str, Any]) -> b
     """Tell whether a node is marked as tier zero or of high value, or is one of the groups that always are."""
     if _marked(kinds, properties, ("highvalue", "istierzero", "tierzero"), ("admin_tier_0", "tag_tier_zero")):
         return True
-    return TIER_ZERO.fullmatch(id) is not None
+    return "Domain" in kinds or TIER_ZERO.fullmatch(id) is not None
 
 
 def _marked(kinds: Iterable[str], properties: Mapping[str, Any], flags: tuple[str, ...], tags: tuple[str, ...]) -> bool:
-    lower = {str(key).lower(): value for key, value in properties.items()}
+    lower = lowered(properties)
     if any(truth(lower.get(flag)) for flag in flags):
         return True
     system = lower.get("system_tags")
@@ -111,7 +123,8 @@ class OpenGraph:
         kinds = [text(kind) for kind in given] if isinstance(given, list) else [text(source.get("kind"))]
         name = text(properties.get("name")) or text(source.get("label"))
         prized = is_prized(id_, kinds, properties) or bool(truth(source.get("isTierZero")))
-        self.nodes[id_] = Node(id_, name, tuple(kinds), is_owned(kinds, properties), prized)
+        known = lowered(properties)
+        self.nodes[id_] = Node(id_, name, tuple(kinds), is_owned(kinds, properties), prized, known)
         self._properties[id_] = properties
         self._called[name.lower()].append(id_)
 
@@ -169,6 +182,11 @@ def graph_of(data: Any) -> Mapping[str, Any] | None:
     """Return the part of plain data that has nodes and edges as BloodHound writes them; None where there is none."""
     inside = (mapping(mapping(data).get(key)) for key in ("graph", "data"))
     return next((graph for graph in inside if "nodes" in graph or "edges" in graph), None)
+
+
+def lowered(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return properties by their names in lower case, as collectors and the graph database differ in them."""
+    return {str(key).lower(): value for key, value in properties.items()}
 
 
 def _items(given: Any) -> list[tuple[str, Mapping[str, Any]]]:

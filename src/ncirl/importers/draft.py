@@ -4,36 +4,49 @@ An importer names conditions by the keys of its source, in any order, and says o
 does what all formats have in common: defaults, dangling names, unreachable steps, parallel steps, ids, intents.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import ImportReport, NoteKind, Notes
+from ncirl.importers.report import QUANTITIES, SOURCE, ImportReport, NoteKind, Notes, Origin
 from ncirl.importers.values import text
 from ncirl.model.stage import LARGEST_REWARD
 
-__all__ = ["MOST_PARTS", "Draft", "DraftCondition", "DraftExploit", "Imported"]
+__all__ = ["MOST_PARTS", "Draft", "DraftCondition", "DraftControl", "DraftExploit", "Imported"]
 
+FOLLOWS = Origin("what follows at once")
 MOST_PARTS = 200_000  # conditions and steps: far beyond what can be played on
 
 
 @dataclass
 class DraftCondition:
-    """A condition by its key: `name` is what its id is made from, `label` what people read."""
+    """A condition by its key: `name` is what its id is made from, `label` what people read.
+
+    `kind` is what sort of thing it is about (User, Computer, …): people may name it by ``kind:label`` where one label
+    is two things.
+    """
 
     key: str
     name: str
     label: str = ""
     initial: bool = False
     folded: bool = False  # a fact that always holds and is not shown
+    asset: str = ""
+    references: tuple[str, ...] = ()
+    kind: str = ""
 
 
 @dataclass(frozen=True)
 class DraftExploit:
-    """A step by the keys of the conditions it needs and gives; None where the source says nothing."""
+    """A step by the keys of the conditions it needs and gives; None where the source says nothing.
+
+    `origins` says where its numbers come from, by their names; those that are not named there are the source's. An
+    `immediate` step takes no attempt (see `immediate`); its label, where it has one, goes on from that of what it makes
+    possible, as in "from web". `controls` are the keys of the controls that stop it.
+    """
 
     name: str
     needs: tuple[str, ...]
@@ -41,6 +54,28 @@ class DraftExploit:
     success: float | None = None
     attack_cost: float | None = None
     block_cost: float | None = None
+    label: str = ""
+    asset: str = ""
+    references: tuple[str, ...] = ()
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    immediate: bool = False
+    controls: tuple[str, ...] = ()
+    through: tuple[str, ...] = ()  # keys that stand for needs which come with them
+
+    def origin(self, quantity: str) -> Origin | None:
+        """Return where a number comes from; None where nobody has said it."""
+        return None if getattr(self, quantity) is None else self.origins.get(quantity, SOURCE)
+
+
+@dataclass(frozen=True)
+class DraftControl:
+    """Something a defender can do against the steps that name it; no cost where the source says none."""
+
+    key: str
+    label: str
+    lasting: bool = False
+    cost: float | None = None
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,12 +116,29 @@ class Draft:
     name: str = ""
     conditions: dict[str, DraftCondition] = field(default_factory=dict)
     exploits: list[DraftExploit] = field(default_factory=list)
+    follows: list[tuple[str, str]] = field(default_factory=list)  # what comes with what, without effort
+    ties: dict[tuple[str, str], str] = field(default_factory=dict)  # the control that ends it, by both
+    controls: dict[str, DraftControl] = field(default_factory=dict)
+    owned: bool = True  # whether to hold something of an asset from the start is to own it
     goals: dict[str, float | None] = field(default_factory=dict)  # keys the source calls goals, and what they pay
+    groups: dict[str, str] = field(default_factory=dict)  # goals that are one: a name for them
+    most_goals: int | None = None  # of the source that are taken, the first first
     rewards: dict[str, dict[str, float]] = field(default_factory=dict)  # of the source's intents, by intent and key
     guesses: dict[str, str] = field(default_factory=dict)  # keys that may be goals, and why
     notes: Notes = field(default_factory=Notes)
+    left_out: dict[str, dict[str, None]] = field(default_factory=dict)  # names by the reason
 
-    def condition(self, key: str, *, label: str = "", name: str = "", initial: bool = False) -> None:
+    def condition(
+        self,
+        key: str,
+        *,
+        label: str = "",
+        name: str = "",
+        initial: bool = False,
+        asset: str = "",
+        references: Iterable[str] = (),
+        kind: str = "",
+    ) -> None:
         """Add a condition; one that is there already gains what is new.
 
         Parameters
@@ -99,12 +151,21 @@ class Draft:
             What its id is made from; the key by default.
         initial : bool
             Whether it holds from the start.
+        asset : str
+            The host, account or component that it is about.
+        references : iterable of str
+            Where it is described: a CVE, a technique, a rule.
+        kind : str
+            What sort of thing it is about.
         """
         there = self.conditions.get(key)
         if there is None:
             self._check_size()
             there = self.conditions[key] = DraftCondition(key, text(name) or text(key))
         there.label = there.label or text(label)
+        there.asset = there.asset or text(asset)
+        there.kind = there.kind or text(kind)
+        there.references = _distinct((*there.references, *references))
         there.initial |= initial
 
     def fact(self, key: str, *, label: str = "") -> None:
@@ -122,13 +183,25 @@ class Draft:
         attack_cost: float | None = None,
         block_cost: float | None = None,
         name: str = "",
+        label: str = "",
+        asset: str = "",
+        references: Iterable[str] = (),
+        origins: Mapping[str, Origin] | None = None,
+        immediate: bool = False,
+        controls: Iterable[str] = (),
     ) -> None:
         """Add a step that needs all of `needs`; the conditions may be added later.
 
-        A probability or cost that is out of range is noted and defaulted.
+        `label`, `asset` and `references` are for people, as of a condition. `origins` says where the numbers come from
+        that are not read off the source as they are: a table, a rule, a default. A probability or cost that is out of
+        range is noted and defaulted. An `immediate` step follows at once, for sure and free, and is folded away;
+        `controls` are the keys of those that stop the step.
         """
         self._check_size()
         shown = text(name) or text(key)
+        if immediate:
+            success, attack_cost = 1.0, 0.0
+            origins = {"success": FOLLOWS, "attack_cost": FOLLOWS}
         self.exploits.append(
             DraftExploit(
                 shown,
@@ -137,12 +210,61 @@ class Draft:
                 self._within("success", success, 1.0, shown),
                 self._within("attack_cost", attack_cost, LARGEST_REWARD, shown),
                 self._within("block_cost", block_cost, LARGEST_REWARD, shown),
+                text(label),
+                text(asset),
+                _distinct(references),
+                {quantity: origin for quantity, origin in (origins or {}).items() if quantity in QUANTITIES},
+                immediate,
+                tuple(dict.fromkeys(controls)),
             )
         )
 
-    def goal(self, key: str, reward: float | None = None) -> None:
-        """Note that the source calls a condition a goal, and what it is worth where the source says so."""
+    def control(
+        self, key: str, label: str, *, lasting: bool = False, cost: float | None = None, references: Iterable[str] = ()
+    ) -> str:
+        """Add something a defender can do, for steps to name by its key; one that is there gains references.
+
+        Parameters
+        ----------
+        key : str
+            What steps call it.
+        label : str
+            What people read.
+        lasting : bool
+            Whether it stops its steps from then on, for a cost paid once, or in one stage only.
+        cost : float, optional
+            Where the source says one.
+        references : iterable of str
+            What it is about: a CVE, a rule.
+
+        Returns
+        -------
+        str
+            The key.
+        """
+        there = self.controls.get(key)
+        both = (*there.references, *references) if there is not None else references
+        self.controls[key] = DraftControl(key, text(label), lasting, cost, _distinct(both))
+        return key
+
+    def follow(self, start: str, end: str, control: str = "") -> None:
+        """Note that whoever holds `start` holds `end` at once: no attempt, no stage; see `fold`.
+
+        `control` is the key of what unties the two, such as to end a membership.
+        """
+        self._check_size()
+        self.follows.append((start, end))
+        if control:
+            self.ties[start, end] = control
+
+    def goal(self, key: str, reward: float | None = None, group: str = "") -> None:
+        """Note that the source calls a condition a goal, and what it is worth where the source says so.
+
+        Goals of one `group` are one: whoever wants one of them is content with any.
+        """
         self.goals[key] = reward
+        if group:
+            self.groups[key] = group
 
     def reward(self, intent: str, key: str, value: float) -> None:
         """Note what an intent of the source is paid for a condition; intents of the source replace goals."""
@@ -155,6 +277,11 @@ class Draft:
     def note(self, kind: NoteKind, text: str, item: str = "") -> None:
         """Tell the person something; equal notes are counted, with the first few items as examples."""
         self.notes.add(kind, text, item)
+
+    def leave_out(self, why: str, name: str) -> None:
+        """Note that the source has something that the graph will not have; every name is kept for the report."""
+        self.note("dropped", why, name)
+        self.left_out.setdefault(why, {})[text(name)] = None
 
     def finish(self, options: ImportOptions | None = None, files: Iterable[str | Path] = ()) -> Imported:
         """Turn the draft into an attack graph with a report.
@@ -169,7 +296,7 @@ class Draft:
         return finish(self, options or ImportOptions(), tuple(str(file) for file in files))
 
     def _check_size(self) -> None:
-        if len(self.conditions) + len(self.exploits) >= MOST_PARTS:
+        if len(self.conditions) + len(self.exploits) + len(self.follows) >= MOST_PARTS:
             raise InputError(f"more than {MOST_PARTS} conditions and steps; cut the graph down before it is imported")
 
     def _within(self, quantity: str, value: float | None, most: float, item: str) -> float | None:
@@ -177,3 +304,7 @@ class Draft:
             return value
         self.note("defaulted", f"{quantity} outside [0, {most:g}] is not used", item)
         return None
+
+
+def _distinct(references: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(found for name in references if (found := text(name))))

@@ -6,20 +6,27 @@ of a step all of whose needs are reachable; since conditions are never lost, wha
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
 
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
-from ncirl.importers.draft import Draft, DraftExploit, Imported
-from ncirl.importers.intents import choose_intents
-from ncirl.importers.names import ConditionNames, unique_ids
+from ncirl.importers.controls import controls_of
+from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
+from ncirl.importers.epss import epss_of, read_epss
+from ncirl.importers.fold import CERTAIN, Follows, fold
+from ncirl.importers.immediate import follows_from, without_immediate
+from ncirl.importers.intents import Chosen, choose_intents
+from ncirl.importers.names import ConditionNames, one_label, unique_ids
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import Defaulted, ImportReport, Notes, shortened
+from ncirl.importers.report import QUANTITIES, Defaulted, ImportReport, Notes, Numbers, Origin, shortened
 
 __all__ = ["finish"]
 
+EPSS_TABLE = Origin("the table of EPSS scores")
 MOST_LISTED = 20
 
 
@@ -29,54 +36,133 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     notes = deepcopy(draft.notes)
     conditions = list(draft.conditions.values())
     names = ConditionNames(conditions)
-    start = {c.key for c in conditions if c.initial} | {names.find(given, "initial") for given in options.initial}
+    follows = Follows((a, b) for a, b in draft.follows if a in draft.conditions and b in draft.conditions)
+    given = {c.key for c in conditions if c.initial} | {names.find(name, "initial") for name in options.initial}
+    start = follows.closed(given)
     folded = {c.key for c in conditions if c.folded}
     if not draft.exploits:
         raise InputError("has no attack step", where)
-    steps = list(_sound(draft, start, notes))
-    start |= _entries(steps, start, start - folded, notes, where)
-    depth = rounds_to(start, [(step.needs, step.gives) for step in steps])
+    start = follows_from(start, (step for step in draft.exploits if step.gives in draft.conditions))
+    steps = list(_sound(draft, start, options, notes))
+    start = follows_from(start | _entries(steps, start, given - folded, names, notes, where), steps)
+    steps = [step for step in steps if step.gives not in start]
+    depth = rounds_to(start, [(step.needs, step.gives) for step in steps], follows.closed)
     for step in steps:
         if not depth.keys() >= set(step.needs):
             notes.add("dropped", "steps that cannot be reached from the start", step.name)
     steps = [step for step in steps if depth.keys() >= set(step.needs)]
     if not steps:
         raise InputError(["no attack step is left", *map(str, notes.all())], where)
+    chosen = choose_intents(draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes)
+    gains = {step.gives for step in steps}
+    if follows:
+        follows.control(draft.ties if options.controls else {}, given)
+        steps = _without_effort(steps, follows, start, chosen, names, notes)
     if options.merge:
-        steps = _merged(steps, folded, notes)
-    needed = {key for step in steps for key in step.needs}
-    used = needed.union(step.gives for step in steps) - folded
-    for c in conditions:
-        if not (c.key in used or c.folded):
-            why = "that no step needs" if c.key in start else "that cannot be reached from the start"
-            notes.add("dropped", f"conditions {why}", names.id(c.key))
-    intents, intents_from = choose_intents(draft, options, names, depth, needed, notes)
+        steps = _merged(steps, folded, options.controls, notes)
+    if any(step.immediate for step in steps):
+        wanted = {names.key(id_) for intent in chosen.intents for id_ in intent.rewards}
+        steps = without_immediate(steps, wanted, notes)
+        steps = _merged(steps, folded, options.controls, notes) if options.merge else steps
+    used = {key for step in steps for key in (*step.needs, step.gives)} - folded
+    left_out = _left_out(draft, names, depth, used, gains, notes)
+    exploits = tuple(_exploits(steps, folded, names, options))
     graph = AttackGraph(
-        conditions=tuple(
-            Condition(names.id(c.key), c.key in start, c.label if c.label != names.id(c.key) else "")
-            for c in conditions
-            if c.key in used
-        ),
-        exploits=tuple(_exploits(steps, folded, names, options)),
-        intents=intents,
+        conditions=tuple(_condition(c, names, c.key in start) for c in conditions if c.key in used),
+        exploits=exploits,
+        intents=chosen.intents,
         discount=options.discount,
         horizon=options.horizon,
         observes=options.observes,
         attacker_budget=options.attacker_budget,
         defender_budget=options.defender_budget,
-        name=options.name or draft.name or draft.format,
+        controls=controls_of(draft.controls, steps, [exploit.id for exploit in exploits], options, notes),
+        name=options.name or draft.name or _title(files) or draft.format,
     )
-    return Imported(graph, _report(graph, draft, options, steps, len(folded), intents_from, notes, files))
+    report = _report(graph, draft, options, steps, len(folded), chosen.words, notes, files)
+    return Imported(graph, replace(report, left_out=left_out))
 
 
-def _sound(draft: Draft, start: set[str], notes: Notes) -> Iterator[DraftExploit]:
-    """Yield the steps that can make sense, and note the others."""
-    for step in draft.exploits:
+def _without_effort(
+    steps: Sequence[DraftExploit],
+    follows: Follows,
+    start: set[str],
+    chosen: Chosen,
+    names: ConditionNames,
+    notes: Notes,
+) -> list[DraftExploit]:
+    """Fold away what comes without effort, and tell what that did."""
+    rewards: dict[str, float] = defaultdict(float)
+    for intent in chosen.intents:
+        for id_, paid in intent.rewards.items():
+            rewards[names.key(id_)] = max(rewards[names.key(id_)], paid)
+    folded = fold(steps, follows, start, {key: key for key in rewards} | dict(chosen.standing), rewards)
+    for step in folded.useless:
+        notes.add("dropped", "steps that lead to no goal", step.name)
+    if folded.late:
+        told = "goals that come with something else that leads on count one stage later, by a certain step"
+        notes.add("assumed", told, f"{folded.late} such steps")
+    return [_named(step, names) for step in folded.steps]
+
+
+def _named(step: DraftExploit, names: ConditionNames) -> DraftExploit:
+    """Say in a step's name and label what its needs come with."""
+    if step.through:
+        through = " and ".join(names.called(key) for key in step.through)
+        return replace(step, name=f"{step.name} via {through}", label=f"{step.label or step.name}, through {through}")
+    if not step.label and step.origins.get("success") == CERTAIN:
+        goal, gain = names.called(step.gives), names.called(step.needs[0])
+        return replace(step, name=f"{gain} gives {goal}", label=f"{goal} comes with {gain}", asset=goal)
+    return step
+
+
+def _left_out(
+    draft: Draft, names: ConditionNames, depth: Mapping[str, int], used: set[str], gains: set[str], notes: Notes
+) -> dict[str, tuple[str, ...]]:
+    """Return what the source has and the graph has not, by the reason, and note it."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for c in draft.conditions.values():
+        if c.key in used or c.folded:
+            continue
+        if c.key not in depth:
+            why = "that cannot be reached from the start"
+        elif not depth[c.key]:
+            why = "that no step needs"
+        elif c.key in gains:
+            why = "that lead to no goal, or are one with a goal"
+        else:
+            why = "that come with others without effort and are none of their own"
+        found[f"conditions {why}"].append(names.told(c.key))
+        notes.add("dropped", f"conditions {why}", names.id(c.key))
+    return {why: tuple(told) for why, told in draft.left_out.items()} | {why: tuple(k) for why, k in found.items()}
+
+
+def _condition(c: DraftCondition, names: ConditionNames, initial: bool) -> Condition:
+    id_ = names.id(c.key)
+    return Condition(id_, initial, c.label if c.label != id_ else "", c.asset, c.references)
+
+
+def _title(files: Sequence[str]) -> str:
+    """Name a graph after its file, or after the folder of its files."""
+    paths = [Path(file) for file in files]
+    if len(paths) > 1 and len({path.parent for path in paths}) == 1:
+        return paths[0].resolve().parent.name
+    if not paths:
+        return ""
+    return paths[0].resolve().name if paths[0].is_dir() else paths[0].stem
+
+
+def _sound(draft: Draft, start: set[str], options: ImportOptions, notes: Notes) -> Iterator[DraftExploit]:
+    """Yield the steps that can make sense, with the success that a table of EPSS says, and note the others."""
+    table = {} if options.epss is None else read_epss(options.epss, options.size_limit)
+    for step in (_by_epss(step, table) for step in draft.exploits):
         unknown = [key for key in (*step.needs, step.gives) if key not in draft.conditions]
         if unknown:
             notes.add("dropped", "steps with a condition that is not in the file", f"{step.name} ({unknown[0]})")
         elif step.gives in step.needs:
             notes.add("dropped", "steps that need their own result", step.name)
+        elif step.gives in start and step.immediate:
+            continue
         elif step.gives in start:
             notes.add("dropped", "steps whose result holds from the start", step.name)
         elif step.success == 0:
@@ -85,7 +171,19 @@ def _sound(draft: Draft, start: set[str], notes: Notes) -> Iterator[DraftExploit
             yield step
 
 
-def _entries(steps: Sequence[DraftExploit], start: set[str], initial: set[str], notes: Notes, where: str) -> set[str]:
+def _by_epss(step: DraftExploit, table: Mapping[str, float]) -> DraftExploit:
+    score = epss_of(step.references, table)
+    return step if score is None else replace(step, success=score, origins={**step.origins, "success": EPSS_TABLE})
+
+
+def _entries(
+    steps: Sequence[DraftExploit],
+    start: set[str],
+    initial: set[str],
+    names: ConditionNames,
+    notes: Notes,
+    where: str,
+) -> set[str]:
     """Return the conditions to begin with where none is known: those that steps need and none gives."""
     if any(start.issuperset(step.needs) for step in steps) or not steps:
         return set()
@@ -93,28 +191,41 @@ def _entries(steps: Sequence[DraftExploit], start: set[str], initial: set[str], 
     given = {step.gives for step in steps}
     sources = [key for key in needed if key not in given and key not in start]
     if initial or not sources:
-        held = f"no step can be taken from {shortened(sorted(initial))}" if initial else "nothing holds from the start"
-        shown = shortened(sources or list(needed), MOST_LISTED)
+        begun = shortened(sorted(names.called(key) for key in initial))
+        held = f"no step can be taken from {begun}" if initial else "nothing holds from the start"
+        shown = shortened([names.told(key) for key in sources or needed], MOST_LISTED)
         raise InputError(f"{held}; name where attackers begin with --initial, such as {shown}", where)
     for key in sources:
         notes.add("assumed", "nothing is known to hold from the start, so what no step gives does (see --initial)", key)
     return set(sources)
 
 
-def _merged(steps: Iterable[DraftExploit], folded: set[str], notes: Notes) -> list[DraftExploit]:
-    """Keep the best of the steps that need and give the same."""
-    alike: dict[tuple[frozenset[str], str], list[DraftExploit]] = defaultdict(list)
+def _merged(steps: Iterable[DraftExploit], folded: set[str], told_apart: bool, notes: Notes) -> list[DraftExploit]:
+    """Keep the best of the steps that need and give the same; by what stops them, too, where they are `told_apart`."""
+    alike: dict[tuple[frozenset[str], str, frozenset[str], bool], list[DraftExploit]] = defaultdict(list)
     for step in steps:
-        alike[frozenset(key for key in step.needs if key not in folded), step.gives].append(step)
+        needs = frozenset(key for key in step.needs if key not in folded)
+        alike[needs, step.gives, frozenset(step.controls if told_apart else ()), step.immediate].append(step)
     kept = []
     told = "groups of steps that need and give the same are one each, the likeliest, so that one block stops all"
     for group in alike.values():
         known = [step for step in group if step.success is not None] or group
         best = max(known, key=lambda step: (step.success or 0.0, -(step.attack_cost or 0.0)))
-        kept.append(best)
+        kept.append(best if len(group) == 1 else _told_together(best, group))
         if len(group) > 1:
             notes.add("merged", told, f"{best.name} (one of {len(group)})")
     return kept
+
+
+def _told_together(best: DraftExploit, group: Sequence[DraftExploit]) -> DraftExploit:
+    """Let the best of some steps say to people what all of them say."""
+    ordered = [best, *(step for step in group if step is not best)]
+    return replace(
+        best,
+        label=one_label(step.label for step in ordered),
+        asset=", ".join(dict.fromkeys(step.asset for step in ordered if step.asset)),
+        references=tuple(dict.fromkeys(name for step in ordered for name in step.references)),
+    )
 
 
 def _exploits(
@@ -128,7 +239,25 @@ def _exploits(
             options.success if step.success is None else step.success,
             options.attack_cost if step.attack_cost is None else step.attack_cost,
             options.block_cost if step.block_cost is None else step.block_cost,
+            label=step.label,
+            asset=step.asset,
+            references=step.references,
         )
+
+
+def _numbers(steps: Sequence[DraftExploit], graph: AttackGraph) -> Iterator[Numbers]:
+    """Yield where the numbers come from: what the source says first, the largest share first."""
+    for quantity in QUANTITIES:
+        asked = f"as nothing says it; --{quantity.replace('_', '-')} sets it"
+        found: dict[tuple[bool, str], list[float]] = defaultdict(list)
+        for step, exploit in zip(steps, graph.exploits, strict=True):
+            origin = step.origin(quantity)
+            found[(True, asked) if origin is None else (origin.default, origin.words)].append(
+                getattr(exploit, quantity)
+            )
+        for (default, words), values in sorted(found.items(), key=lambda item: (item[0][0], -len(item[1]))):
+            share = len(values) / len(steps)
+            yield Numbers(quantity, words, default, len(values), share, min(values), max(values))
 
 
 def _report(
@@ -144,7 +273,7 @@ def _report(
     import networkx as nx
 
     leads = nx.DiGraph((premise, exploit.result) for exploit in graph.exploits for premise in exploit.premises)
-    counts = {q: sum(getattr(step, q) is None for step in steps) for q in ("success", "attack_cost", "block_cost")}
+    counts = {q: sum(getattr(step, q) is None for step in steps) for q in QUANTITIES}
     return ImportReport(
         format=draft.format,
         files=files,
@@ -161,4 +290,5 @@ def _report(
             quantity: Defaulted(count, getattr(options, quantity)) for quantity, count in counts.items() if count
         },
         notes=notes.all(),
+        numbers=tuple(_numbers(steps, graph)),
     )

@@ -1,6 +1,7 @@
 """What attackers may want: from a file, from goals that a person names, from the source, or guessed and said so."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ncirl.attack_graphs.graph import Intent
@@ -11,13 +12,23 @@ from ncirl.importers.names import ConditionNames, unique_ids
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import Notes, shortened
 
-__all__ = ["choose_intents"]
+__all__ = ["Chosen", "choose_intents"]
 
 T = TypeVar("T")
 MOST_GUESSED = 5  # goals; more make a game harder without being better guesses
 MOST_INTENTS = 1000  # far beyond what can be solved
 MOST_LISTED = 20
+FEW_STEPS = 3  # in so small a graph one step may be all there is
 DECIDE = "--goal or --intents decides"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The intents, where they come from in words, and of goals that are one the key that stands for each."""
+
+    intents: tuple[Intent, ...]
+    words: str
+    standing: Mapping[str, str] = field(default_factory=dict)
 
 
 def choose_intents(
@@ -25,43 +36,72 @@ def choose_intents(
     options: ImportOptions,
     names: ConditionNames,
     depth: Mapping[str, int],
-    needed: set[str],
+    steps: Sequence[tuple[Sequence[str], str]],
     notes: Notes,
-) -> tuple[tuple[Intent, ...], str]:
+) -> Chosen:
     """Return the intents and where they come from, in words; guesses are told in the notes.
 
-    `depth` has the least rounds of steps to each condition that can be reached, 0 for those of the start; `needed` are
-    the conditions that some step needs.
+    `depth` has the least rounds of steps to each condition that can be reached, 0 for those of the start; `steps` are
+    what each step needs and gives.
 
     Raises `InputError` when a condition is unknown or can never be gained, or no goal can be guessed.
     """
     if options.intents is not None:
-        return _from_file(options, names, depth), f"from {options.intents}"
+        return Chosen(_from_file(options, names, depth), f"from {options.intents}")
     if options.goals:
         goals = [_gained(name, "goal", names, depth) for name in options.goals]
         paid = {key: draft.goals.get(key) for key in goals}
-        return _one_each(paid, options, names), "one per goal given, equally likely"
+        return Chosen(_one_each(paid, options, names), "one per goal given, equally likely")
     told = "rewards of the source for what cannot be gained"
-    rewards = {intent: _gainable(paid, told, depth, notes) for intent, paid in draft.rewards.items()}
+    rewards = {intent: _gainable(paid, told, depth, names, notes) for intent, paid in draft.rewards.items()}
     paying = [(intent, paid) for intent, paid in rewards.items() if any(value > 0 for value in paid.values())]
     if paying:
         ids = unique_ids(intent for intent, _ in paying)
         by_id = [{names.id(key): value for key, value in paid.items()} for _, paid in paying]
         intents = tuple(Intent(id_, 1 / len(ids), paid) for id_, paid in zip(ids, by_id, strict=True))
-        return intents, "those of the source, equally likely"
-    stated = _gainable(draft.goals, "goals of the source that cannot be gained", depth, notes)
+        return Chosen(intents, "those of the source, equally likely")
+    worth = {key: paid for key, paid in draft.goals.items() if paid is None or paid > 0}
+    for key in draft.goals.keys() - worth.keys():
+        notes.add("dropped", "goals of the source that are worth nothing", names.told(key))
+    held = {draft.groups[key] for key in worth if key in draft.groups and depth.get(key) == 0}
+    for key in [key for key in worth if draft.groups.get(key) in held]:
+        notes.add("dropped", "goals of the source that are one with what holds from the start", names.told(key))
+        del worth[key]
+    stated = _gainable(worth, "goals of the source that cannot be gained", depth, names, notes)
     if stated:
-        return _one_each(stated, options, names), "one per goal of the source, equally likely"
-    guessed = _guessed(draft, depth, needed)
+        return _stated(stated, draft, options, names, notes)
+    guessed = _guessed(draft, names, depth, steps)
     for key, why in guessed.items():
         notes.add("assumed", f"guessed as a goal, as {why}", names.id(key))
-    return _one_each(dict.fromkeys(guessed), options, names), f"one per guessed goal, equally likely; {DECIDE}"
+    intents = _one_each(dict.fromkeys(guessed), options, names)
+    return Chosen(intents, f"one per guessed goal, equally likely; {DECIDE}")
 
 
-def _gainable(found: Mapping[str, T], told: str, depth: Mapping[str, int], notes: Notes) -> dict[str, T]:
+def _stated(
+    stated: Mapping[str, float | None], draft: Draft, options: ImportOptions, names: ConditionNames, notes: Notes
+) -> Chosen:
+    """Make an intent of each goal of the source, or group of goals that are one, the first ones where they are many."""
+    first: dict[str, str] = {}
+    standing = {key: first.setdefault(draft.groups.get(key, key), key) for key in stated}
+    most = len(stated) if draft.most_goals is None else draft.most_goals
+    taken = list(dict.fromkeys(standing.values()))[:most]
+    for key, one in standing.items():
+        if one not in taken:
+            told = f"goals of the source beyond the first {most}, which are the likeliest; --goal names others"
+            notes.add("dropped", told, names.told(key))
+        elif key != one:
+            notes.add("merged", "goals of the source that are one, since either gives the other", names.told(key))
+    intents = _one_each({key: stated[key] for key in taken}, options, names)
+    kept = {key: one for key, one in standing.items() if one in taken}
+    return Chosen(intents, "one per goal of the source, equally likely", kept)
+
+
+def _gainable(
+    found: Mapping[str, T], told: str, depth: Mapping[str, int], names: ConditionNames, notes: Notes
+) -> dict[str, T]:
     for key in found:
         if depth.get(key, 0) == 0:
-            notes.add("dropped", told, key)
+            notes.add("dropped", told, names.told(key) if names.knows(key) else key)
     return {key: value for key, value in found.items() if depth.get(key, 0) > 0}
 
 
@@ -72,21 +112,53 @@ def _one_each(goals: Mapping[str, float | None], options: ImportOptions, names: 
     )
 
 
-def _guessed(draft: Draft, depth: Mapping[str, int], needed: set[str]) -> dict[str, str]:
+def _guessed(
+    draft: Draft, names: ConditionNames, depth: Mapping[str, int], steps: Sequence[tuple[Sequence[str], str]]
+) -> dict[str, str]:
+    """Return goals to guess, the deepest first, with why; `InputError` with candidates where every guess is trivial."""
+    needed = {key for needs, _ in steps for key in needs}.union(start for start, _ in draft.follows)
     gained = sorted((key for key, rounds in depth.items() if rounds), key=lambda key: -depth[key])
-    sinks = [key for key in gained if key not in needed]
+    trivial = _trivial(draft, depth, steps)
+    sinks = [key for key in gained if key not in needed and key not in trivial]
     many = len(sinks) > MOST_GUESSED
     told = f"it is among the deepest of {len(sinks)} that no step needs" if many else "no step needs it"
     guesses = dict.fromkeys(sinks[:MOST_GUESSED], told)
-    offered = [key for key in draft.guesses if depth.get(key, 0) and key not in guesses]
+    offered = [key for key in draft.guesses if depth.get(key, 0) and key not in guesses and key not in trivial]
     guesses |= {key: draft.guesses[key] for key in offered[:MOST_GUESSED]}
-    if not guesses:
-        candidates = [draft.conditions[key].label or key for key in gained]
-        raise InputError(
-            "every condition leads on to others, so no goal can be guessed; name what attackers may want with --goal "
-            f"(once for each) or --intents: {shortened(candidates, MOST_LISTED)}"
-        )
-    return guesses
+    if guesses:
+        return guesses
+    refused = [
+        f"{names.told(key)} ({why})" for key, why in trivial.items() if key not in needed or key in draft.guesses
+    ]
+    why = f"what could be guessed is no goal: {shortened(refused)}" if refused else "every condition leads on to others"
+    ranked = [
+        f"{names.told(key)} ({depth[key]} steps away)" if depth[key] > 1 else names.told(key)
+        for key in gained
+        if key not in trivial
+    ]
+    raise InputError(
+        f"{why}, so no goal can be guessed; name what attackers may want with --goal (once for each) or --intents: "
+        f"{shortened(ranked or [names.told(key) for key in gained], MOST_LISTED)}"
+    )
+
+
+def _trivial(draft: Draft, depth: Mapping[str, int], steps: Sequence[tuple[Sequence[str], str]]) -> dict[str, str]:
+    """Return the conditions that nobody would be after, with why: a guess would make a game of nothing.
+
+    These are those about what the attacker has already, and those that one step alone leads to in a larger graph.
+    """
+    held = [key for key, rounds in depth.items() if not rounds and key in draft.conditions and draft.owned]
+    own = {draft.conditions[key].asset for key in held} - {""}
+    makers: dict[str, list[Sequence[str]]] = {}
+    for needs, gives in steps:
+        makers.setdefault(gives, []).append(needs)
+    found = {}
+    for key, rounds in depth.items():
+        if rounds and draft.conditions[key].asset in own:
+            found[key] = "the attacker's own"
+        elif rounds == 1 and len(steps) > FEW_STEPS and len(makers.get(key, ())) == 1:
+            found[key] = "one step from the start, and nothing else leads there"
+    return found
 
 
 def _from_file(options: ImportOptions, names: ConditionNames, depth: Mapping[str, int]) -> tuple[Intent, ...]:

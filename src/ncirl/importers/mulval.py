@@ -1,32 +1,40 @@
 """MulVAL attack graphs: the CSV pair, AttackGraph.xml, AttackGraph.dot.
 
 A graph of derivations: OR vertices are derived facts, AND vertices are rules, LEAF vertices are facts of the input. An
-arc leads from a conclusion to a premise. Derived facts become conditions, rules become exploits that need all their
-derived premises, and the facts of the input, which always hold, are folded into the start.
+arc leads from a conclusion to a premise.
+
+- Facts of the input hold, and so does what follows from them alone ("same vlan"): they are no steps.
+- What an attacker gains is a condition. Where it begins, ``attackerLocated``, is one that holds from the start; of
+  several places ``--set attacker=…`` chooses.
+- Rules that use a vulnerability, an account or a victim are exploits. Rules that only say what can be reached from
+  what is held take no attempt (see `immediate`), so that an exploit is tried from one host or from another.
+- Vulnerabilities can be patched and flows between hosts closed: these are the defender's controls.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from math import prod
 from pathlib import Path
-from xml.etree.ElementTree import Element
 
 from ncirl.errors import InputError
-from ncirl.formats.untrusted import is_xml, parse_xml, read_csv, read_text, read_xml
 from ncirl.importers.draft import Draft
-from ncirl.importers.mulval_dot import OPENING, ArcRow, VertexRow, read_dot
+from ncirl.importers.mulval_facts import (
+    Term,
+    described,
+    hosts_in,
+    is_certain,
+    is_own_machine,
+    remedies,
+    term_of,
+)
+from ncirl.importers.mulval_files import AND, LEAF, OR, Rows, read_rows
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.recognise import not_of_format, recognise
+from ncirl.importers.report import Origin, shortened
 from ncirl.importers.values import chance
 
 __all__ = ["read"]
 
-WANTED = "a MulVAL attack graph (VERTICES.CSV with ARCS.CSV, AttackGraph.xml or AttackGraph.dot)"
-OR, AND, LEAF = "OR", "AND", "LEAF"
-PAIR = ("vertices.csv", "arcs.csv")
 NAMED_CHANCES = {  # what MulVAL's rules may say instead of a number
     "certain": 1.0,
     "likely": 0.8,
@@ -39,8 +47,10 @@ NAMED_CHANCES = {  # what MulVAL's rules may say instead of a number
     "cap_m": 0.2,
     "cap_h": 0.1,
 }
+COMPLEXITY = Origin("the access complexity in the facts about CVSS")
+METRICS = Origin("the metrics of the file")
 MOST_FAULTS = 20  # told at once
-WHOLE = re.compile(r"(-?\d+)(\.0+)?")
+MOST_UNLIKE, MOST_UNRELATED = 0.2, 0.5  # shares of arcs and rules that may make no sense in one graph
 
 
 @dataclass(frozen=True)
@@ -51,127 +61,32 @@ class Vertex:
     kind: str
     metric: float | None
 
+    @property
+    def term(self) -> Term:
+        """The fact in its parts."""
+        return term_of(self.fact)
+
 
 def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     """Read a MulVAL graph from its directory, its CSV files in any order, its XML or its DOT file.
 
-    Raises `InputError` when the files are no MulVAL graph, or contradict themselves.
+    Raises `InputError` when the files are no MulVAL graph, contradict themselves or each other.
     """
-    files = list(_files(paths))
-    draft = Draft("mulval", name=files[0].resolve().parent.name)
-    vertex_rows: list[VertexRow] = []
-    arc_rows: list[ArcRow] = []
-    for file in files:
-        vertices, arcs = _rows(file, options.size_limit)
-        vertex_rows += vertices
-        arc_rows += arcs
-    where = ", ".join(str(file) for file in files)
-    for rows, told, own in ((vertex_rows, "vertices", "VERTICES.CSV"), (arc_rows, "arcs", "ARCS.CSV")):
-        if not rows:
-            raise InputError(f"no {told} are given; where they have a file of their own, {own}, name it too", where)
-    _fill(draft, _vertices(vertex_rows, arc_rows, draft, where), arc_rows)
+    draft = Draft("mulval")
+    rows = read_rows(paths, draft, options.size_limit)
+    draft.name = rows.files[0].resolve().parent.name
+    vertices = _vertices(rows, draft)
+    arcs = list(_directed(draft, vertices, rows))
+    _check_together(vertices, arcs, rows)
+    _Derivation(draft, vertices, arcs, options).fill()
     return draft
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files that belong to what is given: those of a folder, the other one of the CSV pair."""
-    for path in paths:
-        if path.is_dir():
-            yield from _of_directory(path)
-            continue
-        yield path
-        if len(paths) == 1 and path.name.lower() in PAIR:
-            other = PAIR[1 - PAIR.index(path.name.lower())]
-            beside = {child.name.lower(): child for child in path.resolve().parent.iterdir()}
-            yield from [beside[other]] if other in beside else []
-
-
-def _of_directory(path: Path) -> list[Path]:
-    inside = {child.name.lower(): child for child in sorted(path.iterdir())}
-    for names in (PAIR, ("attackgraph.xml",), ("attackgraph.dot",), ("attackgraph.txt",)):
-        if all(name in inside for name in names):
-            return [inside[name] for name in names]
-    raise InputError("has no VERTICES.CSV with ARCS.CSV, AttackGraph.xml, .dot or .txt; name the files", str(path))
-
-
-def _rows(path: Path, limit: int) -> tuple[list[VertexRow], list[ArcRow]]:
-    if is_xml(path):
-        return _xml_rows(path, limit)
-    source = read_text(path, limit)
-    if OPENING.match(source):
-        return read_dot(source, str(path), limit)
-    kind = recognise(path, limit)
-    if (kind is None and path.suffix.lower() not in (".csv", ".txt")) or (kind is not None and kind.format != "mulval"):
-        raise not_of_format(path, WANTED, "mulval", limit, kind)
-    return _csv_rows(path, limit)
-
-
-def _csv_rows(path: Path, limit: int) -> tuple[list[VertexRow], list[ArcRow]]:
-    """Tell vertices from arcs row by row: MulVAL writes both into one file before it splits them."""
-    vertices: list[VertexRow] = []
-    arcs: list[ArcRow] = []
-    for line, row in read_csv(path, limit):
-        kind = next((k for k in (len(row) - 2, len(row) - 1) if k >= 2 and row[k].upper() in (OR, AND, LEAF)), None)
-        if kind is not None:
-            metric = row[kind + 1] if kind + 1 < len(row) else ""
-            vertices.append((f"line {line}", _id(row[0]), ",".join(row[1:kind]), row[kind].upper(), metric))
-        elif len(row) >= 2 and all(WHOLE.fullmatch(cell) for cell in row[:2]):
-            arcs.append((f"line {line}", _id(row[0]), _id(row[1])))
-        elif vertices or arcs or line > 1:  # else a header
-            raise InputError(
-                f"line {line}: is neither a vertex (id, fact, AND, OR or LEAF, metric) nor an arc (id, id, weight): "
-                f"{','.join(row)!a:.60}",
-                str(path),
-            )
-    return vertices, arcs
-
-
-def _xml_rows(path: Path, limit: int) -> tuple[list[VertexRow], list[ArcRow]]:
-    try:
-        root = read_xml(path, limit)
-    except InputError:  # MulVAL writes facts as they are, with their < and &
-        source = read_text(path, limit)
-        repaired = _escaped(source)
-        if repaired == source:
-            raise
-        root = parse_xml(repaired, str(path), limit)
-    if root.tag.lower() != "attack_graph":
-        raise not_of_format(path, WANTED, "mulval", limit)
-    vertices: list[VertexRow] = [
-        (place, _id(found["id"]), found["fact"], found["type"].upper(), found.get("metric", ""))
-        for place, found in _elements(root, "vertex", ("id", "fact", "type"), str(path))
-    ]
-    arcs = _elements(root, "arc", ("src", "dst"), str(path))
-    return vertices, [(place, _id(found["src"]), _id(found["dst"])) for place, found in arcs]
-
-
-def _elements(root: Element, tag: str, needed: Iterable[str], where: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the elements of one kind with their place, as the texts of their parts."""
-    for number, element in enumerate(root.iter(tag), start=1):
-        texts = {part.tag.lower(): (part.text or "").strip() for part in element}
-        for name in needed:
-            if not texts.get(name):
-                raise InputError(f"{tag} {number} has no <{name}>", where)
-        yield f"{tag} {number}", texts
-
-
-def _escaped(source: str) -> str:
-    """Return XML with what stands inside its <fact> elements made text."""
-    before, *parts = source.split("<fact>")
-    facts = [part.partition("</fact>") for part in parts]
-    return before + "".join(f"<fact>{escape(fact, quote=False)}{end}{rest}" for fact, end, rest in facts)
-
-
-def _id(given: str) -> str:
-    whole = WHOLE.fullmatch(given)
-    return whole[1] if whole else given
-
-
-def _vertices(rows: Sequence[VertexRow], arcs: Sequence[ArcRow], draft: Draft, where: str) -> dict[str, Vertex]:
-    concluded = {src for _, src, _ in arcs}
+def _vertices(rows: Rows, draft: Draft) -> dict[str, Vertex]:
+    concluded = {src for _, src, _ in rows.arcs}
     found: dict[str, Vertex] = {}
     faults = []
-    for place, key, fact, stated, metric in rows:
+    for place, key, fact, stated, metric in rows.vertices:
         kind = stated or (OR if key in concluded else LEAF)  # DOT without shapes
         vertex = Vertex(fact, kind, NAMED_CHANCES.get(metric.lower(), chance(metric)))
         if kind not in (OR, AND, LEAF):
@@ -183,41 +98,15 @@ def _vertices(rows: Sequence[VertexRow], arcs: Sequence[ArcRow], draft: Draft, w
         if len(faults) >= MOST_FAULTS:
             break
     if faults:
-        raise InputError(faults, where)
+        raise InputError(faults, rows.where)
     return found
 
 
-def _fill(draft: Draft, vertices: Mapping[str, Vertex], rows: Sequence[ArcRow]) -> None:
-    premises, conclusions = defaultdict(list), defaultdict(list)
-    for src, dst in _directed(draft, vertices, rows):
-        premises[src].append(dst)
-        conclusions[dst].append(src)
-    success = _successes(draft, vertices, premises)
-    for key, vertex in vertices.items():
-        if vertex.kind == LEAF:
-            draft.fact(key, label=vertex.fact)
-        elif vertex.kind == OR:
-            draft.condition(key, label=vertex.fact, name=vertex.fact)
-            for premise in premises[key]:
-                if premise in vertices and vertices[premise].kind != AND:
-                    draft.note("assumed", "facts derived from a fact without a rule between are steps", key)
-                    draft.exploit(f"{premise}-{key}", needs=[premise], gives=key)
-        else:
-            rule = re.search(r"\((.*)\)", vertex.fact)
-            if not conclusions[key]:
-                draft.note("dropped", "rules that conclude nothing", key)
-            for conclusion in dict.fromkeys(conclusions[key]):
-                name = f"{rule[1] if rule else vertex.fact} {key}"
-                draft.exploit(key, needs=premises[key], gives=conclusion, success=success[key], name=name)
-    if "1" in vertices and vertices["1"].kind == OR:
-        draft.guess_goal("1", "it is vertex 1, where MulVAL begins to write")
-
-
-def _directed(draft: Draft, vertices: Mapping[str, Vertex], rows: Sequence[ArcRow]) -> Iterator[tuple[str, str]]:
+def _directed(draft: Draft, vertices: Mapping[str, Vertex], rows: Rows) -> Iterator[tuple[str, str]]:
     """Yield (conclusion, premise); facts of the input conclude nothing, which tells a reversed file."""
-    arcs = list(dict.fromkeys((src, dst) for _, src, dst in rows))
-    if len(arcs) < len(rows):
-        draft.note("merged", f"{len(rows) - len(arcs)} arcs that are in the file twice")
+    arcs = list(dict.fromkeys((src, dst) for _, src, dst in rows.arcs))
+    if len(arcs) < len(rows.arcs):
+        draft.note("merged", f"{len(rows.arcs) - len(arcs)} arcs that are in the file twice")
     leaves = {key for key, vertex in vertices.items() if vertex.kind == LEAF}
     forward, backward = sum(dst in leaves for _, dst in arcs), sum(src in leaves for src, _ in arcs)
     if backward > forward:
@@ -232,10 +121,180 @@ def _directed(draft: Draft, vertices: Mapping[str, Vertex], rows: Sequence[ArcRo
             yield src, dst
 
 
+def _check_together(vertices: Mapping[str, Vertex], arcs: Sequence[tuple[str, str]], rows: Rows) -> None:
+    """Refuse vertices and arcs of different graphs.
+
+    Facts are joined through rules only, and what a rule concludes about a host it concludes from something about it.
+    """
+    if not rows.apart:
+        return
+    joined = {(OR, AND), (AND, OR), (AND, LEAF)}
+    kinds = {key: vertex.kind for key, vertex in vertices.items()}
+    unlike = [row for row in rows.arcs if (kinds.get(row[1], ""), kinds.get(row[2], "")) not in joined]
+    unlike = min(unlike, [r for r in rows.arcs if (kinds.get(r[2], ""), kinds.get(r[1], "")) not in joined], key=len)
+    bodies: dict[str, set[str]] = defaultdict(set)
+    heads = []
+    for src, dst in arcs:
+        if kinds[src] == AND and dst in vertices:
+            bodies[src].update(vertices[dst].term.arguments)
+        elif kinds.get(dst) == AND and vertices[src].term.host:
+            heads.append((dst, vertices[src].term.host))
+    apart = set(vertices).difference(end for _, src, dst in rows.arcs for end in (src, dst))
+    unrelated = [f"{rule} about {host}" for rule, host in heads if host not in bodies[rule]]
+    seems = "vertices and arcs seem to be of different graphs; name the files that MulVAL wrote together"
+    if len(unlike) > MOST_UNLIKE * len(rows.arcs):
+        shown = ",".join(unlike[0][1:])
+        said = f"{len(unlike)} of {len(rows.arcs)} arcs join what MulVAL never joins, such as {shown}"
+        raise InputError(f"{said}: {seems}", rows.where)
+    if len(apart) > MOST_UNLIKE * len(vertices):
+        shown = shortened(sorted(apart), 3)
+        raise InputError(f"{len(apart)} of {len(vertices)} vertices are in no arc ({shown}): {seems}", rows.where)
+    if len(unrelated) > MOST_UNRELATED * len(heads):
+        said = f"{len(unrelated)} of {len(heads)} rules have nothing to do with what they conclude"
+        raise InputError(f"{said}, such as {shortened(unrelated, 1)}: {seems}", rows.where)
+
+
+class _Derivation:
+    """A derivation being written into a draft."""
+
+    def __init__(
+        self, draft: Draft, vertices: Mapping[str, Vertex], arcs: Sequence[tuple[str, str]], options: ImportOptions
+    ) -> None:
+        self.draft, self.vertices, self.options = draft, vertices, options
+        self.premises: dict[str, list[str]] = defaultdict(list)
+        self.conclusions: dict[str, list[str]] = defaultdict(list)
+        for src, dst in arcs:
+            self.premises[src].append(dst)
+            self.conclusions[dst].append(src)
+        self.hosts = hosts_in(vertex.term for vertex in vertices.values())
+        self.facts = self._facts()
+
+    def fill(self) -> None:
+        """Write everything."""
+        self._begin()
+        success = _successes(self.draft, self.vertices, self.premises)
+        for key, vertex in self.vertices.items():
+            if vertex.kind == AND:
+                self._rule(key, success[key])
+            elif key in self.facts:
+                self.draft.fact(key, label=vertex.fact)
+                if vertex.kind == OR:
+                    self.draft.note(
+                        "assumed", "what follows from the configuration alone is a fact, no step", vertex.fact
+                    )
+            elif vertex.kind == OR:
+                self.draft.condition(key, label=vertex.fact, name=vertex.fact, asset=self._host(vertex.term))
+                for premise in self.premises[key]:
+                    if premise in self.vertices and self.vertices[premise].kind != AND:
+                        self.draft.note("assumed", "facts derived from a fact without a rule between are steps", key)
+                        self.draft.exploit(
+                            f"{premise}-{key}", needs=[premise], gives=key, asset=self._host(vertex.term)
+                        )
+        self._guess()
+
+    def _guess(self) -> None:
+        """Offer vertex 1 as a goal, and where it is none and everything leads on, whatever hosts can be owned."""
+        owned = {rule for rule, vertex in self.vertices.items() if vertex.kind == AND and self._is_own_machine(rule)}
+        gained = [
+            key for key, v in self.vertices.items() if v.kind == OR and not owned.intersection(self.premises[key])
+        ]
+        if "1" in gained:
+            self.draft.guess_goal("1", "it is vertex 1, where MulVAL begins to write")
+        elif all(self.conclusions[key] for key in gained):
+            for key in (key for key in gained if self.vertices[key].term.predicate == "execcode"):
+                self.draft.guess_goal(key, "it is code execution on a host, and everything leads on to something")
+
+    def _is_own_machine(self, rule: str) -> bool:
+        terms = [self.vertices[premise].term for premise in self.premises[rule] if premise in self.vertices]
+        return any(is_own_machine(self.vertices[c].term, terms) for c in self.conclusions[rule])
+
+    def _facts(self) -> set[str]:
+        """Return the facts of the input, and what follows from them without an attacker or a vulnerability."""
+        found = {k for k, v in self.vertices.items() if v.kind == LEAF and not v.term.is_located}
+        plain = {key for key in found if not self.vertices[key].term.is_vulnerability}
+        waiting = [k for k, v in self.vertices.items() if v.kind == OR and not v.term.is_held and self.premises[k]]
+        while True:
+            fresh = [key for key in waiting if all(self._is_plain(rule, plain) for rule in self.premises[key])]
+            if not fresh:
+                return found
+            found.update(fresh)
+            plain.update(fresh)
+            waiting = [key for key in waiting if key not in plain]
+
+    def _is_plain(self, rule: str, plain: set[str]) -> bool:
+        return rule in self.vertices and self.vertices[rule].kind == AND and plain.issuperset(self.premises[rule])
+
+    def _begin(self) -> None:
+        """Let attackers begin where the file says, or where the person says of these."""
+        places = {k: v for k, v in self.vertices.items() if v.kind == LEAF and v.term.is_located}
+        chosen = self.options.settings_list("attacker")
+        known = [place.term.host or place.fact for place in places.values()]
+        for name in chosen:
+            if name not in known:
+                raise InputError(f"no attacker is located there; there are {shortened(known, 20)}", f"attacker={name}")
+        for key, place in places.items():
+            begins = not chosen or place.term.host in chosen
+            self.draft.condition(key, label=place.fact, name=place.fact, asset=self._host(place.term), initial=begins)
+        if len(places) > 1 and not chosen:
+            for name in known:
+                self.draft.note("assumed", "attackers are in several places at once (--set attacker=… chooses)", name)
+
+    def _host(self, term: Term) -> str:
+        return self.hosts.get(term.host, term.host)
+
+    def _rule(self, key: str, success: tuple[float, Origin] | None) -> None:
+        number, told = described(self.vertices[key].fact)
+        conclusions = [c for c in dict.fromkeys(self.conclusions[key]) if c not in self.facts]
+        if not self.conclusions[key]:
+            self.draft.note("dropped", "rules that conclude nothing", key)
+        needs = self.premises[key]
+        terms = {premise: self.vertices[premise].term for premise in needs if premise in self.vertices}
+        cited = [name for term in terms.values() for name in term.vulnerabilities]
+        programs = dict.fromkeys(term.program for term in terms.values() if term.is_vulnerability and term.program)
+        controls = [self._control(premise, term) for premise, term in terms.items() if premise in self.facts]
+        for conclusion in conclusions:
+            head = self.vertices[conclusion].term
+            certain = is_certain(told, head, terms.values()) and (success is None or success[0] >= 1)
+            host = next((self._host(t) for t in terms.values() if t.is_vulnerability), "") or self._host(head)
+            what = f": {', '.join(programs)}" if programs else ""
+            about = f" on {host}" if host else ""
+            self.draft.exploit(
+                key,
+                needs=needs,
+                gives=conclusion,
+                success=None if success is None else success[0],
+                name=f"{told} {key}",
+                label=self._source(terms.values()) if certain else f"{told}{what}{about}{_in_brackets(cited)}",
+                asset=host,
+                references=[*cited, *([] if certain else [number or told])],
+                origins={} if success is None else {"success": success[1]},
+                immediate=certain,
+                controls=[] if is_own_machine(head, terms.values()) else [c for found in controls for c in found],
+            )
+
+    def _control(self, premise: str, term: Term) -> list[str]:
+        return [
+            self.draft.control(found.key, found.label, lasting=found.lasting, references=found.references)
+            for found in remedies(term, premise)
+        ]
+
+    def _source(self, premises: Iterable[Term]) -> str:
+        """Say from where something can be reached."""
+        hosts = dict.fromkeys(self._host(term) for term in premises if term.is_located or term.is_held)
+        return f"from {', '.join(filter(None, hosts))}" if any(hosts) else ""
+
+
+def _in_brackets(names: Sequence[str], most: int = 3) -> str:
+    return f" ({shortened(list(dict.fromkeys(names)), most)})" if names else ""
+
+
 def _successes(
     draft: Draft, vertices: Mapping[str, Vertex], premises: Mapping[str, Sequence[str]]
-) -> dict[str, float | None]:
-    """Return each rule's probability: its metric times those of its facts, where these are more than 0 and 1."""
+) -> dict[str, tuple[float, Origin] | None]:
+    """Return each rule's probability: its metric times those of its facts, where these are more than 0 and 1.
+
+    Where the file has no such metrics, facts such as ``cvss(id, l)`` tell the access complexity.
+    """
 
     def telling(kind: str) -> bool:
         return any(v.kind == kind and v.metric is not None and 0 < v.metric < 1 for v in vertices.values())
@@ -244,10 +303,17 @@ def _successes(
     if rules or facts:
         meant = " times ".join(["metrics of rules"] * rules + ["metrics of facts"] * facts)
         draft.note("assumed", f"{meant} are success probabilities")
-    found: dict[str, float | None] = {}
+    found: dict[str, tuple[float, Origin] | None] = {}
     for key in (key for key, vertex in vertices.items() if vertex.kind == AND):
         leaves = [vertices[p] for p in premises.get(key, ()) if p in vertices and vertices[p].kind == LEAF]
         factors = [vertices[key].metric] * rules + [leaf.metric for leaf in leaves] * facts
         known = [factor for factor in factors if factor]  # 0 stands for none
-        found[key] = prod(known) if known else None
+        told = [odds for leaf in leaves if (odds := _complexity(leaf.term)) is not None]
+        found[key] = (prod(known), METRICS) if known else (min(told), COMPLEXITY) if told else None
     return found
+
+
+def _complexity(term: Term) -> float | None:
+    if term.predicate != "cvss" or not term.arguments:
+        return None
+    return NAMED_CHANCES.get(f"cvss_ac_{term.arguments[-1].lower()[:1]}")

@@ -14,7 +14,7 @@ from ncirl.errors import InputError
 from ncirl.importers.draft import MOST_PARTS, Draft
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import shortened
-from ncirl.importers.values import number, text, truth
+from ncirl.importers.values import identifiers, number, text, truth
 
 __all__ = ["Edge", "NodeGraph", "check_size", "fill"]
 
@@ -80,18 +80,38 @@ def fill(draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
         if key in exploits:
             for edge in following[key]:
                 numbers = reading.numbers(attributes, edge.attributes)
-                draft.exploit(key, needs=needs[key], gives=edge.target, name=reading.label(attributes), **numbers)
+                told = reading.label(attributes)
+                draft.exploit(
+                    key,
+                    needs=needs[key],
+                    gives=edge.target,
+                    name=told,
+                    label=told,
+                    asset=reading.label(graph.nodes.get(edge.target, {})) or edge.target,
+                    references=identifiers(key, attributes, edge.attributes),
+                    **numbers,
+                )
         elif key in facts:
             draft.fact(key, label=reading.label(attributes))
         else:
-            draft.condition(key, label=reading.label(attributes))
+            cited = identifiers(key, attributes)
+            draft.condition(key, label=reading.label(attributes), references=cited)
             if key in joins and needs[key]:
-                draft.exploit(key, needs=needs[key], gives=key, **reading.numbers(attributes))
+                draft.exploit(key, needs=needs[key], gives=key, references=cited, **reading.numbers(attributes))
     for edge in edges:
         if edge.source not in exploits and edge.target not in joins:
             described = f"{reading.type_of(edge)} {edge.source} to {edge.target}".strip()
             name = text(edge.attributes.get("id")) or described
-            draft.exploit(name, needs=[edge.source], gives=edge.target, **reading.numbers(edge.attributes))
+            start, end = (reading.label(graph.nodes.get(end, {})) or end for end in (edge.source, edge.target))
+            draft.exploit(
+                name,
+                needs=[edge.source],
+                gives=edge.target,
+                label=f"{reading.type_of(edge) or 'step'} from {start} to {end}",
+                asset=end,
+                references=identifiers(edge.attributes),
+                **reading.numbers(edge.attributes),
+            )
     _mark(draft, {key: node for key, node in graph.nodes.items() if key not in exploits}, options)
 
 

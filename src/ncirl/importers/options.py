@@ -30,6 +30,12 @@ class ImportOptions:
         For the steps whose source says nothing.
     discount, horizon, observes, attacker_budget, defender_budget
         As for `AttackGraph`.
+    lasting_cost : float, optional
+        Of a control that lasts, once, where the source says none; ten times `block_cost` by default.
+    controls : bool
+        Whether the defender has the controls that the source tells of, or blocks each step on its own.
+    epss : path, optional
+        A table of EPSS scores, CSV or JSON as FIRST publishes it: the success of steps that name a CVE in it.
     merge : bool
         Whether steps with the same premises and the same result become one.
     size_limit : int
@@ -57,6 +63,9 @@ class ImportOptions:
     observes: str = "actions"
     attacker_budget: int | None = None
     defender_budget: int | None = None
+    lasting_cost: float | None = None
+    controls: bool = True
+    epss: str | Path | None = None
     merge: bool = True
     size_limit: int = SIZE_LIMIT
     name: str = ""
@@ -78,8 +87,8 @@ class ImportOptions:
     def _faults(self) -> Iterator[str]:
         if not 0 < self.success <= 1:
             yield f"success: must lie in (0, 1], got {self.success:g}"
-        for cost in ("attack_cost", "block_cost"):
-            if not 0 <= getattr(self, cost) <= LARGEST_REWARD:
+        for cost in ("attack_cost", "block_cost", "lasting_cost"):
+            if not 0 <= (getattr(self, cost) or 0.0) <= LARGEST_REWARD:
                 yield f"{cost}: must lie in [0, {LARGEST_REWARD:g}], got {getattr(self, cost):g}"
         if not (math.isfinite(self.goal_reward) and 0 < self.goal_reward <= LARGEST_REWARD):
             yield f"goal_reward: must lie in (0, {LARGEST_REWARD:g}], got {self.goal_reward:g}"

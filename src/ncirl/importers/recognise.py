@@ -1,5 +1,6 @@
 """What a file seems to be, so that a wrong one is refused by name and the format need not be typed."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ncirl.errors import InputError
-from ncirl.formats.untrusted import SIZE_LIMIT, is_xml, read_data, read_text, read_xml
+from ncirl.formats.untrusted import SIZE_LIMIT, is_archive, is_xml, read_data, read_text, read_xml
 from ncirl.importers.mulval_dot import OPENING
 
-__all__ = ["Kind", "not_of_format", "one_file", "recognise", "recognise_data", "recognised_format"]
+__all__ = ["Kind", "is_json_lines", "not_of_format", "one_file", "recognise", "recognise_data", "recognised_format"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ XML_KINDS = {
     "graphml": Kind("a GraphML file", "graphml"),
     "gexf": Kind("a GEXF file", advice="save it as GraphML"),
 }
+JSON_LINES_KIND = Kind("an export of a graph database in JSON lines", "bloodhound")
+ARCHIVE_KIND = Kind("a zip archive, as BloodHound's collectors write it", "bloodhound")
+OPENS_JSON = ("{", "[")
 VERTEX_OR_ARC = re.compile(r'\s*"?\d+"?\s*,\s*("?\d+"?\s*(,|$)|.*,\s*"?(AND|OR|LEAF)"?\s*(,|$))', re.IGNORECASE)
 MULVAL_DOT = re.compile(r'label\s*=\s*"\d+\s*:|shape\s*=\s*"?(diamond|ellipse|box)\b')
 
@@ -75,6 +79,8 @@ def recognise(path: Path, limit: int = SIZE_LIMIT) -> Kind | None:
     """
     if path.is_dir():
         return _recognise_folder(sorted(path.iterdir()), limit)
+    if is_archive(path):
+        return ARCHIVE_KIND
     if is_xml(path):
         return XML_KINDS.get(read_xml(path, limit).tag.lower())
     text = read_text(path, limit)
@@ -82,10 +88,26 @@ def recognise(path: Path, limit: int = SIZE_LIMIT) -> Kind | None:
         return DOT_KIND if MULVAL_DOT.search(text) else OTHER_DOT_KIND
     if VERTEX_OR_ARC.match(text.lstrip()):
         return CSV_KIND
+    if is_json_lines(text):
+        return JSON_LINES_KIND
     try:
         return recognise_data(read_data(path, limit))
     except InputError:
+        if text.lstrip()[:1] in OPENS_JSON:  # it is JSON and spoilt: where is worth more than what
+            raise
         return None
+
+
+def is_json_lines(text: str) -> bool:
+    """Tell whether the first line of a text is a node or a relationship, as graph databases export them."""
+    line = text.lstrip("\ufeff \t\r\n").partition("\n")[0].strip()
+    if not (line.startswith("{") and line.endswith("}")):
+        return False
+    try:
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and first.get("type") in ("node", "relationship")
 
 
 def _recognise_folder(children: list[Path], limit: int) -> Kind | None:

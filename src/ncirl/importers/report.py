@@ -4,7 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Defaulted", "ImportReport", "Note", "NoteKind", "Notes", "shortened"]
+__all__ = [
+    "QUANTITIES",
+    "SOURCE",
+    "Defaulted",
+    "ImportReport",
+    "Note",
+    "NoteKind",
+    "Notes",
+    "Numbers",
+    "Origin",
+    "shortened",
+]
 
 NoteKind = Literal["defaulted", "dropped", "merged", "assumed"]
 KINDS: tuple[NoteKind, ...] = ("assumed", "defaulted", "merged", "dropped")
@@ -52,6 +63,36 @@ class Notes:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Where a number comes from, in words that follow "from"; a default is nobody's measurement."""
+
+    words: str
+    default: bool = False
+
+
+SOURCE = Origin("the source")
+QUANTITIES = ("success", "attack_cost", "block_cost")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How many exploits, and which share of all, have a quantity of one origin, and within which bounds it lies."""
+
+    quantity: str
+    origin: str
+    default: bool
+    count: int
+    share: float
+    least: float
+    most: float
+
+    def __str__(self) -> str:
+        value = f"{self.least:g}" if self.least == self.most else f"{self.least:g} to {self.most:g}"
+        said = f"a default, {self.origin}" if self.default else f"from {self.origin}"
+        return f"{self.quantity} {value} of {_plural(self.count, 'exploit')} ({self.share:.0%}): {said}"
+
+
+@dataclass(frozen=True)
 class Defaulted:
     """A quantity that the source does not say of `count` exploits."""
 
@@ -88,6 +129,10 @@ class ImportReport:
         Where the intents come from, in words.
     defaulted : mapping
         How many exploits have the default success, attack cost and block cost, and what it is.
+    numbers : tuple of Numbers
+        Where every success, attack cost and block cost comes from, and which share of the exploits rests on it.
+    left_out : mapping
+        The names of all that the source has and the graph has not, by the reason.
     notes : tuple of Note
         Everything else that a person should know.
     """
@@ -105,6 +150,8 @@ class ImportReport:
     intents_from: str
     defaulted: Mapping[str, Defaulted] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    numbers: tuple[Numbers, ...] = ()
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def lines(self) -> Iterator[str]:
         """Yield the report for people, a line each."""
@@ -120,6 +167,8 @@ class ImportReport:
             yield f"  cycles      {_plural(self.cycles, 'group')} of conditions that lead to each other"
         if self.defaulted:
             yield "  defaulted   " + ", ".join(f"{quantity} {found}" for quantity, found in self.defaulted.items())
+        for numbers in self.numbers:
+            yield f"  numbers     {numbers}"
         for note in self.notes:
             yield f"  {note.kind:<11} {note}"
 

@@ -1,13 +1,19 @@
 """Values that other tools write as they please: numbers and booleans as text, absent as null, empty or another type."""
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["chance", "mapping", "mappings", "number", "text", "texts", "truth"]
+__all__ = ["chance", "identifiers", "mapping", "mappings", "number", "text", "texts", "truth"]
 
 TRUE, FALSE = frozenset({"true", "yes", "1", "1.0", "t", "y"}), frozenset({"false", "no", "0", "0.0", "f", "n"})
 LONGEST = 200  # characters of a text kept for people
+IDENTIFIER = re.compile(
+    r"\b(?:C(?:VE|AN)-\d{1,4}(?:-\d{1,7})?|GHSA(?:-[0-9a-z]{4}){3}|CWE-\d{1,5}|CAPEC-\d{1,4}|TA?\d{4}(?:\.\d{3})?)\b",
+    re.IGNORECASE,
+)
+MOST_SEARCHED = 100_000  # characters of one value
 
 
 def number(value: Any) -> float | None:
@@ -79,3 +85,25 @@ def mapping(value: Any) -> Mapping[str, Any]:
 def mappings(value: Any) -> list[Mapping[str, Any]]:
     """Return the members of a list that are maps."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def identifiers(*values: Any) -> tuple[str, ...]:
+    """Return the public names that values, or the members of lists and maps, hold: CVE, GHSA, CWE, CAPEC, ATT&CK.
+
+    Examples
+    --------
+    >>> identifiers("vulExists(db,'cve-2021-44228')", ["T1078.002", 7], {"weakness": "CWE-89"})
+    ('CVE-2021-44228', 'T1078.002', 'CWE-89')
+    """
+    found = (match for said in _said(values) for match in IDENTIFIER.findall(said))
+    return tuple(dict.fromkeys(name if name[:4].upper() == "GHSA" else name.upper() for name in found))
+
+
+def _said(values: Iterable[Any]) -> Iterable[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value[:MOST_SEARCHED]
+        elif isinstance(value, list | tuple):
+            yield from (item[:MOST_SEARCHED] for item in value if isinstance(item, str))
+        elif isinstance(value, Mapping):
+            yield from (item[:MOST_SEARCHED] for item in value.values() if isinstance(item, str))

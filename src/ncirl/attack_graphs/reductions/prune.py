@@ -32,7 +32,7 @@ not rise.
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ncirl.attack_graphs.graph import AttackGraph, Exploit
@@ -153,9 +153,16 @@ def goals_of(graph: AttackGraph) -> list[str]:
     return [c.id for c in graph.conditions if c.id in wanted]
 
 
-def rounds_to(held: Iterable[str], steps: Sequence[tuple[Iterable[str], str]]) -> dict[str, int]:
-    """Return the least rounds of steps, given as (needs, result), to each condition that can come to hold."""
-    rounds = dict.fromkeys(held, 0)
+def rounds_to(
+    held: Iterable[str],
+    steps: Sequence[tuple[Iterable[str], str]],
+    closed: Callable[[Iterable[str]], Iterable[str]] = lambda keys: keys,
+) -> dict[str, int]:
+    """Return the least rounds of steps, given as (needs, result), to each condition that can come to hold.
+
+    `closed` adds to some conditions what comes with them at once.
+    """
+    rounds = dict.fromkeys(closed(held), 0)
     waiting: dict[str, list[int]] = defaultdict(list)
     missing = []
     for k, (needs, _) in enumerate(steps):
@@ -167,7 +174,7 @@ def rounds_to(held: Iterable[str], steps: Sequence[tuple[Iterable[str], str]]) -
     now = 0
     while ready:
         now += 1
-        gained = list(dict.fromkeys(steps[k][1] for k in ready if steps[k][1] not in rounds))
+        gained = [c for c in closed(dict.fromkeys(steps[k][1] for k in ready)) if c not in rounds]
         rounds |= dict.fromkeys(gained, now)
         ready = []
         for k in (k for c in gained for k in waiting[c]):
