@@ -12,7 +12,15 @@ from ncirl._typing import FloatArray, State
 from ncirl.model.game import Game
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
-__all__ = ["KINDS", "RandomAttacker", "RandomDefender", "random_attacker", "random_defender"]
+__all__ = [
+    "KINDS",
+    "DrawnAttacker",
+    "DrawnDefender",
+    "RandomAttacker",
+    "RandomDefender",
+    "random_attacker",
+    "random_defender",
+]
 
 KINDS = ("stationary", "public", "private")
 N_MEMORIES = 2
@@ -84,3 +92,53 @@ def random_attacker(game: Game, seed: int, kind: str) -> AttackerStrategy:
 
 def random_defender(game: Game, seed: int, kind: str) -> DefenderStrategy:
     return RandomDefender(game.timed(), seed, kind)
+
+
+@dataclass(frozen=True)
+class DrawnAttacker:
+    """Plays as another strategy does, but draws each action a stage before: it is part of its private memory."""
+
+    game: Game  # timed
+    strategy: AttackerStrategy
+
+    def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
+        return self._drawn(state, self.strategy.begin(state))
+
+    def policy(self, state: State, memory: Memory) -> FloatArray:
+        assert isinstance(memory, tuple)
+        return np.repeat(np.eye(self.game.stage(state).shape[0])[:, [memory[1]]], len(self.game.intents), axis=1)
+
+    def after(self, state: State, memory: Memory, a: int, d: int, i: int) -> Sequence[tuple[Memory, FloatArray]]:
+        assert isinstance(memory, tuple)
+        successor = self.game.observations(state).successors[i]
+        return self._drawn(successor, self.strategy.after(state, memory[0], a, d, i))
+
+    def _drawn(self, state: State, options: Sequence[tuple[Memory, FloatArray]]) -> Sequence[tuple[Memory, FloatArray]]:
+        if self.game.is_terminal(state):
+            return options
+        return [((m, a), p * pi) for m, p in options for a, pi in enumerate(self.strategy.policy(state, m))]
+
+
+@dataclass(frozen=True)
+class DrawnDefender:
+    """Plays as another strategy does, but draws each action a stage before: it is part of its private memory."""
+
+    game: Game  # timed
+    strategy: DefenderStrategy
+
+    def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
+        return self._drawn(state, self.strategy.begin(state))
+
+    def mix(self, state: State, memory: Memory) -> FloatArray:
+        assert isinstance(memory, tuple)
+        return np.eye(self.game.stage(state).shape[1])[memory[1]]
+
+    def after(self, state: State, memory: Memory, d: int, i: int) -> Sequence[tuple[Memory, float]]:
+        assert isinstance(memory, tuple)
+        successor = self.game.observations(state).successors[i]
+        return self._drawn(successor, self.strategy.after(state, memory[0], d, i))
+
+    def _drawn(self, state: State, options: Sequence[tuple[Memory, float]]) -> Sequence[tuple[Memory, float]]:
+        if self.game.is_terminal(state):
+            return options
+        return [((n, d), p * float(y)) for n, p in options for d, y in enumerate(self.strategy.mix(state, n))]

@@ -106,6 +106,16 @@ def test_what_is_raised_is_said(value: Any) -> None:
         assert name in told(value)
 
 
+@pytest.mark.parametrize("value", [case for case in MAIN if callable(case.values[0])])
+def test_what_is_told_together_has_one_default(value: Any) -> None:
+    """The reference prints the default of the first name of ``a, b : int`` for all of them."""
+    if inspect.isclass(value) and issubclass(value, Enum):
+        return
+    parameters = inspect.signature(value).parameters
+    for names in re.findall(r"^(\w+(?:, \w+)+) : ", told(value), re.MULTILINE):
+        assert len({repr(parameters[name].default) for name in names.split(", ") if name in parameters}) <= 1, names
+
+
 @pytest.mark.parametrize("value", MAIN)
 def test_the_main_names_have_an_example(value: Any) -> None:
     if not isinstance(value, ncirl.Stage):  # TERMINAL is told by its class

@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ncirl import HistoryLP, Shapley, games, solve
+from ncirl import HistoryLP, Shapley, best_response_to_attacker, expected_payoff, games, solve
+from ncirl.baselines import MAIRL
 from ncirl.games.patrol import patrol_story
 from ncirl.lp.defender import DefenderProgram
 from ncirl.lp.point_program import PointProgram
@@ -15,6 +16,8 @@ from ncirl.lp.printed import PrintedDefenderProgram, PromisePoints, printed_atta
 from ncirl.lp.state_arrays import StateArrays
 from ncirl.lp.stores import FixedPoints, FixedVectors, PointStore
 from ncirl.lp.vector_program import VectorProgram
+from ncirl.model.game import Start
+from ncirl.strategies.strategy import StationaryAttacker
 
 ACCURACY = 1e-6
 GRID = np.linspace(0, 1, 41)
@@ -130,3 +133,23 @@ def test_patrol_story_is_computed() -> None:
     for name, number in expected.items():
         assert getattr(story, name) == pytest.approx(float(number), abs=ACCURACY)
     assert story.honest < story.value < story.deceived < story.learned
+
+
+def test_what_the_guard_of_the_old_log_concedes_rests_on_the_log_and_on_the_thief() -> None:
+    """4/3 is told of a wrong log and of one equilibrium among many; over both logs it is 1, at the least 2/3."""
+    story = patrol_story()
+    assert story.averaged == pytest.approx(1.0, abs=ACCURACY)
+    assert story.least_learned == pytest.approx(2 / 3, abs=ACCURACY)
+    game = games.patrol(discount=1.0, horizon=2)
+    public = solve(game, Shapley())
+    museum = {"m": [1 / 3, 2 / 3], "g": [2 / 3, 1 / 3]}  # stay and switch, so as to go there one time in three
+    rarely = StationaryAttacker(
+        {(t, (thief, guard)): np.array([museum[thief]] * 2).T for t in (0, 1) for thief in "mg" for guard in "mg"}
+    )
+    for log in (0, 1):
+        guard = MAIRL(game, inferred=np.eye(2)[log], equilibrium=public)
+        # against the guard who knows θ = 2/3 it is as good as the pure one, against the other it gets half
+        assert expected_payoff(game, rarely, guard).per_intent[1] == pytest.approx(2 / 3, abs=ACCURACY)
+    # no defender who knows the intent holds it below the value 1/3 a stage, so it is an equilibrium strategy
+    known = game.like(starts=[Start(start.state, np.array([0.0, 0.25])) for start in game.starts])
+    assert best_response_to_attacker(known, rarely).value == pytest.approx(2 / 3, abs=ACCURACY)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -98,3 +101,61 @@ def test_all_faults_of_a_stage_come_at_once() -> None:
     with pytest.raises(InputError) as caught:
         game_of(Stage.from_moves(["a", "b"], ["d"], moves, 2)).stage("out")
     assert len(caught.value.faults) == 2
+
+
+@pytest.mark.parametrize(
+    ("moves", "fault"),
+    [
+        (
+            {("go", "watch"): [Branch("in")], ("jump", "watch"): [Branch("in")]},
+            "jump/watch: the attacker has no action",
+        ),
+        ({("go", "doze"): [Branch("in")]}, "go/doze: the defender has no action 'doze', only watch"),
+        ({("go", "watch"): [Branch("in", reward=(1.0, 2.0, 3.0))]}, "go/watch: 3 rewards for 2 intents"),
+        ({("go", "watch"): [Branch("in", reward=[1.0])]}, "go/watch: 1 rewards for 2 intents"),
+        ({("go", "watch"): [Branch("in", reward=[[1.0, 2.0]])]}, "go/watch: rewards of shape"),  # type: ignore[list-item]
+        ({("go", "watch"): Branch("in")}, "go/watch: must be a list of `Branch`"),
+        ({("go", "watch"): ["in"]}, "go/watch: must be a list of `Branch`"),
+        ({"go": [Branch("in")]}, "'go': must be a pair"),
+    ],
+)
+def test_moves_that_do_not_fit_are_named(moves: Any, fault: str) -> None:
+    with pytest.raises(InputError, match=re.escape(fault)):
+        Stage.from_moves(["go"], ["watch"], moves, 2)
+
+
+def test_moves_may_be_given_one_by_one() -> None:
+    moves = {("go", "watch"): (Branch(state, 0.5) for state in ("in", "out"))}
+    assert len(Stage.from_moves(["go"], ["watch"], moves, 2).outcomes) == 2
+
+
+def test_a_law_may_be_any_matrix() -> None:
+    dense = np.array([[0.25, 0.75], [1.0, 0.0]])
+    for law in (dense, dense.tolist(), sp.coo_array(dense), sp.csc_matrix(dense)):
+        stage = Stage(("a", "b"), ("d",), (Outcome("in"), Outcome("out")), law, pair=np.ones((2, 1, 2)))
+        np.testing.assert_array_equal(stage.law.toarray(), dense)
+        assert game_of(stage).stage("out").reward.shape == (2, 1, 2)
+    with pytest.raises(
+        InputError, match="law: must be a matrix with a row a \\* D \\+ d per pair of actions, got 3 axes"
+    ):
+        Stage(("a", "b"), ("d",), (Outcome("in"), Outcome("out")), dense[None], pair=np.ones((2, 1, 2)))
+
+
+def test_a_rule_that_gives_no_stage_is_named() -> None:
+    nothing: Any = {"out": None}
+    moved = Stage.from_moves(["a"], ["d"], {("a", "d"): [Branch("inn")]}, 2)
+    for rule, fault in (
+        (nothing.get, "state 'out': a `Stage` is needed, got None"),
+        ({"out": moved}.__getitem__, "state 'inn': no stage is given for it"),
+    ):
+        game = Game(rule, intents=("x", "y"), initial={"out": [0.5, 0.5]}, discount=0.9)
+        with pytest.raises(InputError, match=fault):
+            game.explore()
+
+
+def test_a_fault_of_the_rule_itself_is_not_hidden() -> None:
+    def rule(state: str) -> Stage:
+        raise KeyError("something else")
+
+    with pytest.raises(KeyError, match="something else"):
+        Game(rule, intents=("x",), initial={"out": [1.0]}, discount=0.9).explore()

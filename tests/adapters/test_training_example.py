@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -30,6 +31,17 @@ def test_it_learns_within_the_guarantee(example: ModuleType, capsys: pytest.Capt
     lines = capsys.readouterr().out.splitlines()
     untrained = float(lines[1].split()[-3].rstrip("%")) / 100
     assert untrained < share <= 1
+
+
+@pytest.mark.slow
+def test_it_reaches_what_the_page_says(example: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (PATH.parents[1] / "docs" / "environments.md").read_text()
+    said = re.search(r"\(about (\d+) % after (\d+) episodes; the certified\s+attacker gets (\d+) %\)", page)
+    assert said is not None
+    share = example.main(int(said[2]), 0)
+    certified = float(capsys.readouterr().out.splitlines()[-1].split()[-3].rstrip("%"))
+    assert 100 * share == pytest.approx(float(said[1]), abs=1)
+    assert certified == pytest.approx(float(said[3]), abs=1)
 
 
 def test_the_same_seed_learns_the_same(example: ModuleType) -> None:

@@ -105,6 +105,9 @@ def test_example_tells_the_four_numbers(capsys: pytest.CaptureFixture[str]) -> N
     told = capsys.readouterr().out
     for sentence in (
         "It takes 2/3 + 2/3 = 4/3.",
+        "over both, equally likely, 1.",
+        "Such a thief would take 2/3 here.",
+        "the guard\n   who trusts the old log concedes 1.",
         "The thief takes 1/2 + 1/3 = 5/6, less than 4/3.",
         "The thief takes 1/4 + 2/3 = 11/12.",
         "The thief takes 7/8 on average",

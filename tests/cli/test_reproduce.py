@@ -64,7 +64,8 @@ def test_one_object_on_stdout_and_progress_on_stderr(tmp_path: Path, capsys: pyt
     printed = capsys.readouterr()
     found = json.loads(printed.out)
     assert (found["runs"], found["failed"], found["apart"]) == (2, 0, 0)
-    assert {average["attacker"] for average in found["averages"]} == {"equilibrium", "best-response"}
+    attackers = {"equilibrium", "equilibrium-fixed", "ncirl-fixed", "best-response"}
+    assert {average["attacker"] for average in found["averages"]} == attackers
     assert all(Path(name).is_file() for name in found["files"])
     assert "runs: 2 of 2" in printed.err
     assert "NC-PBVI: 2 of 2" in printed.err

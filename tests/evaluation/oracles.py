@@ -10,7 +10,13 @@ from ncirl._typing import FloatArray, State
 from ncirl.model.game import Game
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
-__all__ = ["answered_attacker", "answered_defender", "answered_unseen_attacker", "payoff_by_histories"]
+__all__ = [
+    "answered_attacker",
+    "answered_defender",
+    "answered_unseen_attacker",
+    "answered_unseen_defender",
+    "payoff_by_histories",
+]
 
 
 def _ends(game: Game, state: State, a: int, d: int) -> Iterator[tuple[int, float, int, State]]:
@@ -75,6 +81,36 @@ def answered_defender(game: Game, defender: DefenderStrategy, stages: int) -> fl
         for start in timed.starts
         for theta, mass in enumerate(start.mass)
         for n, p in defender.begin(start.state)
+    )
+
+
+def answered_unseen_defender(game: Game, defender: DefenderStrategy, stages: int) -> float:
+    """Return what the best attacker gets who sees only what is public, and its own actions."""
+    timed = game.timed()
+
+    def best(state: State, law: dict[Memory, float], theta: int, left: int) -> float:
+        if left == 0 or timed.is_terminal(state):
+            return 0.0
+        values = []
+        for a in range(timed.stage(state).shape[0]):
+            value, told = 0.0, dict[tuple[int, int], tuple[State, dict[Memory, float]]]()
+            for n, p in law.items():
+                for d, y in enumerate(defender.mix(state, n)):
+                    for o, q, i, after in _ends(timed, state, a, d):
+                        value += p * y * q * timed.stage(state).realised(a, d, o)[theta]
+                        if p * y * q == 0:
+                            continue
+                        laws = told.setdefault((d, i), (after, {}))[1]
+                        for then, r in defender.after(state, n, d, i):
+                            laws[then] = laws.get(then, 0.0) + p * y * q * r
+            value += game.discount * sum(best(after, laws, theta, left - 1) for after, laws in told.values())
+            values.append(value)
+        return max(values)
+
+    return sum(
+        mass * best(start.state, dict(defender.begin(start.state)), theta, stages)
+        for start in timed.starts
+        for theta, mass in enumerate(start.mass)
     )
 
 

@@ -10,10 +10,18 @@ from hypothesis import strategies as st
 import ncirl
 from ncirl.baselines import MAIRL, best_responder
 from ncirl.errors import SizeError
-from ncirl.evaluation import AnsweringAttacker, best_response_to_defender, expected_payoff
+from ncirl.evaluation import (
+    AnsweringAttacker,
+    AnsweringDefender,
+    best_response_to_attacker,
+    best_response_to_defender,
+    expected_payoff,
+)
 from ncirl.model.game import Observes
+from ncirl.strategies import check_attacker, check_defender
 from ncirl.strategies.strategy import StationaryAttacker, StationaryDefender, uniform_defender
 from random_games import random_game
+from random_strategies import KINDS, random_attacker, random_defender
 
 EXACT = 1e-8
 
@@ -38,6 +46,36 @@ def test_it_agrees_with_the_responder_of_the_baselines() -> None:
         for attacker in (AnsweringAttacker(game, defender), best_responder(game, defender))
     ]
     assert values[0] == pytest.approx(values[1], abs=EXACT)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10_000), observes=st.sampled_from(list(Observes)), kind=st.sampled_from(KINDS))
+def test_both_answers_are_best_responses_whatever_is_remembered(seed: int, observes: Observes, kind: str) -> None:
+    game = random_game(seed, horizon=2, observes=observes, signals=True, terminal=True, n_starts=2)
+    attacker, defender = random_attacker(game, seed, kind), random_defender(game, seed, kind)
+    answers = AnsweringAttacker(game, defender), AnsweringDefender(game, attacker)
+    assert answers[0].exact
+    assert answers[1].exact
+    conceded, secured = best_response_to_defender(game, defender), best_response_to_attacker(game, attacker)
+    assert expected_payoff(game, answers[0], defender).value == pytest.approx(conceded.value, abs=EXACT)
+    assert expected_payoff(game, attacker, answers[1]).value == pytest.approx(secured.value, abs=EXACT)
+    check_attacker(game, answers[0])
+    check_defender(game, answers[1])
+
+
+def test_where_laws_are_too_many_answers_are_no_better_than_those_of_one_who_sees(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ncirl.evaluation.best_response.STEPS", 10)
+    game = random_game(7, horizon=3)
+    attacker, defender = random_attacker(game, 7, "private"), random_defender(game, 7, "private")
+    answers = AnsweringAttacker(game, defender), AnsweringDefender(game, attacker)
+    assert not answers[0].exact
+    assert not answers[1].exact
+    most = best_response_to_defender(game, defender, sees_memory=True).value
+    least = best_response_to_attacker(game, attacker, sees_memory=True).value
+    assert expected_payoff(game, answers[0], defender).value <= most + EXACT
+    assert expected_payoff(game, attacker, answers[1]).value >= least - EXACT
 
 
 def test_where_memory_is_hidden_it_gets_no_more_than_one_who_sees_it() -> None:

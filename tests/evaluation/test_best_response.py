@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import answered_attacker, answered_defender, answered_unseen_attacker
+from oracles import answered_attacker, answered_defender, answered_unseen_attacker, answered_unseen_defender
 
 import ncirl
 from ncirl._typing import FloatArray
 from ncirl.errors import SizeError
 from ncirl.evaluation import (
+    Exploitability,
     best_response_to_attacker,
     best_response_to_defender,
     expected_payoff,
@@ -30,9 +31,10 @@ from ncirl.strategies.strategy import (
     uniform_defender,
 )
 from random_games import random_game
-from random_strategies import KINDS, random_attacker, random_defender
+from random_strategies import KINDS, DrawnAttacker, DrawnDefender, random_attacker, random_defender
 
 ROUNDING = 1e-10
+LP_ACCURACY = 1e-6  # of the optimal strategies of a history program
 GAMES = {
     "seed": st.integers(0, 2**20),
     "observes": st.sampled_from(["actions", "outcomes"]),
@@ -91,19 +93,83 @@ def test_answers_to_public_memories_are_those_of_the_history_tree(kind: str, **p
 def test_answers_are_those_of_all_histories(kind: str, **parameters: int) -> None:
     game = game_of(**parameters)
     attacker, defender = (make(game, parameters["seed"], kind) for make in (random_attacker, random_defender))
-    secured = best_response_to_attacker(game, attacker, stages=2).value
-    conceded = best_response_to_defender(game, defender, stages=2).value
-    assert secured == pytest.approx(answered_attacker(game, attacker, 2), abs=ROUNDING)
-    assert conceded == pytest.approx(answered_defender(game, defender, 2), abs=ROUNDING)
+    secured = best_response_to_attacker(game, attacker, stages=2)
+    conceded = best_response_to_defender(game, defender, stages=2)
+    assert secured.value == pytest.approx(answered_unseen_attacker(game, attacker, 2), abs=ROUNDING)
+    assert conceded.value == pytest.approx(answered_unseen_defender(game, defender, 2), abs=ROUNDING)
+    assert not secured.sees_memory
+    assert not conceded.sees_memory
+    secured = best_response_to_attacker(game, attacker, stages=2, sees_memory=True)
+    conceded = best_response_to_defender(game, defender, stages=2, sees_memory=True)
+    assert secured.value == pytest.approx(answered_attacker(game, attacker, 2), abs=ROUNDING)
+    assert conceded.value == pytest.approx(answered_defender(game, defender, 2), abs=ROUNDING)
 
 
 @settings(max_examples=30)
 @given(**GAMES)
-def test_private_memory_is_answered_on_the_safe_side(**parameters: int) -> None:
+def test_private_memory_that_is_seen_is_answered_on_the_safe_side(**parameters: int) -> None:
     game = game_of(**parameters)
-    attacker = random_attacker(game, parameters["seed"], "private")
+    attacker, defender = (make(game, parameters["seed"], "private") for make in (random_attacker, random_defender))
     unseen = answered_unseen_attacker(game, attacker, 2)
-    assert best_response_to_attacker(game, attacker, stages=2).value <= unseen + ROUNDING
+    assert best_response_to_attacker(game, attacker, stages=2, sees_memory=True).value <= unseen + ROUNDING
+    unseen = answered_unseen_defender(game, defender, 2)
+    assert best_response_to_defender(game, defender, stages=2, sees_memory=True).value >= unseen - ROUNDING
+
+
+def test_laws_without_end_are_let_be_seen_and_the_result_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ncirl.evaluation.best_response.STEPS", 10)
+    game = random_game(3)
+    attacker, defender = (make(game, 3, "private") for make in (random_attacker, random_defender))
+    conceded, secured = best_response_to_defender(game, defender), best_response_to_attacker(game, attacker)
+    assert conceded.sees_memory
+    assert secured.sees_memory
+    assert conceded.value == best_response_to_defender(game, defender, sees_memory=True).value
+    assert secured.value == best_response_to_attacker(game, attacker, sees_memory=True).value
+    found = exploitability(game, attacker, defender)
+    assert found.sees_memory
+    assert found.nash_conv == pytest.approx(conceded.value - secured.value, abs=ROUNDING)
+
+
+def private_twin(game: Game) -> tuple[AttackerStrategy, DefenderStrategy]:
+    """Return optimal strategies that toss their coins in advance: what they will do now is their private memory."""
+    solution = ncirl.solve(game, ncirl.HistoryLP())
+    return DrawnAttacker(game.timed(), solution.attacker_strategy()), DrawnDefender(
+        game.timed(), solution.defender_strategy()
+    )
+
+
+def optimal_with_private_memory(seed: int) -> Exploitability:
+    observes = ("actions", "outcomes")[seed % 2]
+    game = random_game(seed, horizon=2 + seed % 2, observes=observes, signals=seed % 3 == 0, terminal=True)
+    players = private_twin(game)
+    found = exploitability(game, *players)
+    seen = exploitability(game, *players, sees_memory=True)
+    assert not found.sees_memory
+    assert found.nash_conv <= seen.nash_conv + found.error + ROUNDING
+    return found
+
+
+def test_a_private_coin_is_no_weakness() -> None:
+    """An optimal defender that drew what to do beforehand is as good as one that draws it when the time comes."""
+    game = ncirl.games.aumann_maschler_1(horizon=2, discount=1.0)
+    players = private_twin(game)
+    found = exploitability(game, *players)
+    assert found.nash_conv == pytest.approx(0.0, abs=LP_ACCURACY)
+    assert found.error <= ROUNDING
+    assert exploitability(game, *players, sees_memory=True).nash_conv > 0.5
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_optimal_strategies_with_private_memory_cannot_be_exploited(seed: int) -> None:
+    found = optimal_with_private_memory(seed)
+    assert abs(found.nash_conv) <= found.error + LP_ACCURACY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 100))
+def test_nor_on_ninety_more_games(seed: int) -> None:
+    found = optimal_with_private_memory(seed)
+    assert abs(found.nash_conv) <= found.error + LP_ACCURACY
 
 
 @settings(max_examples=30)

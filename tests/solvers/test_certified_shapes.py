@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from ncirl import TERMINAL, Branch, Game, HistoryLP, Shapley, Stage, Status, games, solve
+from ncirl import TERMINAL, Branch, Game, HistoryLP, InputError, Shapley, Stage, Status, games, solve
 from ncirl._typing import FloatArray
 from ncirl.games.classics import repeated
 from ncirl.model.game import Start
@@ -152,3 +153,10 @@ def test_a_high_discount() -> None:
     game = random_game(8, n_states=2, horizon=None, discount=0.99)
     solution = solve(game, Certified(gap=0.0, relative_gap=0.01, time_limit=20))
     certify(solution, gap=0.01 * max(abs(solution.lower), abs(solution.upper)))
+
+
+@pytest.mark.parametrize("wrong", [{"relative_gap": "1%"}, {"gap": "small"}, {"time_limit": "5 s"}, {"width": "8"}])
+def test_what_is_no_number_is_refused_before_any_work(wrong: dict[str, Any]) -> None:
+    name, value = next(iter(wrong.items()))
+    with pytest.raises(InputError, match=f"{name}: must be a number, as 0.01 for one per cent, got '{value}'"):
+        solve(games.patrol(), Certified(**wrong))

@@ -26,7 +26,9 @@ the guard stands too it takes half on average. Only the thief knows θ. It is 1/
 LEARNED = """\
 1. The guard learns first, then acts (MA-IRL). An old log shows a thief with θ = 1/3, who prefers the gallery, so the
    guard goes to the gallery in both stages. But the thief now has θ = 2/3: it goes to the museum twice, alone.
-   It takes 2/3 + 2/3 = {learned}.\
+   It takes 2/3 + 2/3 = {learned}. Where the log is right it takes 2/3; over both, equally likely, {averaged}.
+   ({learned} also rests on a choice: against a guard who knows θ, going to the museum one time in three is optimal,
+   too. Such a thief would take {least_learned} here.)\
 """
 HONEST = """\
 2. The guard learns while it acts (N-CIRL, as the paper tells it). First it tosses a coin; the thief goes to the museum
@@ -41,7 +43,8 @@ DECEIVED = """\
 VALUE = """\
 4. In equilibrium the guard follows only as far as the thief cannot profit from misleading it, and the thief sometimes
    bluffs. The thief takes {value} on average over both θ, and neither side can do better alone.
-   {honest} < {value} < {deceived} < {learned}: learning while acting still pays, by less than the paper says.\
+   {honest} < {value} < {deceived} < {learned}, but like is to be compared with like: averaged as {value} is, the guard
+   who trusts the old log concedes {averaged}. Learning while acting still pays, by less than the paper says.\
 """
 
 
@@ -61,11 +64,12 @@ def patrol(*, json: JsonFlag = False) -> None:
     if json:
         print_json({**asdict(story), "longer": [{"stages": n, "value": value} for n, value in values]})
         return
-    numbers = {name: _fraction(getattr(story, name)) for name in ("learned", "honest", "deceived", "value")}
+    numbers = {name: _fraction(getattr(story, name)) for name in asdict(story)}
     steps = "\n\n".join(part.format(**numbers) for part in (OPENING, LEARNED, HONEST, DECEIVED, VALUE))
     PlainConsole().print(steps)
     rows = [
         ("the guard trusts the old log", story.learned),
+        ("the same, the log being right or wrong", story.averaged),
         ("the guard follows, the thief is honest", story.honest),
         ("the same guard, deceived", story.deceived),
         ("equilibrium", story.value),

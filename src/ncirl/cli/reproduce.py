@@ -39,7 +39,10 @@ def reproduce(
     jobs: Annotated[int | None, Parameter(help="Worker processes on this machine; 1 by default.")] = None,
     cluster: Annotated[str | None, Parameter(help="Address of a Dask scheduler to run on instead.")] = None,
     solver: Annotated[
-        Literal["certified", "nc-pbvi"], Parameter(help="Where N-CIRL's strategies come from.")
+        Literal["certified", "nc-pbvi", "nc-pbvi-printed"],
+        Parameter(
+            help="Where N-CIRL's strategies come from; the programs as printed in the paper need --play cut or endless."
+        ),
     ] = "certified",
     gap: Annotated[
         str | None, Parameter(help="certified: how close the bounds must be; 1% by default, 2% for --study.")
@@ -67,8 +70,11 @@ def reproduce(
         float | None, Parameter(help="Discount factor; 1 by default where play ends, 0.95 where not.")
     ] = None,
     attacker: Annotated[
-        Literal["equilibrium", "best-response"],
-        Parameter(help="Whom the figure shows against MA-IRL; the tables have both."),
+        Literal["equilibrium", "equilibrium-fixed", "ncirl-fixed", "best-response"],
+        Parameter(
+            help="Who attacks in the figure: as in the paper its equilibrium against MA-IRL and N-CIRL's against "
+            "N-CIRL; one of the two against both; or one who answers MA-IRL best. The tables have all."
+        ),
     ] = "equilibrium",
     episodes: Annotated[int, Parameter(help="Drawn for each pair of players.")] = 1000,
     nc_pbvi_seconds: Annotated[float, Parameter(help="How long NC-PBVI is timed, in all; 0 leaves it out.")] = 300.0,

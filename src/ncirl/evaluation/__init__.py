@@ -3,7 +3,7 @@
 Nothing here solves a game or loads a linear-programming library; strategies may come from anywhere.
 """
 
-from ncirl.evaluation.answering import AnsweringAttacker
+from ncirl.evaluation.answering import AnsweringAttacker, AnsweringDefender
 from ncirl.evaluation.best_response import (
     DefenderResponse,
     Exploitability,
@@ -16,6 +16,7 @@ from ncirl.evaluation.simulate import History, Played, Simulation, simulate
 
 __all__ = [
     "AnsweringAttacker",
+    "AnsweringDefender",
     "DefenderResponse",
     "Exploitability",
     "History",

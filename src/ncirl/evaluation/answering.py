@@ -1,39 +1,84 @@
-"""An attacker who knows the defender's strategy and answers it.
+"""Best responses as strategies: an attacker who knows the defender's strategy, a defender who knows the attacker's.
 
-It keeps the law p of the defender's memory n, given all that is public, and attacks where
+Each keeps the law of what it cannot see, given what it can, and does what is worth most (costs least):
 
-    Σ_n p(n) u(s, n, a, θ)
+    attacker    p(n), the defender's memory              a ∈ argmax r(a, θ) + γ Σ P(d, i | a) u(s_i, p'_{d,i}, θ)
+    defender    β(m, θ), the attacker's memory, intent   d ∈ argmin r(d) + γ Σ P(i | d) V(s_i, β'_i)
 
-is largest, u the worth of an attack to one who sees n (`best_response`). Where memory is a function of what is public,
-as for defenders without memory, this is the best response. Where it is hidden the attacker does what would be best if
-the memory came to light after this stage, so it gets at most what `best_response_to_defender` says.
+with u and V of `best_response`. That is the best response, and `exact` is true, where the laws could be followed, as
+they always can where memory is a function of what is public. Where they could not, u and V are those of one who sees
+the memory, averaged over the law: it does what would be best if the memory came to light after this stage, and gets no
+more than `best_response_to_defender` says, pays no less than `best_response_to_attacker` does.
 
 Against a defender without memory the answer depends on the public state alone (`best_responder`).
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
-from ncirl.evaluation.best_response import Situation, attacker_decisions
+from ncirl.evaluation.best_response import answered
+from ncirl.evaluation.decisions import AttackerDecisions, Decisions, DefenderDecisions, Situation
 from ncirl.evaluation.stages import Tail
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import explored
-from ncirl.model.belief import start_laws
+from ncirl.model.belief import prior_of, start_laws
 from ncirl.model.game import Game
-from ncirl.strategies.memory import averaged, filtered
-from ncirl.strategies.strategy import DefenderStrategy, Memory, StationaryAttacker, StationaryDefender
+from ncirl.strategies.checked import checked_attacker, checked_defender
+from ncirl.strategies.memory import filtered
+from ncirl.strategies.strategy import (
+    AttackerStrategy,
+    DefenderStrategy,
+    Memory,
+    StationaryAttacker,
+    StationaryDefender,
+)
 
-__all__ = ["AnsweringAttacker", "best_responder"]
+__all__ = ["AnsweringAttacker", "AnsweringDefender", "best_responder"]
 
-DIGITS = 12  # laws are told apart up to here
 SETTLED = 1e-12  # the answer to a defender without memory is sought until values move by less
 
 
-class AnsweringAttacker:
+class _Answering:
+    """What is worth how much to whoever answers, by what it knows.
+
+    Its own laws are numbered apart from those of the process, which may be of one who sees the memory.
+    """
+
+    _decisions: Decisions
+
+    def _solve(self, game: Game, tolerance: float, limit: int, limits: Limits) -> None:
+        found = answered(self._made, Tail(game, None, tolerance, limits), limit, limits, sees_memory=False)
+        self._decisions = found.decisions
+        self._values = {situation: found.values[k] for situation, k in found.numbers.items()}
+        self.exact = not found.sees_memory
+        self._discount = game.discount
+        self._laws = self._made(False, None)
+        self._worths: dict[Situation, FloatArray] = {}
+
+    def _made(self, sees_memory: bool, steps: int | None) -> Decisions:
+        raise NotImplementedError
+
+    def _worth(self, state: State, memory: Memory) -> FloatArray:
+        """Return what each choice is worth, [c, k]; where play was never expected, as far as it is known."""
+        assert isinstance(memory, int)
+        key = (state, memory)
+        if key not in self._worths:
+            law = dict(self._laws.laws[memory])
+            parts = [law] if self.exact else [{each: mass} for each, mass in law.items()]
+            self._worths[key] = sum((self._of_part(state, part) for part in parts), start=np.zeros(()))
+        return self._worths[key]
+
+    def _of_part(self, state: State, part: dict[Memory, FloatArray]) -> FloatArray:
+        found = self._decisions.decide((state, self._decisions.laws.number(part)))
+        ahead = [np.outer(chances, self._values[x]) for x, chances in found.following.items() if x in self._values]
+        share = sum(float(mass.sum()) for mass in part.values())
+        return np.asarray(share * (found.reward + self._discount * sum(ahead)))
+
+
+class AnsweringAttacker(_Answering):
     """An attacker strategy whose memory is the law of the defender's memory.
 
     Parameters
@@ -49,6 +94,11 @@ class AnsweringAttacker:
     limits : Limits
         Of time and memory, while it looks.
 
+    Attributes
+    ----------
+    exact : bool
+        Whether this is the best response, up to `tolerance`.
+
     Raises
     ------
     SizeError
@@ -61,8 +111,8 @@ class AnsweringAttacker:
     >>> game = ncirl.games.aumann_maschler_1(discount=0.5)
     >>> defender = uniform_defender(game)
     >>> attacker = AnsweringAttacker(game, defender)
-    >>> round(ncirl.expected_payoff(game, attacker, defender).value, 6)
-    1.0
+    >>> round(ncirl.expected_payoff(game, attacker, defender).value, 6), attacker.exact
+    (1.0, True)
     """
 
     def __init__(
@@ -74,47 +124,110 @@ class AnsweringAttacker:
         limit: int = 200_000,
         limits: Limits = UNLIMITED,
     ) -> None:
-        self._defender, self._discount, self._certain = defender, game.discount, np.ones(len(game.intents))
-        self._decide = attacker_decisions(game.timed(), defender, limits)
-        self._worth = cache(self._worth_of)
-        starts = [(s, m) for s, _ in start_laws(game) for m, _ in defender.begin(s)]
-        process, numbers, _ = explored(
-            starts, self._decide, discount=game.discount, maximise=True, limit=limit, limits=limits
-        )
-        values, _, _ = Tail(game, None, tolerance, limits).values(process, closed=True)
-        self._values = dict(zip(numbers, values, strict=True))  # indexed [θ]
+        self._game, self._defender, self._limits = game, checked_defender(game, defender), limits
+        self._certain = np.ones(len(game.intents))
+        self._solve(game, tolerance, limit, limits)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
         """Know how the defender begins."""
-        return self._known(dict(self._defender.begin(state)))
+        return self._known({n: np.asarray(p) for n, p in self._defender.begin(state)})
 
     def policy(self, state: State, memory: Memory) -> FloatArray:
         """Attack where it is worth most, by intent."""
-        return _pure(averaged(_law(memory), lambda n: self._worth((state, n))))
+        return _pure(self._worth(state, memory))
 
     def after(self, state: State, memory: Memory, a: int, d: int, i: int) -> Sequence[tuple[Memory, FloatArray]]:
         """Learn from what the defender did, and follow where it goes."""
-        law = _law(memory)
-        done = np.arange(len(self._defender.mix(state, next(iter(law))))) == d
+        assert isinstance(memory, int)
+        done = np.zeros(self._game.timed().stage(state).shape[1])
+        done[d] = 1.0
         return self._known(
             filtered(
-                law,
-                done.astype(np.float64),
+                dict(self._laws.laws[memory]),
+                done,
                 lambda n: self._defender.mix(state, n),
                 lambda n, own: self._defender.after(state, n, own, i),
             )
         )
 
-    def _known(self, law: Mapping[Memory, float]) -> Sequence[tuple[Memory, FloatArray]]:
-        total = sum(law.values())
-        ordered = tuple((n, round(p / total, DIGITS)) for n, p in sorted(law.items(), key=repr) if p > 0)
-        return [(ordered, self._certain)]
+    def _known(self, law: dict[Memory, FloatArray]) -> Sequence[tuple[Memory, FloatArray]]:
+        return [(self._laws.laws.number(law), self._certain)]
 
-    def _worth_of(self, situation: Situation) -> FloatArray:
-        """Return u[a, θ]; where the defender never goes, what follows counts as far as it is known."""
-        found = self._decide(situation)
-        ahead = [np.outer(chances, self._values[x]) for x, chances in found.following.items() if x in self._values]
-        return np.asarray(found.reward + self._discount * sum(ahead))
+    def _made(self, sees_memory: bool, steps: int | None) -> Decisions:
+        return AttackerDecisions(self._game, self._defender, sees_memory=sees_memory, steps=steps, limits=self._limits)
+
+
+class AnsweringDefender(_Answering):
+    """A defender strategy whose memory is the law of the attacker's memory and intent.
+
+    Parameters
+    ----------
+    game, tolerance, limit, limits
+        As for `AnsweringAttacker`.
+    attacker : AttackerStrategy
+        What is answered.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether this is the best response, up to `tolerance`.
+
+    Raises
+    ------
+    SizeError
+        When there are more than `limit` situations.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.strategies.strategy import uniform_attacker
+    >>> game = ncirl.games.aumann_maschler_1(p=0.3, discount=0.5)
+    >>> attacker = uniform_attacker(game)
+    >>> defender = AnsweringDefender(game, attacker)
+    >>> round(ncirl.expected_payoff(game, attacker, defender).value, 6), defender.exact
+    (0.3, True)
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        attacker: AttackerStrategy,
+        *,
+        tolerance: float = 1e-9,
+        limit: int = 200_000,
+        limits: Limits = UNLIMITED,
+    ) -> None:
+        self._game, self._attacker, self._limits = game, checked_attacker(game, attacker), limits
+        prior = prior_of(game)
+        self._masses = {state: prior * share for state, share in start_laws(game)}
+        self._solve(game, tolerance, limit, limits)
+
+    def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
+        """Know how the attacker begins."""
+        return self._known({m: self._masses[state] * p for m, p in self._attacker.begin(state)})
+
+    def mix(self, state: State, memory: Memory) -> FloatArray:
+        """Do what costs least."""
+        return _pure(-self._worth(state, memory))[:, 0]
+
+    def after(self, state: State, memory: Memory, d: int, i: int) -> Sequence[tuple[Memory, float]]:
+        """Learn from what was seen."""
+        assert isinstance(memory, int)
+        seen = self._game.timed().observations(state)
+        return self._known(
+            filtered(
+                dict(self._laws.laws[memory]),
+                seen.mass[[i]].toarray()[0],
+                lambda m: self._attacker.policy(state, m),
+                lambda m, a: self._attacker.after(state, m, a, d, i),
+            )
+        )
+
+    def _known(self, law: dict[Memory, FloatArray]) -> Sequence[tuple[Memory, float]]:
+        return [(self._laws.laws.number(law), 1.0)]
+
+    def _made(self, sees_memory: bool, steps: int | None) -> Decisions:
+        return DefenderDecisions(self._game, self._attacker, sees_memory=sees_memory, steps=steps, limits=self._limits)
 
 
 def best_responder(game: Game, defender: StationaryDefender) -> StationaryAttacker:
@@ -146,9 +259,10 @@ def best_responder(game: Game, defender: StationaryDefender) -> StationaryAttack
     if game.discount == 1 and game.horizon is None:
         raise InputError(f"game '{game.name}': a discount of 1 needs a horizon; give one by `game.with_horizon`")
     timed = game.timed()
-    playable: list[Situation] = [(state, None) for state in timed.explore() if not timed.is_terminal(state)]
-    decide = attacker_decisions(timed, defender)
-    process, _, _ = explored(playable, decide, discount=game.discount, maximise=True, limit=len(playable))
+    decisions = AttackerDecisions(game, checked_defender(game, defender))
+    alone = decisions.laws.number({None: np.ones(())})  # the memory of whoever has none
+    playable: list[Situation] = [(state, alone) for state in timed.explore() if not timed.is_terminal(state)]
+    process, _, _ = explored(playable, decisions.decide, discount=game.discount, maximise=True, limit=len(playable))
     values, moved = np.zeros((len(playable), len(game.intents))), np.inf if playable else 0.0
     while moved > SETTLED:
         before, values = values, process.backup(values)
@@ -160,7 +274,3 @@ def best_responder(game: Game, defender: StationaryDefender) -> StationaryAttack
 def _pure(worth: FloatArray) -> FloatArray:
     """Return π[a, θ] that does what is worth most, the first of several."""
     return np.eye(len(worth), dtype=np.float64)[:, worth.argmax(axis=0)]
-
-
-def _law(memory: Memory) -> dict[Memory, float]:
-    return dict(memory) if isinstance(memory, tuple) else {}

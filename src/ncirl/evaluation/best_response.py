@@ -1,20 +1,19 @@
 """What the best opponent makes of a strategy: what a defender concedes at most, what an attacker secures at least.
 
-Against a defender who remembers n at s, the attacker of each intent decides
+Against a defender whose memory has the law p at s, given all that is seen, the attacker of each intent decides
 
-    u(s, n, θ) = max_a Σ_d D(d) [ r(a, d, θ) + γ Σ_i P(i | a, d) Σ_n' P(n' | n, d, i) u(s_i, n', θ) ].
+    u(s, p, θ) = max_a r(a, θ) + γ Σ_{d,i} P(d, i | a) u(s_i, p'_{d,i}, θ),
 
-Against an attacker who remembers m at s, with β(θ) the mass of the intents that may have come there, the defender does
+against an attacker whose memory and intent have the law β the defender decides V(s, β) = min_d r(d) + γ Σ_i P(i | d)
+V(s_i, β'_i), with the rewards, chances and laws of `decisions`. The opponent knows the strategy, not what it drew.
 
-    V(s, m, β) = min_d Σ_{a,θ} β(θ) π(a | m, θ) r(a, d, θ) + γ Σ_i weight[i, d] Σ_m' V(s_i, m', β'_{i,m'}),
-    β'_{i,m'}(θ) = Σ_a mass[i, a] π(a | m, θ) β(θ) P(m' | m, a, d, i, θ).
+Laws of a private memory can be many, without end where play has none. Where they are more than can be followed, the
+opponent is let see the memory, and the result says so (`sees_memory`): it then errs on the safe side, the defender is
+said to concede too much, the attacker to secure too little. Where memory is a function of what is public anyway this
+makes no difference.
 
-In both the opponent sees the memory. Where memory is a function of what is public anyway this is exact; where it moves
-at random or on what is hidden it errs on the safe side: the defender is said to concede too much, the attacker to
-secure too little.
-
-V is homogeneous in β, so β is normalised, and beliefs equal to `DIGITS` digits count as one. V changes with β by at
-most |β − β'|₁ times what the game can pay; the distances that occur are part of the error stated.
+u and V change with the law by at most its ℓ1 distance times what the game can pay; laws equal to `DIGITS` digits count
+as one, and the distances that occur are part of the error stated.
 
 How far a pair is from equilibrium is what each side would gain by answering the other best (`exploitability`),
 
@@ -23,36 +22,32 @@ How far a pair is from equilibrium is what each side would gain by answering the
 and nash_conv, their sum, which is zero for optimal strategies and bounds the distance of both from the value.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
-import numpy as np
-
-from ncirl._typing import FloatArray, State
+from ncirl._typing import FloatArray
+from ncirl.errors import LimitError, SizeError
+from ncirl.evaluation.decisions import AttackerDecisions, Decisions, DefenderDecisions, Situation
 from ncirl.evaluation.payoff import Payoff, expected_payoff
-from ncirl.evaluation.stages import Continuations, Tail
+from ncirl.evaluation.stages import Tail
 from ncirl.limits import UNLIMITED, Limits
-from ncirl.mdp import Decision, explored
-from ncirl.model.belief import prior_of, start_laws
+from ncirl.mdp import OpponentMDP, explored
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
-from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
+from ncirl.strategies.checked import checked_attacker, checked_defender
+from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 
 __all__ = [
+    "Answered",
     "DefenderResponse",
     "Exploitability",
-    "Situation",
-    "attacker_decisions",
+    "answered",
     "best_response_to_attacker",
     "best_response_to_defender",
     "exploitability",
 ]
 
-DIGITS = 12  # beliefs are told apart up to here
-
-Node = TypeVar("Node", bound=Hashable)
-Situation = tuple[State, Memory]
-BeliefNode = tuple[State, Memory, bytes]
+STEPS = 300_000  # what a private memory does next is asked so often before it is let be seen: a second or two
 
 
 @dataclass(frozen=True)
@@ -66,13 +61,17 @@ class Exploitability:
     nash_conv : float
         What the defender concedes at most minus what the attacker secures at least.
     error : float
-        None of the three is further off than this; with hidden memories they are over-estimates besides.
+        None of the three is further off than this, unless `sees_memory`.
+    sees_memory : bool
+        Whether the laws of a private memory were too many, so that whoever answers was let see it. The gains and
+        `nash_conv` are then over-estimates: optimal strategies may have more than 0.
     """
 
     attacker_gain: float
     defender_gain: float
     nash_conv: float
     error: float
+    sees_memory: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,34 +83,35 @@ class DefenderResponse:
     value : float
         The mean over the prior.
     error : float
-        `value` is at most this far from it.
+        `value` is at most this far from it, unless `sees_memory`.
     stages : int
         How many stages were looked ahead.
+    sees_memory : bool
+        Whether the defender was let see a private memory of the attacker's: then it secures at least `value` − `error`.
     """
 
     value: float
     error: float
     stages: int
+    sees_memory: bool = False
 
 
-def attacker_decisions(
-    timed: Game, defender: DefenderStrategy, limits: Limits = UNLIMITED
-) -> Callable[[Situation], Decision[Situation]]:
-    """Return what an attacker can choose at each public state and memory of a defender, all intents side by side."""
-    continuations = Continuations(timed, limits)
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """A process solved: what can be chosen, what every situation is worth, [k], and what was found at the starts."""
 
-    def decide(node: Situation) -> Decision[Situation]:
-        state, memory = node
-        mix, reward = defender.mix(state, memory), timed.stage(state).reward
-        everything = np.ones(len(reward))
-        following: dict[Situation, FloatArray] = {}
-        for a, d, i, chance, after in continuations.at(state, everything, mix):
-            for then, p in defender.after(state, memory, d, i):
-                chances = following.setdefault((after, then), np.zeros(len(reward)))
-                chances[a] += mix[d] * chance * p
-        return Decision(np.einsum("d,adt->at", mix, reward), following)
+    decisions: Decisions
+    process: OpponentMDP
+    numbers: dict[Situation, int]
+    values: FloatArray  # indexed [situation, k]
+    starts: list[tuple[Situation, FloatArray]]
+    error: float
+    stages: int
 
-    return decide
+    @property
+    def sees_memory(self) -> bool:
+        """Whether a memory was seen that is hidden."""
+        return self.decisions.sees_memory and self.decisions.hides
 
 
 def best_response_to_defender(
@@ -122,15 +122,24 @@ def best_response_to_defender(
     tolerance: float = 1e-9,
     limit: int = 200_000,
     limits: Limits = UNLIMITED,
+    sees_memory: bool = False,
 ) -> Payoff:
-    """Compute what a defender concedes at most, to an attacker who knows its strategy and could see its memory.
+    """Compute what a defender concedes at most, to an attacker who knows its strategy.
 
-    Arguments are those of `expected_payoff`; `limit` is on situations of public state and memory.
+    Other arguments are those of `expected_payoff`; `limit` is on situations of public state and memory.
+
+    Parameters
+    ----------
+    sees_memory : bool
+        Whether the attacker also sees what the defender privately remembers. Otherwise it does so only where that is
+        too much to be inferred; the result says so, and is then a bound from above.
 
     Raises
     ------
+    InputError
+        When the strategy is malformed, or an argument is.
     SizeError
-        When there are more than `limit`.
+        When there are more than `limit` situations even so.
 
     Examples
     --------
@@ -140,13 +149,18 @@ def best_response_to_defender(
     >>> best_response_to_defender(game, uniform_defender(game)).per_intent.round(6)
     array([1., 1.])
     """
-    tail = Tail(game, stages, tolerance, limits)
-    decide = attacker_decisions(game.timed(), defender, limits)
-    begins = [((s, m), share * p) for s, share in start_laws(game) for m, p in defender.begin(s)]
-    values, error, n = _answered([node for node, _ in begins], decide, tail, limit, limits, maximise=True)
-    shares = np.array([share for _, share in begins]).reshape(len(begins), len(game.intents))
-    per_intent: FloatArray = (shares * values).sum(axis=0)
-    return Payoff(float(prior_of(game) @ per_intent), per_intent, error, n)
+    strategy, tail = checked_defender(game, defender), Tail(game, stages, tolerance, limits)
+
+    def decisions(seen: bool, steps: int | None) -> Decisions:
+        return AttackerDecisions(game, strategy, sees_memory=seen, steps=steps, limits=limits)
+
+    found = answered(decisions, tail, limit, limits, sees_memory=sees_memory)
+    shares = [share for _, share in found.starts]
+    values = [found.values[found.numbers[situation]] for situation, _ in found.starts]
+    per_intent: FloatArray = sum(
+        (share * value for share, value in zip(shares, values, strict=True)), start=0.0 * prior_of(game)
+    )
+    return Payoff(float(prior_of(game) @ per_intent), per_intent, found.error, found.stages, found.sees_memory)
 
 
 def best_response_to_attacker(
@@ -157,16 +171,19 @@ def best_response_to_attacker(
     tolerance: float = 1e-9,
     limit: int = 200_000,
     limits: Limits = UNLIMITED,
+    sees_memory: bool = False,
 ) -> DefenderResponse:
     """Compute what an attacker secures at least, against a defender who knows its strategy but not its intent.
 
-    The defender could see the attacker's memory too. Arguments are those of `expected_payoff`; `limit` is on situations
-    of public state, memory and belief.
+    Arguments are those of `best_response_to_defender`, the other way round: where the defender sees the attacker's
+    memory the result is a bound from below.
 
     Raises
     ------
+    InputError
+        When the strategy is malformed, or an argument is.
     SizeError
-        When there are more than `limit`.
+        When there are more than `limit` situations of public state, memory and belief.
 
     Examples
     --------
@@ -176,15 +193,14 @@ def best_response_to_attacker(
     >>> round(best_response_to_attacker(game, uniform_attacker(game)).value, 6)
     0.5
     """
-    tail, prior = Tail(game, stages, tolerance, limits), prior_of(game)
-    decisions = _DefenderDecisions(game.timed(), attacker, limits)
-    begins = [(s, m, prior * share * p) for s, share in start_laws(game) for m, p in attacker.begin(s)]
-    begins = [begin for begin in begins if begin[2].any()]
-    nodes = [decisions.node(*begin) for begin in begins]
-    values, error, n = _answered(nodes, decisions.decide, tail, limit, limits, maximise=False)
-    value = sum(float(mass.sum() * v[0]) for (_, _, mass), v in zip(begins, values, strict=True))
-    ahead = sum(game.discount**k for k in range(tail.stages))
-    return DefenderResponse(value, error + decisions.moved * decisions.largest_reward * ahead**2, n)
+    strategy, tail = checked_attacker(game, attacker), Tail(game, stages, tolerance, limits)
+
+    def decisions(seen: bool, steps: int | None) -> Decisions:
+        return DefenderDecisions(game, strategy, sees_memory=seen, steps=steps, limits=limits)
+
+    found = answered(decisions, tail, limit, limits, sees_memory=sees_memory)
+    value = sum(float(mass * found.values[found.numbers[situation]][0]) for situation, mass in found.starts)
+    return DefenderResponse(value, found.error, found.stages, found.sees_memory)
 
 
 def exploitability(
@@ -195,8 +211,9 @@ def exploitability(
     stages: int | None = None,
     tolerance: float = 1e-9,
     limit: int = 200_000,
+    sees_memory: bool = False,
 ) -> Exploitability:
-    """Compute what each side would gain by a best response; arguments as for `expected_payoff`.
+    """Compute what each side would gain by a best response; arguments as for `best_response_to_defender`.
 
     Examples
     --------
@@ -207,64 +224,51 @@ def exploitability(
     0.5
     """
     payoff = expected_payoff(game, attacker, defender, stages=stages, tolerance=tolerance, limit=limit)
-    conceded = best_response_to_defender(game, defender, stages=stages, tolerance=tolerance, limit=limit)
-    secured = best_response_to_attacker(game, attacker, stages=stages, tolerance=tolerance, limit=limit)
+    conceded = best_response_to_defender(
+        game, defender, stages=stages, tolerance=tolerance, limit=limit, sees_memory=sees_memory
+    )
+    secured = best_response_to_attacker(
+        game, attacker, stages=stages, tolerance=tolerance, limit=limit, sees_memory=sees_memory
+    )
     return Exploitability(
         attacker_gain=conceded.value - payoff.value,
         defender_gain=payoff.value - secured.value,
         nash_conv=conceded.value - secured.value,
         error=payoff.error + conceded.error + secured.error,
+        sees_memory=conceded.sees_memory or secured.sees_memory,
     )
 
 
-def _answered(
-    starts: list[Node],
-    decide: Callable[[Node], Decision[Node]],
-    tail: Tail,
-    limit: int,
-    limits: Limits,
-    *,
-    maximise: bool,
-) -> tuple[FloatArray, float, int]:
-    """Return the values [start, k] of a process, how far off they may be, and the number of stages looked ahead."""
+def answered(
+    decisions: Callable[[bool, int | None], Decisions], tail: Tail, limit: int, limits: Limits, *, sees_memory: bool
+) -> Answered:
+    """Solve for whoever answers: with the memory seen, and where that is more than can be seen, once more without.
+
+    `decisions` makes the process, told whether memory is seen and how often it may ask what is remembered.
+    """
+    seen = _solved(decisions(True, None), tail, limit, limits)
+    if sees_memory or not seen.decisions.hides:
+        return seen
+    try:
+        return _solved(decisions(False, STEPS), tail, limit, limits)
+    except LimitError:
+        raise
+    except SizeError:
+        return seen
+
+
+def _solved(decisions: Decisions, tail: Tail, limit: int, limits: Limits) -> Answered:
+    starts = decisions.starts()
     process, numbers, closed = explored(
-        starts, decide, discount=tail.discount, maximise=maximise, limit=limit, stages=tail.stages, limits=limits
+        [situation for situation, _ in starts],
+        decisions.decide,
+        discount=tail.discount,
+        maximise=decisions.maximise,
+        limit=limit,
+        stages=tail.stages,
+        limits=limits,
     )
     values, error, n = tail.values(process, closed=closed)
-    return values[[numbers[node] for node in starts]], error, n
-
-
-class _DefenderDecisions:
-    """What a defender can choose against one attacker; it pays the attacker's gains."""
-
-    def __init__(self, timed: Game, attacker: AttackerStrategy, limits: Limits) -> None:
-        self.timed, self.attacker = timed, attacker
-        self.continuations = Continuations(timed, limits)
-        self.beliefs: dict[bytes, FloatArray] = {}
-        self.largest_reward = 0.0
-        self.moved = 0.0  # the largest ℓ1 distance between beliefs taken for one
-
-    def node(self, state: State, memory: Memory, mass: FloatArray) -> BeliefNode:
-        belief = mass / mass.sum()
-        key = (np.round(belief, DIGITS) + 0.0).tobytes()  # no negative zeros
-        kept = self.beliefs.setdefault(key, belief)
-        self.moved = max(self.moved, float(np.abs(belief - kept).sum()))
-        return state, memory, key
-
-    def decide(self, node: BeliefNode) -> Decision[BeliefNode]:
-        state, memory, key = node
-        reward = self.timed.stage(state).reward
-        self.largest_reward = max(self.largest_reward, float(np.abs(reward).max()))
-        plan = self.attacker.policy(state, memory) * self.beliefs[key]
-        masses: dict[tuple[State, Memory, int, int], FloatArray] = {}
-        everything = np.ones(reward.shape[1])
-        for a, d, i, chance, after in self.continuations.at(state, plan.sum(axis=1), everything):
-            for then, p in self.attacker.after(state, memory, a, d, i):
-                at = (after, then, d, i)
-                masses[at] = masses.get(at, 0.0) + chance * plan[a] * p
-        following: dict[BeliefNode, FloatArray] = {}
-        for (successor, then, d, _), mass in masses.items():
-            if mass.any():
-                at_node = self.node(successor, then, mass)
-                following.setdefault(at_node, np.zeros(reward.shape[1]))[d] += mass.sum()
-        return Decision(np.einsum("at,adt->d", plan, reward)[:, None], following)
+    ahead = sum(tail.discount**k for k in range(tail.stages))
+    error += decisions.laws.moved * decisions.largest_reward * ahead**2
+    return Answered(decisions, process, numbers, values, starts, error, n)

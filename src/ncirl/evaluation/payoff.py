@@ -21,6 +21,7 @@ from ncirl.evaluation.stages import Continuations, Tail
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import prior_of, start_laws
 from ncirl.model.game import Game
+from ncirl.strategies.checked import checked_attacker, checked_defender
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["Payoff", "expected_payoff"]
@@ -42,12 +43,16 @@ class Payoff:
         `value` is at most this far off, and for a best response so is `per_intent`.
     stages : int
         How many stages were followed.
+    sees_memory : bool
+        For a best response, whether the attacker was let see a private memory of the defender's: then it gets at most
+        `value` + `error`.
     """
 
     value: float
     per_intent: FloatArray
     error: float
     stages: int
+    sees_memory: bool = False
 
 
 def expected_payoff(
@@ -79,6 +84,8 @@ def expected_payoff(
 
     Raises
     ------
+    InputError
+        When a strategy is malformed, or an argument is.
     SizeError
         When the two sides' memories are more than `limit`.
 
@@ -92,7 +99,7 @@ def expected_payoff(
     (0.5, True)
     """
     tail = Tail(game, stages, tolerance, limits)
-    chain = _Chain(game, attacker, defender, limit, limits)
+    chain = _Chain(game, checked_attacker(game, attacker), checked_defender(game, defender), limit, limits)
     prior = prior_of(game)
     per_intent = np.zeros(len(prior))
     n = 0

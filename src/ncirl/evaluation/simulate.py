@@ -19,6 +19,7 @@ from ncirl.evaluation.stages import Tail
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.model.stage import Outcome
+from ncirl.strategies.checked import checked_attacker, checked_defender
 from ncirl.strategies.memory import Seed, drawn
 from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStrategy, Memory, attacking, defending
 
@@ -116,7 +117,7 @@ def simulate(
     Raises
     ------
     InputError
-        When there are no episodes to draw, or a number is out of range.
+        When there are no episodes to draw, a number is out of range, or a strategy is malformed.
 
     Examples
     --------
@@ -132,7 +133,8 @@ def simulate(
     if not 0 < confidence < 1:
         raise InputError(f"confidence: must lie between 0 and 1, got {confidence:g}")
     tail = Tail(game, stages, tolerance, limits)
-    table = _Episodes(game.timed(), attacker, defender, np.random.default_rng(rng).random)
+    players = checked_attacker(game, attacker), checked_defender(game, defender)
+    table = _Episodes(game.timed(), *players, np.random.default_rng(rng).random)
     payoffs, intents = np.zeros(episodes), np.zeros(episodes, dtype=np.intp)
     histories = []
     for k in range(episodes):

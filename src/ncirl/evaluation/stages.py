@@ -22,6 +22,8 @@ FOLLOWING = "following the play"
 AT_ONCE = 1000  # ways to go on between two checks
 MAX_STATES = 100_000  # public states looked at for the largest reward
 
+Sight = tuple[int, int, State, IntArray, FloatArray]  # d, i, the successor, and the a with P(i | a, d) > 0, that chance
+
 
 class Continuations:
     """Every way in which play can go on from the public states of a game, kept once it was needed."""
@@ -29,6 +31,7 @@ class Continuations:
     def __init__(self, game: Game, limits: Limits = UNLIMITED) -> None:
         self._game, self._limits = game, limits
         self._met: dict[State, tuple[IntArray, IntArray, IntArray, FloatArray]] = {}
+        self._sights: dict[State, list[Sight]] = {}
 
     def at(self, state: State, attack: FloatArray, defence: FloatArray) -> Iterator[tuple[int, int, int, float, State]]:
         """Give (a, d, i, P(i | a, d), successor) where a and d have weight and play does not end.
@@ -41,16 +44,34 @@ class Continuations:
             A weight for each action.
         """
         successors = self._game.observations(state).successors
-        if state not in self._met:
-            goes_on = np.array([not self._game.is_terminal(after) for after in successors])
-            a, d, i, chance = self._game.observations(state).entries
-            kept = goes_on[i] & (chance > 0)
-            self._met[state] = a[kept], d[kept], i[kept], chance[kept]
-        a, d, i, chance = self._met[state]
+        a, d, i, chance = self._entries(state)
         at = np.flatnonzero((attack[a] > 0) & (defence[d] > 0))
         columns = (a[at].tolist(), d[at].tolist(), i[at].tolist(), chance[at].tolist())
         for one, other, seen, p in self._limits.watch(zip(*columns, strict=True), FOLLOWING, AT_ONCE):
             yield one, other, seen, p, successors[seen]
+
+    def by_sight(self, state: State) -> Iterator[Sight]:
+        """Give what the defender's action and the observation can be where play goes on, with what brings it about."""
+        if state not in self._sights:
+            a, d, i, chance = self._entries(state)
+            successors = self._game.observations(state).successors
+            order = np.lexsort((a, i, d))
+            cuts = np.flatnonzero(np.diff(d[order]) | np.diff(i[order])) + 1
+            parts = [part for part in np.split(order, cuts) if len(part)]
+            self._sights[state] = [
+                (int(d[at[0]]), int(i[at[0]]), successors[i[at[0]]], a[at], chance[at])
+                for at in self._limits.watch(parts, FOLLOWING, AT_ONCE)
+            ]
+        yield from self._limits.watch(self._sights[state], FOLLOWING, AT_ONCE)
+
+    def _entries(self, state: State) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+        if state not in self._met:
+            seen = self._game.observations(state)
+            goes_on = np.array([not self._game.is_terminal(after) for after in seen.successors])
+            a, d, i, chance = seen.entries
+            kept = goes_on[i] & (chance > 0)
+            self._met[state] = a[kept], d[kept], i[kept], chance[kept]
+        return self._met[state]
 
 
 class Tail:

@@ -3,7 +3,7 @@
 The paper's: instances on top; the attacker's reward, its reduction and the runtime by size below. Filled markers are
 MA-IRL and outlined ones N-CIRL, as in the paper; bars are the intervals of `summary`.
 
-The study's: MA-IRL − N-CIRL against either attacker, and the value of hiding one's intent, by block cost.
+The study's: MA-IRL − N-CIRL by who attacks, and the value of hiding one's intent, by block cost.
 """
 
 import io
@@ -88,7 +88,7 @@ def draw_figure(
 
 
 def draw_heatmap(path: Path, cells: Sequence[Cell]) -> None:
-    """Draw the cells; a number in brackets is one whose interval contains 0."""
+    """Draw the cells; a number in brackets is one whose joint interval contains 0."""
     rows = list(dict.fromkeys((cell.settings.shape, cell.settings.observes) for cell in cells))
     columns = sorted({cell.settings.block_cost for cell in cells})
 
@@ -99,12 +99,14 @@ def draw_heatmap(path: Path, cells: Sequence[Cell]) -> None:
         return {place(cell.settings): getattr(cell.found, part) for cell in cells if cell.attacker == attacker}
 
     panels = (
-        ("attacker plays its equilibrium:\nMA-IRL − N-CIRL", by_place("equilibrium", "difference"), DIVERGING),
-        ("attacker answers MA-IRL best:\nMA-IRL − N-CIRL", by_place("best-response", "difference"), DIVERGING),
+        ("both change (the paper):\nMA-IRL − N-CIRL", by_place("equilibrium", "joint"), DIVERGING),
+        ("attacker held: its equilibrium:\nMA-IRL − N-CIRL", by_place("equilibrium-fixed", "joint"), DIVERGING),
+        ("attacker held: N-CIRL's:\nMA-IRL − N-CIRL", by_place("ncirl-fixed", "joint"), DIVERGING),
+        ("attacker answers MA-IRL best:\nMA-IRL − N-CIRL", by_place("best-response", "joint"), DIVERGING),
         ("value of hiding one's intent:\nv(b0) − Σ b0 v(θ)", by_place("equilibrium", "hiding"), RISING),
     )
     widest = max((abs(mean.value) for _, means, _ in panels for mean in means.values()), default=0.0) or 1.0
-    with _canvas(path, 3.0 + 0.75 * 3 * len(columns), 1.9 + 0.42 * len(rows)) as figure:
+    with _canvas(path, 3.0 + 0.62 * len(panels) * len(columns), 1.9 + 0.42 * len(rows)) as figure:
         axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axis, (title, means, colours) in zip(axes, panels, strict=True):
             _draw_panel(axis, means, (len(rows), len(columns)), widest, colours)
@@ -114,7 +116,7 @@ def draw_heatmap(path: Path, cells: Sequence[Cell]) -> None:
         axes[0].set_yticks(range(len(rows)), [f"{shape}, {observes} seen" for shape, observes in rows])
         figure.supxlabel(
             f"orange: N-CIRL's attacker gets less, the claim holds; violet: it gets more; "
-            f"in brackets: the {CONFIDENCE:.0%} interval contains 0",
+            f"in brackets: not decided, all cells of a panel judged at once with {CONFIDENCE:.0%}",
             fontsize=8,
         )
 
@@ -156,7 +158,8 @@ def _draw_rewards(axis: "Axes", compared: Mapping[int, Comparison]) -> None:
 def _draw_runtimes(axis: "Axes", runtimes: Mapping[str, Mapping[int, Mean]]) -> None:
     from matplotlib.ticker import LogLocator, NullLocator
 
-    looks = {"certified": _marks("ncirl"), "NC-PBVI": _marks("nc_pbvi") | {"marker": "s"}}
+    square = _marks("nc_pbvi") | {"marker": "s"}
+    looks = {"certified": _marks("ncirl"), "NC-PBVI": square, "NC-PBVI as printed": square}
     for offset, (solver, means) in zip((-0.08, 0.08), runtimes.items(), strict=False):
         if means:
             _bars(axis, means, offset, label=solver, positive=True, **looks[solver])

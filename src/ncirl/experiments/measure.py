@@ -48,8 +48,8 @@ class Pairing:
 class Measured:
     """The attacker's mean reward."""
 
-    expected: float  # exact, but for this error: where play does not end, or where only bounds are known
-    error: float
+    expected: float  # exact, but for this error: where play does not end, or where only bounds are known; where
+    error: float  # memories are too many to follow, the mean of what was drawn with half of its interval
     mean: float  # of the episodes drawn
     standard_error: float
     low: float  # an interval around `mean` that holds what is expected with probability `CONFIDENCE`
@@ -98,6 +98,7 @@ def measure(
     seed: np.random.SeedSequence,
     bounds: tuple[float, float] | None = None,
     limit: int = LIMIT,
+    or_drawn: bool = False,
 ) -> Measured:
     """Evaluate a mixture of pairings, exactly and by drawing episodes of each in proportion to its weight.
 
@@ -115,29 +116,40 @@ def measure(
         What every pairing is known to lie between; stands in where memories are too many to follow.
     limit : int
         The most triples of public state and memories to follow.
+    or_drawn : bool
+        Whether what was drawn may stand in where there are more.
 
     Raises
     ------
     SizeError
-        When there are more than `limit` and no `bounds`.
+        When there are more than `limit` and nothing stands in.
     """
     expected = error = mean = spread = truncation = 0.0
     total = 0
     for pairing, child in zip(pairings, seed.spawn(len(pairings)), strict=True):
-        value, off = _expected(game, pairing, stages, bounds, limit)
         share = max(2, ceil(pairing.weight * episodes))
         drawn = simulate(
             game, pairing.attacker, pairing.defender, episodes=share, stages=stages, rng=child, tolerance=TRUNCATION
         )
+        instead = bounds
+        if or_drawn:
+            reach = _reach(drawn.standard_error, drawn.truncation, share)
+            instead = drawn.mean - reach, drawn.mean + reach
+        value, off = _expected(game, pairing, stages, instead, limit)
         total += share
         expected += pairing.weight * value
         error += pairing.weight * off
         mean += pairing.weight * drawn.mean
         spread = hypot(spread, pairing.weight * drawn.standard_error)
         truncation += pairing.weight * drawn.truncation
-    doubt = (1 - CONFIDENCE) / 2
-    reach = NormalDist().inv_cdf(1 - doubt) * spread + truncation + log(1 / doubt) / total
+    reach = _reach(spread, truncation, total)
     return Measured(expected, error, mean, spread, mean - reach, mean + reach)
+
+
+def _reach(spread: float, truncation: float, episodes: int) -> float:
+    """Return half of the interval around a mean: the normal law, what was cut, what is too rare to be drawn."""
+    doubt = (1 - CONFIDENCE) / 2
+    return NormalDist().inv_cdf(1 - doubt) * spread + truncation + log(1 / doubt) / episodes
 
 
 def _expected(

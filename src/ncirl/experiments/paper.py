@@ -3,8 +3,13 @@
 A random attack graph; a true intent drawn from |Θ| equally likely ones. Two defenders on the same graph:
 
     MA-IRL    plays the complete-information equilibrium of an earlier intent, drawn from the prior and inferred
-              perfectly; the attacker plays that of its true intent (the paper), or the best response to the defender
-    N-CIRL    both sides play the strategies of one solver for the game with the hidden intent
+              perfectly
+    N-CIRL    plays the strategy of one solver for the game with the hidden intent
+
+and two attackers: one that plays the equilibrium of the game in which its intent is public, and the solver's. The
+paper compares the first against MA-IRL with the second against N-CIRL, so attacker and defender change at once. All
+four pairs are measured, so that either can be held fixed. Beside them an attacker who knows the intent that MA-IRL
+inferred and answers it best: that is more than it could see, and bounds from above what any could gain.
 
 The whole contest is held in the units of `measure`: what is solved is what is counted. The value bounds and the value
 of hiding one's intent, v(P0) − Σ_θ P0(θ) v(θ), are those of the game that was solved, with its own discount.
@@ -15,6 +20,7 @@ Beside it, how long NC-PBVI takes on the same games: the last panel of the paper
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from time import perf_counter
+from typing import Literal
 
 import numpy as np
 
@@ -44,7 +50,9 @@ class RunRow:
     actions: int  # Σ_s |A(s)|
     ma_irl: Measured  # what an attacker gets against MA-IRL who plays the equilibrium of its intent;
     ma_irl_best: Measured  # one who answers it best, knowing the intent it inferred and where counting ends;
-    ncirl: Measured  # and N-CIRL's against N-CIRL
+    ma_irl_ncirl: Measured  # and N-CIRL's;
+    ncirl: Measured  # what N-CIRL's gets against N-CIRL;
+    ncirl_equilibrium: Measured  # and one who plays the equilibrium of its intent
     lower: float  # bounds on the value of the game, v(P0); printed NC-PBVI aside, proved
     upper: float
     public_value: float  # Σ_θ P0(θ) v(θ), the value if the intent were public
@@ -57,7 +65,8 @@ class RunRow:
     @property
     def agrees(self) -> bool:
         """Whether what is expected lies in the interval of what was drawn, for every pair of players."""
-        return all(measured.agrees for measured in (self.ma_irl, self.ma_irl_best, self.ncirl))
+        pairs = (self.ma_irl, self.ma_irl_best, self.ma_irl_ncirl, self.ncirl, self.ncirl_equilibrium)
+        return all(measured.agrees for measured in pairs)
 
     def flat(self) -> dict[str, int | float | str]:
         """Return a row of a table: the numbers of `ma_irl` and `ncirl` become ``ma_irl_expected`` and so on."""
@@ -98,20 +107,24 @@ def run_on(graph: AttackGraph, settings: RunSettings) -> RunRow:
     solution = _solve(game, settings)
     counted = game if settings.payoff_discount is None else game.like(discount=settings.payoff_discount)
     stages = settings.stages if settings.play == "cut" else None
-    public_players = StationaryAttacker(public.attacker), MAIRL(game, equilibrium=public)
+    honest, learned = StationaryAttacker(public.attacker), MAIRL(game, equilibrium=public)
+    attacker, defender = solution.attacker_strategy(), solution.defender_strategy()
     proved = settings.solver == "certified" and settings.play != "cut" and settings.payoff_discount is None
-    ncirl_seed, ma_irl_seed, best_seed = np.random.SeedSequence([settings.seed, settings.nodes]).spawn(3)
+    seeds = np.random.SeedSequence([settings.seed, settings.nodes]).spawn(5)
     measured = partial(measure, stages=stages, episodes=settings.episodes)
     ncirl = measured(
         counted,
-        [Pairing(1.0, solution.attacker_strategy(), solution.defender_strategy())],
-        seed=ncirl_seed,
+        [Pairing(1.0, attacker, defender)],
+        seed=seeds[0],
         bounds=(solution.lower, solution.upper) if proved else None,  # two playbooks pay what both prove
         limit=LIMIT if proved else MOST,
     )
-    ma_irl = measured(counted, [Pairing(1.0, *public_players)], seed=ma_irl_seed)
+    ma_irl = measured(counted, [Pairing(1.0, honest, learned)], seed=seeds[1])
     ended = counted if stages is None else counted.like(horizon=stages)  # who answers best knows when counting ends
-    ma_irl_best = measured(ended, _best(ended, public_players[1]), seed=best_seed)
+    ma_irl_best = measured(ended, _best(ended, learned), seed=seeds[2])
+    crossed = partial(measured, counted, limit=LIMIT, or_drawn=True)
+    ma_irl_ncirl = crossed([Pairing(1.0, attacker, learned)], seed=seeds[3])
+    ncirl_equilibrium = crossed([Pairing(1.0, honest, defender)], seed=seeds[4])
     places = [game.stage(state) for state in game.explore()]
     return RunRow(
         nodes=settings.nodes,
@@ -120,7 +133,9 @@ def run_on(graph: AttackGraph, settings: RunSettings) -> RunRow:
         actions=sum(place.shape[0] for place in places),
         ma_irl=ma_irl,
         ma_irl_best=ma_irl_best,
+        ma_irl_ncirl=ma_irl_ncirl,
         ncirl=ncirl,
+        ncirl_equilibrium=ncirl_equilibrium,
         lower=solution.lower,
         upper=solution.upper,
         public_value=public.lower,
@@ -135,7 +150,8 @@ def run_on(graph: AttackGraph, settings: RunSettings) -> RunRow:
 def _solve(game: Game, settings: RunSettings) -> PlayableSolution:
     if settings.solver == "certified":
         return solve(game, Certified(gap=0.0, relative_gap=settings.gap, time_limit=settings.time_limit))
-    return solve(game, NCPBVI(expansions=EXPANSIONS))
+    variant: Literal["corrected", "printed"] = "printed" if settings.solver == "nc-pbvi-printed" else "corrected"
+    return solve(game, NCPBVI(expansions=EXPANSIONS, variant=variant))
 
 
 def _best(game: Game, defender: MAIRL) -> list[Pairing]:

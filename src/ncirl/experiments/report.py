@@ -1,6 +1,7 @@
 """The experiment in plain words, as Markdown: what the paper claims, what came out, what cannot be compared."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 from textwrap import fill
 from typing import get_args
 
@@ -25,10 +26,23 @@ SHAPES = {
     "dense": "each intent prizes all conditions, in proportion to uniform draws",
     "dirichlet": "each intent prizes all conditions, by a flat Dirichlet draw",
 }
-ATTACKERS: dict[BaselineAttacker, str] = {
-    "equilibrium": "plays the equilibrium of the game in which its intent is public, as in the paper",
-    "best-response": "knows what MA-IRL's defender plays and answers best",
+ATTACKERS: dict[BaselineAttacker, tuple[str, str]] = {
+    "equilibrium": (
+        "Attacker and defender change at once, as in the paper",
+        "MA-IRL meets an attacker that plays the equilibrium of the game in which its intent is public, N-CIRL its own",
+    ),
+    "equilibrium-fixed": (
+        "The attacker held fixed: the equilibrium of its intent",
+        "Both defenders meet the attacker that plays the equilibrium of the game in which its intent is public",
+    ),
+    "ncirl-fixed": ("The attacker held fixed: N-CIRL's", "Both defenders meet N-CIRL's attacker"),
+    "best-response": (
+        "An attacker that answers MA-IRL",
+        "MA-IRL meets an attacker that knows which intent it inferred, more than can be seen, and answers best; "
+        "N-CIRL its own",
+    ),
 }
+CAPTION = {6: (8, 54), 7: (24, 88), 8: (32, 256), 9: (48, 368), 10: (64, 676)}  # |S| and |A| of the paper's instances
 HEAD = """# N-CIRL against MA-IRL on random attack graphs
 
 ![attacker's reward, its reduction and runtime by size]({figure})
@@ -79,7 +93,7 @@ def write_report(
 ) -> str:
     """Return the report.
 
-    Averages are compared by who meets MA-IRL and by number of nodes, `attacker` being the one whom the figure shows.
+    Averages are compared by who meets whom and by number of nodes, `attacker` being the one whom the figure shows.
     Runtimes are seconds, by solver and number of nodes; `timed` are the graphs that NC-PBVI finished, of each size.
     """
     seeds = {settings.seed for settings in found}
@@ -97,17 +111,19 @@ def write_report(
     parts = [head]
     for kind in sorted(compared, key=lambda kind: kind != attacker):
         by_size = compared[kind]
-        parts.append(f"The attacker that meets MA-IRL {ATTACKERS[kind]}. {_verdict(by_size)}\n\n")
+        title, described = ATTACKERS[kind]
+        parts.append(f"### {title}\n{described}. {_verdict(by_size)}\n\n")
         parts.append(_comparison_table(by_size) + "\n\n")
     parts.append(
         f"Means over graphs with {CONFIDENCE:.0%} intervals. The difference is taken graph by graph, so its interval "
-        "is the one that decides."
+        f"is the one that decides, widened so that the verdicts on all sizes hold at once with {CONFIDENCE:.0%}."
     )
     if certified and base.play != "cut" and base.payoff_discount is None:
         parts.append(
             " By definition no defender can hold one who answers best below the value of the game, which is what "
             "N-CIRL's play is worth, so that comparison cannot turn out otherwise but by the gap."
         )
+    parts.append("\n\n## Sizes\n" + _size_table(found))
     parts.append("\n\n## Checks\n" + check_lines(base, found))
     parts.append("\n## Runtime\n" + _runtime(runtimes, timed))
     looked_at = {seed for seed in seeds if seed < FIRST_SEED}
@@ -156,6 +172,25 @@ def _comparison_table(by_size: Mapping[int, Comparison]) -> str:
             (n, c.ma_irl, c.ncirl, c.difference, f"{c.lower_on} of {c.graphs}", c.reduction, c.hiding)
             for n, c in sorted(by_size.items())
         ),
+    )
+
+
+def _size_table(found: Found[RunRow]) -> str:
+    """Set |S| and Σ_s |A(s)| of the graphs beside those of the paper's caption."""
+    rows = [row for row in found.values() if not isinstance(row, Failure)]
+
+    def said(numbers: Sequence[int]) -> str:
+        return f"{min(numbers)} to {max(numbers)}, median {median(numbers):g}"
+
+    lines = []
+    for n in sorted({row.nodes for row in rows}):
+        ours = [row for row in rows if row.nodes == n]
+        states, actions = CAPTION.get(n, ("–", "–"))
+        lines.append((n, states, said([row.states for row in ours]), actions, said([row.actions for row in ours])))
+    columns = ("n", "paper: states", "here: states", "paper: actions", "here: actions")
+    return (
+        "The paper's caption gives one instance of each size, in numbers that fit the sum over states of the sets of "
+        f"usable exploits.\n\n{markdown_table(columns, lines)}"
     )
 
 

@@ -19,7 +19,7 @@ from ncirl.errors import InputError
 __all__ = ["EXPANSIONS", "FIRST_SEED", "Play", "RunSettings", "SolverName"]
 
 Play = Literal["finite", "cut", "endless"]
-SolverName = Literal["certified", "nc-pbvi"]
+SolverName = Literal["certified", "nc-pbvi", "nc-pbvi-printed"]
 
 ENDLESS_DISCOUNT = 0.95
 FIRST_SEED = 101  # those below were looked at when the defaults were chosen; results should not rest on them
@@ -54,6 +54,8 @@ class RunSettings:
         ]
         if self.episodes < 1:
             faults.append(f"episodes: at least one is needed, got {self.episodes}")
+        if self.solver == "nc-pbvi-printed" and (self.play == "finite" or self.observes != "actions"):
+            faults.append("solver: the printed programs know no end and no hidden attempts; play 'cut' or 'endless'")
         if self.play == "endless" and self.payoff_discount == 1:
             faults.append("payoff_discount: 1 needs stages that end; play 'finite' or 'cut'")
         if faults:

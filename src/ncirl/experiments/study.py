@@ -30,9 +30,10 @@ HEAD = """# Where N-CIRL beats MA-IRL, and where not
 
 Graphs with {base.nodes} nodes, {graphs} for every cell and the same in all, {base.intents} intents, attack cost
 {base.attack_cost:g}, discount {base.game_discount:g}. {play} Numbers are in units of what the attacker's intent is
-worth; intervals hold with {confidence:.0%}. "Below" says that the interval of the difference, taken graph by graph,
-shows N-CIRL's attacker to get less; "above" that it gets more; "same" that there is no difference; "open" that these
-graphs do not decide.
+worth; each interval holds with {confidence:.0%}. "Below" says that the interval of the difference, taken graph by
+graph, shows N-CIRL's attacker to get less; "above" that it gets more; "same" that there is no difference; "open" that
+these graphs do not decide. For that the interval is widened, so that all verdicts of a table hold at once with
+{confidence:.0%} (Bonferroni).
 
 """
 READINGS = """
@@ -94,13 +95,13 @@ def write_study_report(
 ) -> str:
     """Say in words what came out: averages by setting and by reading, and whether every run can be relied on."""
     parts = [HEAD.format(base=base, graphs=graphs, play=PLAYS[base.play], confidence=CONFIDENCE)]
-    for attacker, described in ATTACKERS.items():
+    for attacker, (title, described) in ATTACKERS.items():
         given = [cell for cell in varied if cell.attacker == attacker]
         counts = {verdict: sum(cell.found.verdict == verdict for cell in given) for verdict in get_args(Verdict)}
         parts.append(
-            f"## The attacker that meets MA-IRL {described}\n"
-            f"N-CIRL is below in {counts['below']} of {len(given)} settings, above in {counts['above']}, the same in "
-            f"{counts['same']}, open in {counts['open']}.\n\n"
+            f"## {title}\n"
+            f"{described}. N-CIRL is below in {counts['below']} of {len(given)} settings, above in {counts['above']}, "
+            f"the same in {counts['same']}, open in {counts['open']}.\n\n"
         )
         named = [(c.settings.shape, c.settings.observes, f"{c.settings.block_cost:g}") for c in given]
         parts.append(_table(("intents", "seen", "block cost"), named, given))

@@ -3,6 +3,9 @@
 For m graphs drawn alike, mean ± t(m − 1) s / √m holds the mean over all such graphs with probability `CONFIDENCE` (for
 roughly normal values), widened by how far the single values may be off. Both defenders meet the same graphs, so the
 difference is taken graph by graph: what graphs have in common drops out of its interval.
+
+Where k settings are judged side by side, a verdict rests on the interval of confidence 1 − (1 − `CONFIDENCE`) / k: then
+all k verdicts are right at once with probability `CONFIDENCE` (Bonferroni).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +16,13 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import stdtrit
 
+from ncirl.experiments.measure import Measured
 from ncirl.experiments.paper import RunRow
 from ncirl.experiments.settings import RunSettings
 
 __all__ = [
     "CONFIDENCE",
+    "PAIRS",
     "BaselineAttacker",
     "Cell",
     "Comparison",
@@ -33,7 +38,13 @@ CONFIDENCE = 0.95
 
 SAME = 1e-3  # of what an intent is worth: less is no difference
 
-BaselineAttacker = Literal["equilibrium", "best-response"]
+BaselineAttacker = Literal["equilibrium", "equilibrium-fixed", "ncirl-fixed", "best-response"]
+PAIRS: dict[BaselineAttacker, tuple[str, str]] = {  # what is compared: the column against MA-IRL, and against N-CIRL
+    "equilibrium": ("ma_irl", "ncirl"),
+    "equilibrium-fixed": ("ma_irl", "ncirl_equilibrium"),
+    "ncirl-fixed": ("ma_irl_ncirl", "ncirl"),
+    "best-response": ("ma_irl_best", "ncirl"),
+}
 Verdict = Literal["below", "above", "same", "open"]
 
 
@@ -66,14 +77,15 @@ class Comparison:
     ma_irl: Mean  # the attacker's reward against either
     ncirl: Mean
     difference: Mean  # MA-IRL − N-CIRL, graph by graph
+    joint: Mean  # the same with the interval on which the verdict rests, wider where many are passed at once
     lower_on: int  # graphs on which N-CIRL's is below, by more than `SAME`
     reduction: Mean  # of the relative reduction 1 − N-CIRL / MA-IRL
     hiding: Mean  # of the value of hiding one's intent
 
     @property
     def verdict(self) -> Verdict:
-        """Where N-CIRL lies, if the interval of the difference shows it."""
-        low, high = self.difference.low, self.difference.high
+        """Where N-CIRL lies, if the joint interval of the difference shows it."""
+        low, high = self.joint.low, self.joint.high
         if low > -SAME and high < SAME:
             return "same"
         return "below" if low > 0 else "above" if high < 0 else "open"
@@ -81,7 +93,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Cell:
-    """An average over graphs: the settings but for the seed, who meets MA-IRL, what was found."""
+    """An average over graphs: the settings but for the seed, who meets whom (`PAIRS`), what was found."""
 
     settings: RunSettings
     attacker: BaselineAttacker
@@ -90,7 +102,8 @@ class Cell:
     def flat(self) -> dict[str, int | float | str]:
         """Return a row of a table."""
         settings, found = self.settings, self.found
-        means = {name: getattr(found, name) for name in ("ma_irl", "ncirl", "difference", "reduction", "hiding")}
+        names = ("ma_irl", "ncirl", "difference", "joint", "reduction", "hiding")
+        means = {name: getattr(found, name) for name in names}
         return {
             "nodes": settings.nodes,
             "shape": settings.shape,
@@ -108,19 +121,19 @@ class Cell:
 
 
 def cells(found: Mapping[RunSettings, RunRow]) -> tuple[Cell, ...]:
-    """Average over graphs, for every setting and either attacker."""
+    """Average over graphs, for every setting and all of `PAIRS`; verdicts hold for all settings at once."""
     rows: dict[RunSettings, list[RunRow]] = {}
     for settings, row in found.items():
         rows.setdefault(replace(settings, seed=0), []).append(row)
     return tuple(
-        Cell(settings, attacker, compare(given, attacker))
+        Cell(settings, attacker, compare(given, attacker, of=len(rows)))
         for settings, given in rows.items()
         for attacker in get_args(BaselineAttacker)
     )
 
 
-def mean_of(values: Sequence[float], errors: Sequence[float] = ()) -> Mean:
-    """Average values that may each be off by their error.
+def mean_of(values: Sequence[float], errors: Sequence[float] = (), *, of: int = 1) -> Mean:
+    """Average values that may each be off by their error; the interval is one `of` so many that hold all at once.
 
     Examples
     --------
@@ -130,25 +143,31 @@ def mean_of(values: Sequence[float], errors: Sequence[float] = ()) -> Mean:
     if not values:
         return Mean(float("nan"), inf)
     m = len(values)
-    spread = stdtrit(m - 1, (1 + CONFIDENCE) / 2) * float(np.std(values, ddof=1)) / m**0.5 if m > 1 else inf
+    quantile = stdtrit(m - 1, 1 - (1 - CONFIDENCE) / (2 * of)) if m > 1 else inf
+    spread = quantile * float(np.std(values, ddof=1)) / m**0.5 if m > 1 else inf
     return Mean(float(np.mean(values)), float(spread) + (float(np.mean(errors)) if errors else 0.0))
 
 
-def reduction(row: RunRow, ma_irl: float) -> float | None:
+def reduction(row: RunRow, attacker: BaselineAttacker = "equilibrium") -> float | None:
     """Return 1 − N-CIRL / MA-IRL of what the attacker expects, if the latter is positive."""
-    return 1 - row.ncirl.expected / ma_irl if ma_irl > 0 else None
+    ma_irl, ncirl = (getattr(row, name).expected for name in PAIRS[attacker])
+    return 1 - ncirl / ma_irl if ma_irl > 0 else None
 
 
-def compare(rows: Sequence[RunRow], attacker: BaselineAttacker = "equilibrium") -> Comparison:
-    """Compare the two defenders over runs."""
-    pairs = [(row, row.ma_irl if attacker == "equilibrium" else row.ma_irl_best) for row in rows]
-    differences = [ma_irl.expected - row.ncirl.expected for row, ma_irl in pairs]
-    reductions = [reduction(row, ma_irl.expected) for row, ma_irl in pairs]
+def compare(rows: Sequence[RunRow], attacker: BaselineAttacker = "equilibrium", *, of: int = 1) -> Comparison:
+    """Compare the two defenders over runs, as one `of` so many comparisons side by side."""
+    pairs: list[tuple[Measured, Measured]] = [
+        (getattr(row, PAIRS[attacker][0]), getattr(row, PAIRS[attacker][1])) for row in rows
+    ]
+    differences = [ma_irl.expected - ncirl.expected for ma_irl, ncirl in pairs]
+    errors = [ma_irl.error + ncirl.error for ma_irl, ncirl in pairs]
+    reductions = [reduction(row, attacker) for row in rows]
     return Comparison(
         graphs=len(rows),
-        ma_irl=mean_of([ma_irl.expected for _, ma_irl in pairs], [ma_irl.error for _, ma_irl in pairs]),
-        ncirl=mean_of([row.ncirl.expected for row in rows], [row.ncirl.error for row in rows]),
-        difference=mean_of(differences, [ma_irl.error + row.ncirl.error for row, ma_irl in pairs]),
+        ma_irl=mean_of([ma_irl.expected for ma_irl, _ in pairs], [ma_irl.error for ma_irl, _ in pairs]),
+        ncirl=mean_of([ncirl.expected for _, ncirl in pairs], [ncirl.error for _, ncirl in pairs]),
+        difference=mean_of(differences, errors),
+        joint=mean_of(differences, errors, of=of),
         lower_on=sum(difference > SAME for difference in differences),
         reduction=mean_of([share for share in reductions if share is not None]),
         hiding=mean_of(

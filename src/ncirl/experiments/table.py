@@ -91,7 +91,7 @@ def _result(found: RunRow | Failure) -> Row:
         "failed": None,
         **{name: value for name, value in found.flat().items() if name not in TIMES},
         "width": found.upper - found.lower,
-        "reduction": reduction(found, found.ma_irl.expected),
-        "reduction_best": reduction(found, found.ma_irl_best.expected),
+        "reduction": reduction(found),
+        "reduction_best": reduction(found, "best-response"),
         "agrees": found.agrees,
     }

@@ -146,12 +146,24 @@ class Game:
         """Return the stage played at `state`, checked and remembered; outcomes that are the same are one."""
         found = self._met.get(state)
         if found is None:
-            found = self._rule(state)
+            found = self._given(state)
             faults = found.faults(len(self.intents))
             if faults:
                 place = f"state '{self.describe(state)}'"
                 raise InputError([f"{place}, {fault}" for fault in faults], where=f"game '{self.name}'")
             found = self._met[state] = found.pooled()
+        return found
+
+    def _given(self, state: State) -> Stage:
+        place = f"game '{self.name}', state '{self.describe(state)}'"
+        try:
+            found = self._rule(state)
+        except KeyError as error:
+            if error.args != (state,):
+                raise
+            raise InputError("no stage is given for it; add one, or `TERMINAL` where play ends", place) from error
+        if not isinstance(found, Stage):
+            raise InputError(f"a `Stage` is needed, got {found!r:.40}; `TERMINAL` is where play ends", place)
         return found
 
     def is_terminal(self, state: State) -> bool:

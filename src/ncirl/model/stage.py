@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray, State
+from ncirl.errors import InputError
 from ncirl.model.observations import Observations, actions_seen, outcomes_seen
 
 __all__ = ["EPSILON", "SUM_TOLERANCE", "TERMINAL", "Branch", "Outcome", "Stage"]
@@ -90,7 +91,7 @@ class Stage:
     branch: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "law", _normalised(self.law))
+        object.__setattr__(self, "law", _normalised(_sparse(self.law)))
 
     @classmethod
     def from_moves(
@@ -103,7 +104,16 @@ class Stage:
         """Build a stage from a table of branches, one entry per pair of action names.
 
         Branches of one move that lead to the same outcome are pooled: probabilities add, rewards average.
+
+        Raises
+        ------
+        InputError
+            When a move names an action that is not there, or a branch has not one reward per intent.
         """
+        moves = {move: ways if isinstance(ways, Branch) else tuple(ways) for move, ways in moves.items()}
+        faults = _move_faults(attacker, defender, moves, n_intents)
+        if faults:
+            raise InputError(faults, where="moves")
         outcomes: dict[Outcome, int] = {}
         rows, columns, probabilities, rewards = [], [], [], []
         for i, a in enumerate(attacker):
@@ -282,6 +292,37 @@ class Stage:
     def _move(self, row: np.integer[Any]) -> str:
         a, d = divmod(int(row), len(self.defender))
         return f"move {self.attacker[a]}/{self.defender[d]}"
+
+
+def _move_faults(
+    attacker: Sequence[str], defender: Sequence[str], moves: Mapping[Any, Any], n_intents: int
+) -> list[str]:
+    faults = []
+    for move, ways in moves.items():
+        if not isinstance(move, tuple) or len(move) != 2:
+            faults.append(f"{move!r}: must be a pair of the attacker's and the defender's action")
+            continue
+        for side, name, known in zip(("attacker", "defender"), move, (attacker, defender), strict=True):
+            if name not in known:
+                faults.append(f"{move[0]}/{move[1]}: the {side} has no action '{name}', only {', '.join(known)}")
+        if not isinstance(ways, tuple) or not all(isinstance(way, Branch) for way in ways):
+            faults.append(f"{move[0]}/{move[1]}: must be a list of `Branch`")
+            continue
+        for way in ways:
+            given = np.shape(way.reward)
+            if given not in ((), (n_intents,)):
+                said = f"{given[0]} rewards" if len(given) == 1 else f"rewards of shape {given}"
+                faults.append(f"{move[0]}/{move[1]}: {said} for {n_intents} intents; give one for each, or a number")
+    return faults
+
+
+def _sparse(law: Any) -> sp.csr_array:
+    """Return a law as a sparse matrix, whatever matrix it was given as."""
+    if isinstance(law, sp.csr_array):
+        return law
+    if np.ndim(law) != 2 and not sp.issparse(law):
+        raise InputError(f"law: must be a matrix with a row a * D + d per pair of actions, got {np.ndim(law)} axes")
+    return sp.csr_array(law, dtype=np.float64)
 
 
 def _name_faults(side: str, names: tuple[str, ...]) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.model.game import Game, Observes
 from ncirl.model.stage import Outcome
+from ncirl.strategies.checked import checked_attacker, checked_defender
 from ncirl.strategies.memory import Seed, draw, filtered, picked
 from ncirl.strategies.public_state import PublicState, number_of
 from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStrategy, Memory, attacking, defending
@@ -99,7 +100,7 @@ class Attacker(_Player):
     ) -> None:
         self.intent = intent
         theta = number_of("intent", intent, game.intents)
-        super().__init__(game, attacking(strategy, theta), rng, state, attacks=True)
+        super().__init__(game, attacking(checked_attacker(game, strategy), theta), rng, state, attacks=True)
 
 
 class Defender(_Player):
@@ -127,7 +128,7 @@ class Defender(_Player):
     """
 
     def __init__(self, game: Game, strategy: DefenderStrategy, rng: Seed = 0, *, state: State | None = None) -> None:
-        super().__init__(game, defending(strategy), rng, state, attacks=False)
+        super().__init__(game, defending(checked_defender(game, strategy)), rng, state, attacks=False)
 
 
 class Observer(PublicState):
@@ -157,7 +158,7 @@ class Observer(PublicState):
 
     def __init__(self, game: Game, strategy: AttackerStrategy, *, state: State | None = None) -> None:
         super().__init__(game, sees_attempts=game.observes is Observes.ACTIONS)
-        self._strategy = strategy
+        self._strategy = checked_attacker(game, strategy)
         self.reset(state)
 
     def reset(self, state: State | None = None) -> None:

@@ -28,6 +28,7 @@ bounds hold at any time, whatever the accuracy of the programs was.
 """
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Protocol
 
 import numpy as np
@@ -135,6 +136,10 @@ class Certified:
                 f"game '{game.name}', discount: the largest that can be solved is {LARGEST_DISCOUNT:g}, "
                 f"got {game.discount!r}; lower it, or give the game a horizon"
             )
+        for name in ("gap", "relative_gap", "time_limit", "width", "memory"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, Real):
+                raise InputError(f"{name}: must be a number, as 0.01 for one per cent, got {value!r:.40}")
         if not self.gap >= 0 or not self.relative_gap >= 0:
             raise InputError("gap and relative_gap must not be negative")
         if self.time_limit is not None and not self.time_limit > 0:

@@ -72,8 +72,10 @@ class NCPBVI:
 
     Parameters
     ----------
-    expansions, sweeps : int
-        N, and T at the most: sweeps end when nothing moves any more.
+    expansions : int
+        N.
+    sweeps : int
+        T at the most: sweeps end when nothing moves any more.
     approximation : {"hull", "sawtooth"}
         How the stored points are joined.
     variant : {"corrected", "printed"}
