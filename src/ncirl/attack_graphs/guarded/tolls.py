@@ -9,21 +9,23 @@ then, so replacing its reward by (r_θ(c) − h)⁺ leaves a game that is worth 
 t' being when c holds in the relaxed game. For several goals of one intent each toll must be paid with costs of its own;
 what a toll has used is subtracted before the next one is computed.
 
-h is the LM-cut of planning (Helmert and Domshlak 2009). With h^max(c) the cost of the cheapest exploit that gives c,
-each charged on top of its dearest premise: exploits that enter the zone from which the goal is free, and that come from
-where it is not, are a cut through every way, so one of them must be attempted. The cheapest of their costs is a toll;
-subtract it from all of them and begin again.
+h is the LM-cut of planning (Helmert and Domshlak 2009). Hang every exploit on its dearest premise by h^max (`dear`).
+Whoever reaches the goal has gone a walk of such exploits from the start, which is not in the zone from which the goal
+is free as long as h^max(goal) > 0. So exploits that enter the zone from outside are a cut through every way, and one of
+them must be attempted. The cheapest of their costs is a toll; subtract it from all of them and begin again.
+
+Rounding is directed: what is left of a cost is rounded down, tolls are rounded down, what they leave of a reward up.
 """
 
-from heapq import heapify, heappop, heappush
-from math import inf
+from math import fsum, inf, nextafter
 
-from ncirl.attack_graphs.guarded.net import Net, bits
+from ncirl.attack_graphs.guarded.dear import Dear, cheaper, dear
+from ncirl.attack_graphs.guarded.net import Net
 from ncirl.limits import Limits
 
-__all__ = ["SHADE", "toll"]
+__all__ = ["SHADE", "less", "taken_off", "toll"]
 
-SHADE = 1e-12  # what is subtracted is made smaller by this share, more than rounding can have added
+SHADE = 1e-12  # by which numbers are made safer where rounding is not directed, more than it can have changed
 NOTHING = 1e-12  # costs below are none
 
 
@@ -41,82 +43,45 @@ def toll(net: Net, goal: int, costs: list[float], deadline: Limits | None = None
     deadline : Limits, optional
         When to stop with what there is, which is a toll too.
     """
-    total = 0.0
-    while deadline is None or not deadline.passed:
-        value, dearest = _hmax(net, costs)
-        if value[goal] == inf:
-            return inf
-        if value[goal] <= NOTHING:
-            break
-        cut = _cut(net, goal, costs, dearest)
+    paid: list[float] = []
+    found = dear(net, costs)
+    if found.value[goal] == inf:
+        return inf
+    while found.value[goal] > NOTHING and (deadline is None or not deadline.passed):
+        cut = _cut(net, goal, costs, found)
         least = min((costs[k] for k in cut), default=0.0)
         if least <= NOTHING:  # dust that adds up
             break
-        total += least
+        paid.append(least)
         for k in cut:
-            costs[k] = max(costs[k] - least, 0.0)
-    return total * (1.0 - SHADE)
+            costs[k] = max(nextafter(costs[k] - least, -inf), 0.0)  # never more than is left
+        cheaper(net, found, costs, cut)
+    return nextafter(fsum(paid), 0.0)
 
 
-def _hmax(net: Net, costs: list[float]) -> tuple[list[float], list[int]]:
-    """Return h^max per condition, and per exploit the dearest of its premises, -1 where it never can be used."""
-    value = [inf] * len(net.conditions)
-    missing = [needs.bit_count() for needs in net.needs]
-    dearest = [-1] * len(missing)
-    queue: list[tuple[float, int]] = [(0.0, c) for c in bits(net.start)]
-    for _, c in queue:
-        value[c] = 0.0
-    for k, count in enumerate(missing):
-        if not count and costs[k] < value[net.result[k]]:
-            value[net.result[k]] = costs[k]
-            queue.append((costs[k], net.result[k]))
-    heapify(queue)
-    done = bytearray(len(value))
-    while queue:
-        far, c = heappop(queue)
-        if done[c]:
-            continue
-        done[c] = 1
-        for k in net.users[c]:
-            missing[k] -= 1
-            if missing[k]:
-                continue
-            dearest[k] = c
-            after = far + costs[k]
-            if after < value[net.result[k]]:
-                value[net.result[k]] = after
-                heappush(queue, (after, net.result[k]))
-    return value, dearest
+def less(reward: float, due: float) -> float:
+    """Return what is left of a reward, rounded up: a bound from above may be too large, never too small."""
+    return max(nextafter(reward - due, inf), 0.0) if due > 0 else reward
 
 
-def _cut(net: Net, goal: int, costs: list[float], dearest: list[int]) -> list[int]:
-    """Return the exploits that lead into the zone of the goal along their dearest premises."""
-    zone, rest = {goal}, [goal]
-    while rest:  # from where the goal is free
+def taken_off(reward: float, worth: float) -> float:
+    """Return the toll that leaves `worth` of a reward, rounded down."""
+    return max(nextafter(reward - worth, -inf), 0.0)
+
+
+def _cut(net: Net, goal: int, costs: list[float], found: Dear) -> list[int]:
+    """Return the exploits that lead into the zone from which the goal is free; none if the start is in it."""
+    zone, rest, entering = {goal}, [goal], list[int]()
+    while rest:
         for k in net.makers[rest.pop()]:
-            c = dearest[k]
-            if c >= 0 and costs[k] <= NOTHING and c not in zone:
+            c = found.dearest[k]
+            if c < 0 or costs[k] == inf:
+                continue
+            if costs[k] > NOTHING:
+                entering.append(k)
+            elif c == found.start or net.start >> c & 1:
+                return []
+            elif c not in zone:
                 zone.add(c)
                 rest.append(c)
-    cut, seen = [], net.start
-    rest = list(bits(net.start))
-    for k, needs in enumerate(net.needs):
-        if not needs and costs[k] < inf:
-            c = net.result[k]
-            if c in zone:
-                cut.append(k)
-            elif not seen >> c & 1:
-                seen |= 1 << c
-                rest.append(c)
-    while rest:
-        held = rest.pop()
-        for k in net.users[held]:
-            if dearest[k] != held or costs[k] == inf:
-                continue
-            c = net.result[k]
-            if c in zone:
-                cut.append(k)
-            elif not seen >> c & 1:
-                seen |= 1 << c
-                rest.append(c)
-    return cut
+    return [k for k in entering if found.dearest[k] not in zone]
