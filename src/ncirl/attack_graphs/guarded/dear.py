@@ -4,17 +4,14 @@ r"""How dear each condition is to reach: h^max and h^add of planning, by one Dij
 
 0 for what holds. An exploit is usable when the last of its premises is taken from the queue, which is its dearest. The
 sum counts twice what serves two premises; the maximum counts only one of them, so it never says too much.
-
-`cheaper` repairs h^max after some costs have fallen: values only fall then, and only behind the exploits in question.
 """
 
-from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 from math import inf
 
 from ncirl.attack_graphs.guarded.net import Net, bits
 
-__all__ = ["Dear", "cheaper", "dear"]
+__all__ = ["Dear", "dear"]
 
 
 class Dear:
@@ -70,26 +67,3 @@ def dear(net: Net, costs: list[float], held: int | None = None, adds: bool = Fal
                 value[to], last[to] = after, k
                 heappush(queue, (after, to))
     return found
-
-
-def cheaper(net: Net, found: Dear, costs: list[float], fallen: Iterable[int]) -> None:
-    """Repair h^max after the costs of some exploits have fallen to those given."""
-    value, dearest = found.value, found.dearest
-    queue: list[tuple[float, int]] = []
-
-    def improve(k: int) -> None:
-        after, to = value[dearest[k]] + costs[k], net.result[k]
-        if after < value[to]:
-            value[to], found.last[to] = after, k
-            heappush(queue, (after, to))
-
-    for k in fallen:
-        improve(k)
-    while queue:
-        far, c = heappop(queue)
-        if far > value[c]:
-            continue
-        for k in net.users[c]:
-            if dearest[k] == c:  # the only premise whose fall can matter
-                dearest[k] = max(net.premises[k], key=value.__getitem__)
-                improve(k)
