@@ -190,7 +190,7 @@ def _check_counts(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderMode
 
 def _books(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderModel", deadline: Limits) -> Iterator[Books]:
     """Build the small games, parts first, and read the playbooks of each."""
-    net, left = Net(graph), Size(MOST_STATES, MOST_PAIRS)
+    net, left = Net.of(graph), Size(MOST_STATES, MOST_PAIRS)
     n = len(model.parts) + len(model.groups)
     for k, (label, countable, game) in enumerate(_games(file, net, model, deadline)):
         found = explored(countable, left, deadline)

@@ -162,7 +162,8 @@ class Bundled:
         rewards: dict[str, float] = {}
         for result, name in self.class_of.items():
             if intent.rewards.get(result):
-                rewards[name] = rewards.get(name, 0.0) + intent.rewards[result]
+                both = name in rewards  # summed, so rounded down
+                rewards[name] = (rewards.get(name, 0.0) + intent.rewards[result]) * (1.0 - SHADE if both else 1.0)
         mine = fsum(i.prior for i in self.net.graph.intents if i.id in self.group.intents)
         return Intent(intent.id, intent.prior / mine if mine > 0 else 1.0 / count, rewards)
 

@@ -89,7 +89,7 @@ class _Claimed:
 def verify_guarded(proof: GuardedProof) -> GuardedCertificate:
     """Recompute a bracket from its record."""
     began = time.perf_counter()
-    net = Net(proof.graph)
+    net = Net.of(proof.graph)
     above = _above(net, proof.parts)
     below = _below(net, proof.groups)
     faults = [*above.faults, *below.faults]

@@ -8,6 +8,8 @@ nothing more, so a measure that stops several exploits fits in here.
 
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -53,6 +55,10 @@ class Net:
         Those that can matter; everything below numbers them by their place here.
     needs, result : list of int
         Mask of the premises and number of the result, per exploit.
+    premises : list of tuple of int
+        The premises by number, each once.
+    free : list of int
+        The exploits without a premise.
     makers, users : list of list of int
         The exploits that give each condition, and that need it.
     before : list of int
@@ -81,21 +87,32 @@ class Net:
         self.place = {e.id: k for k, e in enumerate(self.exploits)}
         self.needs = [self.mask(e.premises) for e in self.exploits]
         self.result = [self.number[e.result] for e in self.exploits]
+        self.premises = [tuple(dict.fromkeys(self.number[name] for name in e.premises)) for e in self.exploits]
+        self.free = [k for k, needs in enumerate(self.needs) if not needs]
         self.makers: list[list[int]] = [[] for _ in self.conditions]
         self.users: list[list[int]] = [[] for _ in self.conditions]
         self.before = [0] * len(self.conditions)
-        for k, exploit in enumerate(self.exploits):
+        for k in range(len(self.exploits)):
             self.makers[self.result[k]].append(k)
             self.before[self.result[k]] |= self.needs[k]
-            for premise in exploit.premises:
-                self.users[self.number[premise]].append(k)
+            for premise in self.premises[k]:
+                self.users[premise].append(k)
         self.attack_costs: FloatArray = np.array([e.attack_cost for e in self.exploits])
         self.rewards: FloatArray = np.zeros((len(self.conditions), len(self.intents)))
         for theta, intent in enumerate(graph.intents):
             for name, reward in intent.rewards.items():
                 if not self.start >> self.number[name] & 1:
                     self.rewards[self.number[name], theta] = reward
+        self.memory: dict[Any, Any] = {}  # what was worked out from the graph last, by what it is of
         self.guards = {e.id: Guard(e.id, (k,), e.block_cost) for k, e in enumerate(self.exploits)}
+
+    @staticmethod
+    def of(graph: AttackGraph) -> "Net":
+        """Return the net of a graph, the same one as long as somebody holds it."""
+        found = _held.get(id(graph))  # the net holds its graph, so no other can have the same place
+        if found is None:
+            found = _held[id(graph)] = Net(graph)
+        return found
 
     def mask(self, names: Iterable[str]) -> int:
         """Return the set of the conditions named."""
@@ -136,3 +153,6 @@ class Net:
     def _matters(self, exploit: Exploit) -> bool:
         outside = self.mask(exploit.premises) & ~self.met
         return exploit.success > 0 and not outside and not self.start >> self.number[exploit.result] & 1
+
+
+_held: WeakValueDictionary[int, Net] = WeakValueDictionary()

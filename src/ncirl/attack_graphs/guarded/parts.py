@@ -34,7 +34,7 @@ import numpy as np
 
 from ncirl._typing import BoolArray, FloatArray
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.tolls import SHADE, toll
+from ncirl.attack_graphs.guarded.tolls import SHADE, less, toll
 from ncirl.limits import Limits
 
 __all__ = ["Part", "Terms", "part_faults", "terms"]
@@ -113,7 +113,16 @@ def part_faults(net: Net, parts: Sequence[Part]) -> list[str]:
 
 
 def terms(net: Net, parts: Sequence[Part], deadline: Limits | None = None) -> list[Terms]:
-    """Work out what each part counts; parts have no faults."""
+    """Work out what each part counts, once if asked for the same again; parts have no faults."""
+    known: list[Terms] | None = net.memory.get(tuple(parts))
+    if known is None:
+        known = _worked_out(net, parts, deadline)
+        if deadline is None or not deadline.passed:
+            net.memory = {tuple(parts): known}
+    return known
+
+
+def _worked_out(net: Net, parts: Sequence[Part], deadline: Limits | None) -> list[Terms]:
     n_t = len(net.intents)
     own = [[net.number[name] for name in part.goals] for part in parts]
     gains = np.array([(net.rewards[goals] > 0).any(axis=0) for goals in own]).reshape(len(parts), n_t)  # [k, θ]
@@ -157,7 +166,7 @@ def _less_tolls(
         wanted = [c for c in goals if worth[c, theta] > 0 and net.met >> c & 1]
         costs = tolled[:, theta].tolist()
         for c in sorted(wanted, key=lambda c: -worth[c, theta]):
-            worth[c, theta] = max(worth[c, theta] - toll(net, c, costs, deadline), 0.0)
+            worth[c, theta] = less(float(worth[c, theta]), toll(net, c, costs, deadline))
         finite = np.isfinite(tolled[:, theta])
         used[finite, theta] = tolled[finite, theta] - np.array(costs)[finite]
     return worth, used
@@ -167,7 +176,7 @@ def _futile(net: Net, goals: list[int], charge: FloatArray) -> int:
     """Return the conditions whose exploits cost every intent more than the part could pay for them."""
     most = np.maximum(net.rewards[goals], 0.0).sum(axis=0)  # R[θ]
     success = np.array([e.success for e in net.exploits])
-    dear: BoolArray = np.all(charge >= np.outer(success, most), axis=1)
+    dear: BoolArray = np.all(charge >= np.outer(success, most) * (1.0 + SHADE), axis=1)
     found = 0
     for c, makers in enumerate(net.makers):
         if makers and dear[makers].all():

@@ -14,6 +14,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms
+from ncirl.attack_graphs.guarded.tolls import less, taken_off
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 
 __all__ = [
@@ -93,7 +94,7 @@ def tolls_of(net: Net, part: Part, terms: Terms) -> tuple[Toll, ...]:
     found = []
     for c in sorted(net.number[name] for name in part.goals):
         for theta in np.flatnonzero(net.rewards[c] > 0).tolist():
-            due = float(net.rewards[c, theta] - terms.worth[c, theta])
+            due = taken_off(float(net.rewards[c, theta]), float(terms.worth[c, theta]))
             if due > 0:
                 found.append((net.intents[theta], net.conditions[c], due))
     return tuple(found)
@@ -106,7 +107,7 @@ def less_recorded(net: Net, part: Part, tolls: Iterable[Toll], terms: Terms) -> 
     worth[goals] = net.rewards[goals]
     for intent, name, amount in tolls:
         c, theta = net.number[name], net.intents.index(intent)
-        worth[c, theta] = max(float(net.rewards[c, theta]) - amount, 0.0)
+        worth[c, theta] = less(float(net.rewards[c, theta]), amount)
     return replace(terms, worth=worth)
 
 

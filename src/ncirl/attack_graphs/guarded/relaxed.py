@@ -38,6 +38,7 @@ from ncirl._typing import BoolArray, FloatArray
 from ncirl.attack_graphs.coins import coin_law, distinct_rows, enabled, subsets
 from ncirl.attack_graphs.graph import Alert
 from ncirl.attack_graphs.guarded.net import bits, fresh
+from ncirl.attack_graphs.guarded.tolls import SHADE
 from ncirl.attack_graphs.guarded.waves import Choices, Option, Waves
 from ncirl.attack_graphs.names import listed, set_names, signals
 from ncirl.model.game import Game
@@ -125,17 +126,24 @@ class Relaxed(Waves):
     def _gained(self, state: int, here: Choices, hit: Sequence[int], gained: BoolArray) -> FloatArray:
         """Return the rewards of each outcome, [o, θ]; what may come by chance alone counts if it pays."""
         worth = self.terms.worth
-        brought: FloatArray = np.maximum(worth[list(bits(here.wave))], 0.0).sum(axis=0)
+        brought = _all_of(worth[list(bits(here.wave))])
         gains = worth[list(hit)]
         by_chance = [c in {option.result for option in here.options if not option.is_guarded} for c in hit]
         gains[by_chance] = np.maximum(gains[by_chance], 0.0)
         found: FloatArray = brought + gained @ gains
         rare = [self._rare >> c & 1 == 1 for c in hit]
         if any(rare):
-            found[gained[:, rare].any(axis=1)] = np.maximum(worth[list(bits(self.over & ~state))], 0.0).sum(axis=0)
+            found[gained[:, rare].any(axis=1)] = _all_of(worth[list(bits(self.over & ~state))])
         return found
 
     def _name(self, option: Option) -> str:
         if option.is_guarded:
             return self.net.exploits[option.exploits[0]].id
         return fresh(f"any way to {self.net.conditions[option.result]}", self.net.place)
+
+
+def _all_of(worth: FloatArray) -> FloatArray:
+    """Add up, intent by intent, what conditions are worth to those who want them, [c, θ]; rounded up."""
+    gains: FloatArray = np.maximum(worth, 0.0)
+    total: FloatArray = gains.sum(axis=0) * np.where((gains > 0).sum(axis=0) > 1, 1.0 + SHADE, 1.0)
+    return total

@@ -149,7 +149,7 @@ class GuardedSolution:
 
     @cached_property
     def _net(self) -> Net:
-        return Net(self.graph)
+        return Net.of(self.graph)
 
     @cached_property
     def _parts(self) -> list[PartDefender]:

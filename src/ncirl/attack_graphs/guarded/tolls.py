@@ -9,22 +9,25 @@ then, so replacing its reward by (r_θ(c) − h)⁺ leaves a game that is worth 
 t' being when c holds in the relaxed game. For several goals of one intent each toll must be paid with costs of its own;
 what a toll has used is subtracted before the next one is computed.
 
-h is the LM-cut of planning (Helmert and Domshlak 2009). With h^max(c) the cost of the cheapest exploit that gives c,
-each charged on top of its dearest premise: exploits that enter the zone from which the goal is free, and that come from
-where it is not, are a cut through every way, so one of them must be attempted. The cheapest of their costs is a toll;
-subtract it from all of them and begin again.
+h is the LM-cut of planning (Helmert and Domshlak 2009). Hang every exploit on its dearest premise by h^max (`dear`).
+Whoever reaches the goal has gone a walk of such exploits from the start. As long as the start is not in the zone from
+which the goal is free, exploits that enter the zone from outside are a cut through every way, so one of them must be
+attempted. The cheapest of their costs is a toll; subtract it from all of them and begin again.
+
+Rounding is directed: what is left of a cost is rounded down, tolls are rounded down, what they leave of a reward up.
 """
 
-from heapq import heapify, heappop, heappush
-from math import inf
+from math import fsum, inf, nextafter
 
-from ncirl.attack_graphs.guarded.net import Net, bits
+from ncirl.attack_graphs.guarded.dear import Dear, dear
+from ncirl.attack_graphs.guarded.net import Net
 from ncirl.limits import Limits
 
-__all__ = ["SHADE", "toll"]
+__all__ = ["SHADE", "less", "taken_off", "toll"]
 
-SHADE = 1e-12  # what is subtracted is made smaller by this share, more than rounding can have added
+SHADE = 1e-12  # by which numbers are made safer where rounding is not directed, more than it can have changed
 NOTHING = 1e-12  # costs below are none
+MOST = 10**6  # exploits that are looked at for one toll: counted, not timed, so that whoever verifies finds the same
 
 
 def toll(net: Net, goal: int, costs: list[float], deadline: Limits | None = None) -> float:
@@ -41,82 +44,79 @@ def toll(net: Net, goal: int, costs: list[float], deadline: Limits | None = None
     deadline : Limits, optional
         When to stop with what there is, which is a toll too.
     """
-    total = 0.0
-    while deadline is None or not deadline.passed:
-        value, dearest = _hmax(net, costs)
-        if value[goal] == inf:
+    paid: list[float] = []
+    looks = 0
+    while looks < MOST and (deadline is None or not deadline.passed):
+        found = dear(net, costs)
+        if found.value[goal] == inf:
             return inf
-        if value[goal] <= NOTHING:
+        zone, known = _Zone(net, goal, costs, found), len(paid)
+        while looks + zone.looks < MOST and zone.advance(paid):
+            pass
+        looks += len(costs) + zone.looks
+        if len(paid) == known:
             break
-        cut = _cut(net, goal, costs, dearest)
+    return nextafter(fsum(paid), 0.0)
+
+
+def less(reward: float, due: float) -> float:
+    """Return what is left of a reward, rounded up: a bound from above may be too large, never too small."""
+    return max(nextafter(reward - due, inf), 0.0) if due > 0 else reward
+
+
+def taken_off(reward: float, worth: float) -> float:
+    """Return the toll that leaves `worth` of a reward, rounded down."""
+    return max(nextafter(reward - worth, -inf), 0.0)
+
+
+class _Zone:
+    """The conditions from which the goal is free, with exploits hung on premises that were the dearest once.
+
+    Any premise would do, as a walk along them leads to the goal whatever they are; so the zone only grows while costs
+    fall, until it meets the start.
+    """
+
+    def __init__(self, net: Net, goal: int, costs: list[float], found: Dear) -> None:
+        self.net, self.costs, self.found = net, costs, found
+        self.looks = 0  # at exploits
+        self._zone, self._rest = {goal}, [goal]
+        self._entering: list[int] = []
+
+    def advance(self, paid: list[float]) -> bool:
+        """Pay the next toll; False if the goal is free from the start, along these premises."""
+        costs, dearest = self.costs, self.found.dearest
+        if not self._grown():
+            return False
+        cut = [k for k in self._entering if dearest[k] not in self._zone]
+        self.looks += len(cut)
         least = min((costs[k] for k in cut), default=0.0)
-        if least <= NOTHING:  # dust that adds up
-            break
-        total += least
+        if least <= NOTHING:
+            return False
+        paid.append(least)
+        self._entering = []
         for k in cut:
-            costs[k] = max(costs[k] - least, 0.0)
-    return total * (1.0 - SHADE)
+            costs[k] = max(nextafter(costs[k] - least, -inf), 0.0)  # never more than is left
+            self._meet(k)
+        return True
 
+    def _meet(self, k: int) -> None:
+        """Take note of an exploit that leads into the zone."""
+        c = self.found.dearest[k]
+        if c < 0 or self.costs[k] == inf:
+            return
+        if self.costs[k] > NOTHING:
+            self._entering.append(k)
+        elif c not in self._zone:
+            self._zone.add(c)
+            self._rest.append(c)
 
-def _hmax(net: Net, costs: list[float]) -> tuple[list[float], list[int]]:
-    """Return h^max per condition, and per exploit the dearest of its premises, -1 where it never can be used."""
-    value = [inf] * len(net.conditions)
-    missing = [needs.bit_count() for needs in net.needs]
-    dearest = [-1] * len(missing)
-    queue: list[tuple[float, int]] = [(0.0, c) for c in bits(net.start)]
-    for _, c in queue:
-        value[c] = 0.0
-    for k, count in enumerate(missing):
-        if not count and costs[k] < value[net.result[k]]:
-            value[net.result[k]] = costs[k]
-            queue.append((costs[k], net.result[k]))
-    heapify(queue)
-    done = bytearray(len(value))
-    while queue:
-        far, c = heappop(queue)
-        if done[c]:
-            continue
-        done[c] = 1
-        for k in net.users[c]:
-            missing[k] -= 1
-            if missing[k]:
-                continue
-            dearest[k] = c
-            after = far + costs[k]
-            if after < value[net.result[k]]:
-                value[net.result[k]] = after
-                heappush(queue, (after, net.result[k]))
-    return value, dearest
-
-
-def _cut(net: Net, goal: int, costs: list[float], dearest: list[int]) -> list[int]:
-    """Return the exploits that lead into the zone of the goal along their dearest premises."""
-    zone, rest = {goal}, [goal]
-    while rest:  # from where the goal is free
-        for k in net.makers[rest.pop()]:
-            c = dearest[k]
-            if c >= 0 and costs[k] <= NOTHING and c not in zone:
-                zone.add(c)
-                rest.append(c)
-    cut, seen = [], net.start
-    rest = list(bits(net.start))
-    for k, needs in enumerate(net.needs):
-        if not needs and costs[k] < inf:
-            c = net.result[k]
-            if c in zone:
-                cut.append(k)
-            elif not seen >> c & 1:
-                seen |= 1 << c
-                rest.append(c)
-    while rest:
-        held = rest.pop()
-        for k in net.users[held]:
-            if dearest[k] != held or costs[k] == inf:
-                continue
-            c = net.result[k]
-            if c in zone:
-                cut.append(k)
-            elif not seen >> c & 1:
-                seen |= 1 << c
-                rest.append(c)
-    return cut
+    def _grown(self) -> bool:
+        """Follow what is free; False if that leads to the start."""
+        while self._rest:
+            c = self._rest.pop()
+            if c == self.found.start or self.net.start >> c & 1:
+                return False
+            self.looks += len(self.net.makers[c])
+            for k in self.net.makers[c]:
+                self._meet(k)
+        return True

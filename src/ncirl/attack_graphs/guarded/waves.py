@@ -15,6 +15,7 @@ from ncirl._typing import BoolArray, FloatArray
 from ncirl.attack_graphs.coins import count_sets, unions
 from ncirl.attack_graphs.guarded.net import Guard, Net, bits
 from ncirl.attack_graphs.guarded.parts import Part, Terms
+from ncirl.attack_graphs.guarded.tolls import SHADE
 
 __all__ = ["Choices", "Option", "Waves"]
 
@@ -166,7 +167,8 @@ class Waves:
         """Return the attempt of a slow condition, or None where it must be conceded or that makes no difference."""
         if len(exploits) > 1 and not self.net.sees_actions:
             return None
-        success = 1.0 - float(np.prod([1.0 - self.net.exploits[k].success for k in exploits]))
+        failure = float(np.prod([1.0 - self.net.exploits[k].success for k in exploits]))
+        success = self.net.exploits[exploits[0]].success if len(exploits) == 1 else min(1.0 - failure + SHADE, 1.0)
         charge: FloatArray = self.terms.charge[exploits].min(axis=0)
         if success >= 1.0 and not charge.any():
             return None

@@ -5,16 +5,16 @@ An exploit weighs what it delays and costs: a step that succeeds with chance p p
 
     w(e) = −log( γ p / (1 − γ (1 − p)) ) + κ_e / reward.
 
-Where several premises are needed their weights are added up (h^add of planning); the way is then unfolded from the
+Where several premises are needed their weights are added up (h^add, `dear`); the way is then unfolded from the
 goal, so what serves two premises is in it once. Adding up counts it twice when ways are compared, so a way is then
 improved by doing without one of its exploits at a time, as long as that gains. More ways come from weighing what is
 used already more heavily.
 """
 
 from collections.abc import Iterable, Mapping
-from heapq import heapify, heappop, heappush
 from math import exp, inf, log
 
+from ncirl.attack_graphs.guarded.dear import dear
 from ncirl.attack_graphs.guarded.net import Net, bits
 from ncirl.limits import Limits
 
@@ -36,33 +36,10 @@ def weights(net: Net, reward: float, dearer: Mapping[int, float] | None = None) 
 
 def cheapest(net: Net, weight: list[float], avoid: Iterable[int] = (), held: int | None = None) -> list[int]:
     """Return the exploit by which each condition is reached most cheaply from what is held, -1 where there is none."""
-    value, last = [inf] * len(net.conditions), [-1] * len(net.conditions)
-    missing, total = [needs.bit_count() for needs in net.needs], list(weight)
+    costs = list(weight)
     for k in avoid:
-        total[k] = inf
-    queue = [(0.0, c) for c in bits(net.start if held is None else held)]
-    for _, c in queue:
-        value[c] = 0.0
-    for k, count in enumerate(missing):
-        c = net.result[k]
-        if not count and total[k] < value[c]:
-            value[c], last[c] = total[k], k
-            queue.append((total[k], c))
-    heapify(queue)
-    done = bytearray(len(value))
-    while queue:
-        far, c = heappop(queue)
-        if done[c]:
-            continue
-        done[c] = 1
-        for k in net.users[c]:
-            total[k] += far
-            missing[k] -= 1
-            to = net.result[k]
-            if not missing[k] and not done[to] and total[k] < value[to]:
-                value[to], last[to] = total[k], k
-                heappush(queue, (total[k], to))
-    return last
+        costs[k] = inf
+    return dear(net, costs, held, adds=True).last
 
 
 def unfolded(net: Net, goal: int, last: list[int], held: int | None = None) -> set[int]:
