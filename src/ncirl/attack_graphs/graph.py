@@ -11,7 +11,7 @@ This module is the description with its faults; `attack_rules` turns it into sta
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ from ncirl.model.stage import LARGEST_REWARD, SUM_TOLERANCE, TERMINAL
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from ncirl.attack_graphs.reductions.record import Origin
 
 __all__ = ["Alert", "AttackGraph", "Condition", "Exploit", "Intent"]
 
@@ -79,6 +81,9 @@ class AttackGraph:
         The most exploits attempted or blocked in a stage; None sets no limit.
     name : str
         A name for people.
+    origin : Origin, optional
+        Of a graph that was reduced: the original and what was done to it. `reductions.origin_of` gives it where it is
+        true of this graph still.
 
     Raises
     ------
@@ -113,6 +118,7 @@ class AttackGraph:
     attacker_budget: int | None = None
     defender_budget: int | None = None
     name: str = "attack graph"
+    origin: "Origin | None" = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         faults = [*self._parameter_faults(), *self._graph_faults(), *self._intent_faults()]

@@ -12,6 +12,8 @@ from cyclopts import Parameter
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions import listable
+from ncirl.attack_graphs.reductions.record import retimed as retimed_graph
+from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.guarded import print_solved, solved_data
 from ncirl.cli.output import (
     Discount,
@@ -33,6 +35,7 @@ from ncirl.cli.output import (
     retimed,
 )
 from ncirl.cli.progress import interruptible, reported
+from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 from ncirl.errors import InputError, LimitError
 from ncirl.formats.graph_source import extra_of
 from ncirl.formats.load import load
@@ -125,7 +128,7 @@ def solve(
     loaded = load(game, policies=False)
     contest, graph = retimed(loaded.game, horizon, discount), loaded.graph
     if graph is not None:
-        graph = replace(graph, horizon=contest.horizon, discount=contest.discount)
+        graph = retimed_graph(graph, contest.horizon, contest.discount)
     chosen, why = (solver, "") if solver is not None else _chosen(graph)
     if why and chosen == "guarded" and not quiet:
         complain(why)
@@ -142,6 +145,9 @@ def solve(
             if output is not None and isinstance(solution, CertifiedSolution):
                 replace(solution, seed=seed).save(output, None if graph is None else extra_of(graph))
             data = _data(solution, chosen, seed)
+            if graph is not None:
+                scope = scope_of_graph(graph, solution.lower, solution.upper)
+                data |= scope_data(scope, bounds=isinstance(solution, CertifiedSolution))
     if why and chosen != "guarded" and not quiet:
         complain(why)
     data |= {} if output is None else {"policy": str(output)}
@@ -292,9 +298,10 @@ def _print(data: dict[str, Any]) -> None:
         {
             "game": f"{data['game']}, discount {data['discount']:g}{stages}",
             "solver": data["solver"],
-            "lower": data["lower"],
-            "upper": data["upper"],
+            "lower": bound_cell(data, "lower", data["lower"]),
+            "upper": bound_cell(data, "upper", data["upper"]),
             "gap": f"{data['gap']:.3g}",
+            **scope_facts(data),
             "claim": data["claim"],
             "status": f"{data['status']}. {data['advice']}",
             "effort": f"{data['seconds']:.3g} s, {data['lp_solves']} LPs, {data['states']} states",
@@ -302,7 +309,7 @@ def _print(data: dict[str, Any]) -> None:
         }
     )
     if "per_intent" in data:
-        print_most(data["per_intent"])
+        print_most(data["per_intent"], promise_note(data))
     if values := data.get("values"):
         left = f", the first {ROWS} of {len(values)}" if len(values) > ROWS else ""
         rows = [list(row.values()) for row in values[:ROWS]]
