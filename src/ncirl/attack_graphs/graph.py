@@ -12,7 +12,7 @@ This module is the description with its faults; `rules` turns it into stages.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ from ncirl.model.stage import LARGEST_REWARD, SUM_TOLERANCE, TERMINAL
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from ncirl.attack_graphs.reductions.record import Origin
 
 __all__ = ["Alert", "AttackGraph", "Condition", "Control", "Exploit", "Intent"]
 
@@ -93,6 +95,9 @@ class AttackGraph:
         None gives every exploit a momentary control of its own, at its `block_cost`.
     name : str
         A name for people.
+    origin : Origin, optional
+        Of a graph that was reduced: the original and what was done to it. `reductions.origin_of` gives it where it is
+        true of this graph still.
 
     Raises
     ------
@@ -128,6 +133,7 @@ class AttackGraph:
     defender_budget: int | None = None
     name: str = "attack graph"
     controls: tuple[Control, ...] | None = None
+    origin: "Origin | None" = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         faults = [*self._parameter_faults(), *self._graph_faults(), *self._intent_faults()]

@@ -13,6 +13,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from ncirl import __version__
 from ncirl.cli import (
+    combine,
     defend,
     demo,
     example,
@@ -75,6 +76,7 @@ def completion(
 
 
 for command in (
+    combine.combine,
     completion,
     defend.defend,
     demo.demo,

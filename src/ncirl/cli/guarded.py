@@ -5,7 +5,9 @@ from typing import Any
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.output import PlainConsole, number, print_facts, print_most, print_table
+from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 
 __all__ = ["certificate_data", "print_certificate", "print_shown", "print_solved", "shown_data", "solved_data"]
 
@@ -38,6 +40,7 @@ def solved_data(solution: GuardedSolution, seed: int) -> dict[str, Any]:
         "groups": len(proof.groups),
         "attacker_nodes": sum(len(group.attacker_playbook) for group in proof.groups),
         "defender_nodes": sum(len(part.defender_playbook) for part in proof.parts),
+        **scope_data(scope_of_graph(graph, solution.lower, solution.upper)),
     }
 
 
@@ -47,17 +50,18 @@ def print_solved(data: dict[str, Any]) -> None:
     print_facts(
         {
             "graph": f"{data['game']}, {_size_line(data)}, discount {data['discount']:g}{stages}",
-            "solver": "guarded: everything below holds for the whole graph",
-            "lower": data["lower"],
-            "upper": data["upper"],
+            "solver": f"guarded: everything below holds for the whole {_what(data)}",
+            "lower": bound_cell(data, "lower", data["lower"]),
+            "upper": bound_cell(data, "upper", data["upper"]),
             "gap": _gap_line(data),
+            **scope_facts(data),
             "claim": data["claim"],
             "status": f"{data['status']}. {data['advice']}",
             "effort": f"{data['seconds']:.3g} s, {data['lp_solves']} LPs, {data['states']} states of small games",
             **({"policy": data["policy"]} if "policy" in data else {}),
         }
     )
-    print_most(data["per_intent"])
+    print_most(data["per_intent"], promise_note(data))
     _print_guards(data["guards"])
 
 
@@ -81,6 +85,7 @@ def certificate_data(solution: GuardedSolution, found: GuardedCertificate) -> di
         "parts": len(solution.proof.parts),
         "groups": len(solution.proof.groups),
         "seconds": found.seconds,
+        **scope_data(scope_of_graph(solution.graph, found.lower, found.upper)),
     }
 
 
@@ -88,18 +93,20 @@ def print_certificate(data: dict[str, Any]) -> None:
     """Print what was recomputed of a whole graph."""
     games = f"{data['parts']} parts of the defence, {data['groups']} groups of the attack"
     allowed = data["lower_allowance"], data["upper_allowance"]
+    lower, upper = (bound_cell(data, side, data[side]) for side in ("lower", "upper"))
     print_facts(
         {
             "graph": f"{data['game']}, {_size_line(data)}: the whole of it",
-            "attacker secures": f"{number(data['lower'])} (claimed {number(data['claimed_lower'])})",
-            "defender concedes": f"{number(data['upper'])} (claimed {number(data['claimed_upper'])})",
+            "attacker secures": f"{lower} (claimed {number(data['claimed_lower'])})",
+            "defender concedes": f"{upper} (claimed {number(data['claimed_upper'])})",
+            **scope_facts(data),
             "rounding may hide": f"{allowed[0]:.1e} of the one, {allowed[1]:.1e} of the other",
             "checked": f"{games}: each game built again from the graph, then every answer to its playbooks",
             "took": f"{data['seconds']:.3g} s",
         }
     )
-    print_most({intent["name"]: intent["at_most"] for intent in data["intents"]})
-    said = "The certificate holds: the value of the whole graph lies between the two bounds."
+    print_most({intent["name"]: intent["at_most"] for intent in data["intents"]}, promise_note(data))
+    said = f"The certificate holds: the value of the whole {_what(data)} lies between the two bounds."
     print("\n" + (said if data["holds"] else "The certificate does NOT hold."))
     if data["faults"]:
         print_table("faults", ["fault"], [[fault] for fault in data["faults"]])
@@ -166,6 +173,10 @@ def print_shown(data: dict[str, Any]) -> None:
     if groups:
         rows = [[_listed(g["intents"]), sum(map(len, g["ways"])), g["secures"]] for g in groups[:ROWS]]
         print_table(f"what the attack keeps to{_more(groups)}", ["intents", "exploits", "secures"], rows)
+
+
+def _what(data: dict[str, Any]) -> str:
+    return "cut graph" if "original" in data else "graph"
 
 
 def _sizes(graph: AttackGraph) -> dict[str, int]:

@@ -112,9 +112,9 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     console.print(table)
 
 
-def print_most(per_intent: Mapping[str, float]) -> None:
-    """Print what the attacker of each intent gets at most."""
-    print_table("what each attacker can get at most", ["intent", "at most"], list(per_intent.items()))
+def print_most(per_intent: Mapping[str, float], note: str = "") -> None:
+    """Print what the attacker of each intent gets at most; `note` ends the title."""
+    print_table(f"what each attacker can get at most{note}", ["intent", "at most"], list(per_intent.items()))
 
 
 def print_graph(graph: AttackGraph) -> None:

@@ -1,5 +1,6 @@
 """How far a solver or a campaign is, on stderr: live on a terminal, now and then a plain line elsewhere; and Ctrl-C."""
 
+import logging
 import signal
 import sys
 import time
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from ncirl.cli.output import complain
 from ncirl.errors import InputError
 from ncirl.solution import Progress, ProgressCallback
 
 if TYPE_CHECKING:
     from ncirl.experiments.campaign import Announce, CampaignProgress
 
-__all__ = ["announced", "interruptible", "reported"]
+__all__ = ["announced", "interruptible", "reported", "warned"]
 
 BETWEEN = 1.0  # seconds between plain lines
 WINDOW = 3600.0  # seconds of the past that tell how fast runs go: they differ much
@@ -88,6 +90,18 @@ def interruptible(progress: ProgressCallback) -> Iterator[ProgressCallback]:
         yield report
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def warned() -> Iterator[None]:
+    """Complain of what the library has to warn of while the block runs."""
+    handler, logger = logging.Handler(logging.WARNING), logging.getLogger("ncirl")
+    handler.emit = lambda record: complain(record.getMessage())  # type: ignore[method-assign]
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 @contextmanager

@@ -6,12 +6,14 @@ from contextlib import nullcontext
 from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions import listable
+from ncirl.attack_graphs.reductions.record import retimed as retimed_graph
+from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.guarded import print_solved, solved_data
 from ncirl.cli.output import (
     Discount,
@@ -32,7 +34,8 @@ from ncirl.cli.output import (
     print_table,
     retimed,
 )
-from ncirl.cli.progress import interruptible, reported
+from ncirl.cli.progress import interruptible, reported, warned
+from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 from ncirl.errors import InputError, LimitError
 from ncirl.formats.graph_source import extra_of
 from ncirl.formats.load import load
@@ -41,6 +44,9 @@ from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import ProgressCallback, Solution, Solver
 from ncirl.solution import solve as solve_game
+
+if TYPE_CHECKING:
+    from ncirl.experiments.pool import Pool
 
 __all__ = ["solve", "solver_named"]
 
@@ -80,6 +86,9 @@ def solve(
         ),
     ] = None,
     jobs: Annotated[int | None, Parameter(help="guarded: processes that solve small games at once.")] = None,
+    cluster: Annotated[
+        str | None, Parameter(help="guarded: address of a Dask scheduler to solve small games on, instead of --jobs.")
+    ] = None,
     horizon: Horizon = None,
     discount: Discount = None,
     expansions: Annotated[int | None, Parameter(help="nc-pbvi: how often points are added.")] = None,
@@ -114,34 +123,39 @@ def solve(
         "variant": variant,
     }
     limits = limits_of(time_limit, memory)
-    options |= {"time_limit": time_limit, **_closeness(gap)}
-    listing = options | {"memory": None if memory is None else limits.memory}
-    solver_named(
-        solver or "certified", options if solver == "guarded" else listing
-    )  # tell what is wrong before the work
+    options |= {"time_limit": time_limit, "memory": None if memory is None else limits.memory, **_closeness(gap)}
+    solver_named(solver or "certified", options)  # tell what is wrong before the work
+    pool = _pool(jobs, cluster)
     if output is not None:
         _check_output(output, solver or "certified")
     check_seed(seed)
     loaded = load(game, policies=False)
     contest, graph = retimed(loaded.game, horizon, discount), loaded.graph
     if graph is not None:
-        graph = replace(graph, horizon=contest.horizon, discount=contest.discount)
+        graph = retimed_graph(graph, contest.horizon, contest.discount)
     chosen, why = (solver, "") if solver is not None else _chosen(graph)
     if why and chosen == "guarded" and not quiet:
         complain(why)
-    if jobs is not None and chosen != "guarded" and (solver is not None or graph is None):
-        raise InputError(f"--jobs: solver {chosen} has no such setting; leave it out")
+    if pool is not None and chosen != "guarded" and (solver is not None or graph is None):
+        raise InputError(
+            f"--{'jobs' if cluster is None else 'cluster'}: solver {chosen} has no such setting; leave it out"
+        )
     with reported(quiet=quiet, verbose=verbose) as progress:
         if chosen == "guarded":
-            data = _guarded(graph, game, options, jobs, progress, output, seed)
+            if jobs is not None and limits.memory is not None:
+                options["memory"] = int(limits.memory / (jobs + 1))  # for each of them
+            data = _guarded(graph, game, options, pool, progress, output, seed)
         else:
             try:
-                solution = _solved(contest, solver_named(chosen, listing), progress, limits)
+                solution = _solved(contest, solver_named(chosen, options), progress, limits)
             except LimitError as error:
                 raise (error if graph is None else error.with_remedies(GUARDED)) from None
             if output is not None and isinstance(solution, CertifiedSolution):
                 replace(solution, seed=seed).save(output, None if graph is None else extra_of(graph))
             data = _data(solution, chosen, seed)
+            if graph is not None:
+                scope = scope_of_graph(graph, solution.lower, solution.upper)
+                data |= scope_data(scope, bounds=isinstance(solution, CertifiedSolution))
     if why and chosen != "guarded" and not quiet:
         complain(why)
     data |= {} if output is None else {"policy": str(output)}
@@ -151,6 +165,15 @@ def solve(
         print_solved(data)
     else:
         _print(data)
+
+
+def _pool(jobs: int | None, address: str | None) -> "Pool | None":
+    """Return where small games are solved; None for this process."""
+    from ncirl.experiments.pool import cluster, spawned
+
+    if jobs is not None and address is not None:
+        raise InputError("--jobs and --cluster exclude each other; leave out --jobs or --cluster")
+    return cluster(address) if address is not None else None if jobs is None else spawned(jobs)
 
 
 def _chosen(graph: AttackGraph | None) -> tuple[str, str]:
@@ -167,14 +190,13 @@ def _guarded(
     graph: AttackGraph | None,
     named: str,
     options: Mapping[str, object],
-    jobs: int | None,
+    workers: "Pool | None",
     progress: ProgressCallback,
     output: Path | None,
     seed: int,
 ) -> dict[str, Any]:
     """Bound the value of a whole graph, and write the policy."""
     from ncirl.attack_graphs.guarded.guarded import Guarded
-    from ncirl.experiments.pool import spawned
 
     if graph is None:
         raise InputError("is no attack graph, which --solver guarded is for; use --solver certified", named)
@@ -182,8 +204,8 @@ def _guarded(
         options = {**options, "relative_gap": 0.0}
     settings: object = solver_named("guarded", options)
     assert isinstance(settings, Guarded)
-    pool = nullcontext() if jobs is None else spawned(jobs).open()
-    with interruptible(progress) as stoppable, pool as executor:
+    pool = nullcontext() if workers is None else workers.open()
+    with interruptible(progress) as stoppable, pool as executor, warned():
         solution = solve_game(graph, replace(settings, executor=executor), progress=stoppable)
     if output is not None:
         solution.save(output)
@@ -292,9 +314,10 @@ def _print(data: dict[str, Any]) -> None:
         {
             "game": f"{data['game']}, discount {data['discount']:g}{stages}",
             "solver": data["solver"],
-            "lower": data["lower"],
-            "upper": data["upper"],
+            "lower": bound_cell(data, "lower", data["lower"]),
+            "upper": bound_cell(data, "upper", data["upper"]),
             "gap": f"{data['gap']:.3g}",
+            **scope_facts(data),
             "claim": data["claim"],
             "status": f"{data['status']}. {data['advice']}",
             "effort": f"{data['seconds']:.3g} s, {data['lp_solves']} LPs, {data['states']} states",
@@ -302,7 +325,7 @@ def _print(data: dict[str, Any]) -> None:
         }
     )
     if "per_intent" in data:
-        print_most(data["per_intent"])
+        print_most(data["per_intent"], promise_note(data))
     if values := data.get("values"):
         left = f", the first {ROWS} of {len(values)}" if len(values) > ROWS else ""
         rows = [list(row.values()) for row in values[:ROWS]]

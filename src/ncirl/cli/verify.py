@@ -8,7 +8,9 @@ from cyclopts import Parameter
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.cli.guarded import certificate_data, print_certificate
 from ncirl.cli.output import JsonFlag, by_intent, number, print_facts, print_json, print_most, print_table
+from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 from ncirl.errors import InputError, NcirlError
+from ncirl.formats.graph_source import scope_of
 from ncirl.formats.guarded_file import load_solution
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate
@@ -50,8 +52,10 @@ def verify(
         return _verify_guarded(loaded, json)
     certificate = certify(loaded)
     told = _data(loaded, certificate)
+    if certificate.holds:  # where it comes from matters to bounds that hold
+        told |= scope_data(scope_of(loaded.recomputed(certificate)))
     if not json:
-        _print(loaded, certificate)
+        _print(told, certificate)
     try:
         second = _second(policy, certificate) if exact else None
     except NcirlError:  # what the first verifier found is known all the same
@@ -133,20 +137,22 @@ def _data(policy: CertifiedSolution, found: Certificate) -> dict[str, Any]:
     }
 
 
-def _print(policy: CertifiedSolution, found: Certificate) -> None:
+def _print(told: dict[str, Any], found: Certificate) -> None:
     sizes = f"{found.attacker_nodes} attacker nodes, {found.defender_nodes} defender nodes"
     print_facts(
         {
-            "game": policy.game.name,
-            "attacker secures": f"{number(found.lower)} (claimed {number(found.claimed_lower)})",
-            "defender concedes": f"{number(found.upper)} (claimed {number(found.claimed_upper)})",
+            "game": told["game"],
+            "attacker secures": f"{bound_cell(told, 'lower', found.lower)} (claimed {number(found.claimed_lower)})",
+            "defender concedes": f"{bound_cell(told, 'upper', found.upper)} (claimed {number(found.claimed_upper)})",
+            **scope_facts(told),
             "rounding may hide": f"{found.lower_allowance:.1e} of the one, {found.upper_allowance:.1e} of the other",
             "checked": f"{sizes}: that each is playable and leads on as the game does, then every answer to both",
             "took": f"{found.seconds:.3g} s",
         }
     )
-    print_most(by_intent(policy.game, found.per_intent))
-    said = "The certificate holds: the value of the game lies between the two bounds."
+    print_most({intent["name"]: intent["at_most"] for intent in told["intents"]}, promise_note(told))
+    what = "cut graph" if "original" in told else "game"
+    said = f"The certificate holds: the value of the {what} lies between the two bounds."
     print("\n" + (said if found.holds else "The certificate does NOT hold."))
     if found.faults:
         print_table("faults", ["fault"], [[fault] for fault in found.faults])

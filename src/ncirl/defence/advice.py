@@ -28,6 +28,7 @@ __all__ = ["POSTERIOR_MEANS", "Advice", "Guard", "Reasons", "Watch", "advise", "
 POSTERIOR_MEANS = "if the attacker plays its certified strategy; what is promised does not depend on it"
 SURPRISE = "The certified attacker would never do this ({stages}); the guarantee still holds, the belief stays."
 OVERRIDDEN = "Not what was drawn ({stages}): what is promised counts from here on, no longer from the start."
+CUT = "This defence is of a graph that was cut from {origin}. {says}"
 UNKNOWN = "The playbook has no place for this state: nothing is promised until play returns to one it knows."
 LIKELY = 5e-4  # a chance below is not worth a word
 TIED = 1e-6  # times the largest worth: attacks this close are equally good
@@ -185,7 +186,9 @@ def advise(
     intents = session.game.intents
     mix = _likeliest(chances)
     told = list(enumerate(session.steps, 1))
-    notes = [
+    scope = session.scope
+    notes = [] if scope is None else [CUT.format(origin=scope.origin, says=scope.says)]
+    notes += [
         line.format(stages=f"stage{'s' * (len(stages) > 1)} {some([str(k) for k in stages])}")
         for line, stages in (
             (SURPRISE, [k for k, step in told if not step.expected]),

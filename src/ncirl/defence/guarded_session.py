@@ -21,6 +21,7 @@ from ncirl.defence.choices import Choice, open_choice, plain_choice, some
 from ncirl.defence.guarded_watch import GuardedWatch
 from ncirl.defence.session import Session, Step
 from ncirl.errors import InputError
+from ncirl.formats.graph_source import scope_of
 from ncirl.model.game import Observes
 from ncirl.playbook.playbook import DefenderPlaybook
 
@@ -70,6 +71,7 @@ class GuardedSession(Session):
             raise InputError(f"state: '{state}' is no start state; there is only 'start'")
         self.solution: GuardedSolution = solution
         self.graph, self.game, self.seed = solution.graph, solution.graph.game(), rng
+        self.scope = scope_of(solution)
         self.sees_attempts = Observes(self.graph.observes) is Observes.ACTIONS
         self.is_graph = True
         self.labels = {c.id: c.label for c in self.graph.conditions if c.label}

@@ -15,7 +15,7 @@ from ncirl.defence.advice import Advice, Guard, Reasons, Watch, advise, reasons_
 from ncirl.defence.choices import Choice, plain_choice, set_choice
 from ncirl.defence.session import Session, Step
 from ncirl.errors import InputError
-from ncirl.formats.graph_source import EXTRA_KEY
+from ncirl.formats.graph_source import EXTRA_KEY, scope_of
 from ncirl.model.game import Observes
 from ncirl.model.stage import Outcome, Stage
 from ncirl.playbook.playbook import DefenderPlaybook
@@ -58,7 +58,7 @@ class DefenceSession(Session):
         if rng < 0:
             raise InputError(f"rng: a seed must not be negative, got {rng}")
         self.solution: CertifiedSolution = solution
-        self.game, self.seed = solution.game, rng
+        self.game, self.seed, self.scope = solution.game, rng, scope_of(solution)
         self.sees_attempts = self.game.observes is Observes.ACTIONS
         self._guard = Guard(self.game, solution.defender_playbook, rng, state)
         self._watch = Watch(self.game, solution.attacker_playbook, state)

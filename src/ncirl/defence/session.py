@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.defence.advice import Advice, Reasons
 from ncirl.defence.choices import Choice, some
 from ncirl.errors import InputError
@@ -71,6 +72,8 @@ class Session(ABC):
         Of what is drawn.
     sees_attempts, is_graph, has_controls : bool
         Whether what is attempted is seen, whether an attack graph is played, and whether with controls.
+    scope : Scope or None
+        Of a graph that was reduced: what is promised of it, and what of the original.
     start, drawn : str
         Where play began, and what to do now.
     prior : ndarray of shape (Θ,)
@@ -86,6 +89,7 @@ class Session(ABC):
     seed: int
     sees_attempts: bool
     is_graph: bool
+    scope: Scope | None
     has_controls: bool = False
     start: str
     drawn: str

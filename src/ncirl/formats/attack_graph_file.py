@@ -2,24 +2,31 @@
 
 The shape is checked first (`attack_graph_schema`); if it holds, `AttackGraph` tells everything that is wrong with
 the meaning, so that a file's faults come in one message. A graph is written in format 2 only where it has something
-that format 1 cannot say, so that whatever reads format 1 reads all it can.
+that format 1 cannot say, so that whatever reads format 1 reads all it can. A graph that was reduced has the original
+with it, and the steps from there, under `reduced_from`; they are taken again when it is read, so a file cannot lie
+about them.
 """
 
+import hashlib
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Control, Exploit, Intent
+from ncirl.attack_graphs.reductions.record import Origin, Step, origin_of, record_faults
 from ncirl.errors import InputError
 from ncirl.formats.plain import format_of, read_source, write_document
 
 if TYPE_CHECKING:
-    from ncirl.formats.shapes import AlertModel, AttackGraphModel, ControlModel, ExploitModel
+    from ncirl.formats.shapes import AlertModel, AttackGraphModel, ControlModel, ExploitModel, ReducedFromModel
 
 __all__ = [
     "ATTACK_GRAPH_FORMATS",
     "attack_graph_from_data",
     "attack_graph_to_data",
+    "digest_of",
     "load_attack_graph",
     "save_attack_graph",
 ]
@@ -53,7 +60,32 @@ def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGrap
     later = next(_second_only(graph), None)
     if written == FIRST and later is not None:
         raise InputError(f"{later}: is not known in '{FIRST}'; write 'format: {SECOND}'", where)
-    return graph
+    return graph if model.reduced_from is None else _with_origin(graph, model.reduced_from, f"{where}: reduced_from")
+
+
+def _with_origin(graph: AttackGraph, given: "ReducedFromModel", where: str) -> AttackGraph:
+    """Return a graph with where it comes from, if that is true."""
+    original = attack_graph_from_data(given.graph, f"{where}.graph")
+    try:
+        steps = tuple(step.step() for step in given.steps)
+    except InputError as error:
+        raise InputError(error.faults, f"{where}.steps") from None
+    faults = list(_origin_faults(given.digest, original, steps, graph))
+    if faults:
+        raise InputError(faults, where)
+    return replace(graph, origin=Origin(original, steps, graph))
+
+
+def _origin_faults(digest: str, original: AttackGraph, steps: tuple[Step, ...], graph: AttackGraph) -> Iterator[str]:
+    if digest != digest_of(original):
+        yield "digest: is not the one of the original"
+    yield from record_faults(original, steps, graph)
+
+
+def digest_of(graph: AttackGraph) -> str:
+    """Return the SHA-256 of what a graph is, whatever it is called and wherever it comes from."""
+    data = {key: value for key, value in _own_data(graph).items() if key != "name"}
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def _graph(model: "AttackGraphModel") -> AttackGraph:
@@ -89,6 +121,19 @@ def _alert(given: "float | AlertModel | None") -> Alert | None:
 
 def attack_graph_to_data(graph: AttackGraph) -> dict[str, Any]:
     """Write an attack graph as the data of a file; what has its default value and is seldom set is left out."""
+    origin = origin_of(graph)
+    return _own_data(graph) | ({} if origin is None else {"reduced_from": _origin_to_data(origin)})
+
+
+def _origin_to_data(origin: Origin) -> dict[str, Any]:
+    return {
+        "digest": digest_of(origin.graph),
+        "steps": [{"do": step.do, **step.given, "preserves": step.preserves.label} for step in origin.steps],
+        "graph": _own_data(origin.graph),
+    }
+
+
+def _own_data(graph: AttackGraph) -> dict[str, Any]:
     limits = {
         "horizon": graph.horizon,
         "attacker_budget": graph.attacker_budget,

@@ -1,7 +1,8 @@
 """The attack graph behind the game of a policy, carried along in its file.
 
 A policy file holds the game as tables. The graph it was made from travels under `EXTRA_KEY` of ``Policy.extra``: for
-pictures and labels only, never for numbers, and only where it is the game's own, stage by stage.
+pictures and labels only, never for numbers, and only where it is the game's own, stage by stage. Where that graph was
+reduced, `scope_of` says which bounds hold for the original.
 """
 
 import functools
@@ -13,6 +14,8 @@ import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.reductions.scope import Scope, scope_of_graph
 from ncirl.errors import InputError, SizeError
 from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph_to_data
 from ncirl.model.game import Game
@@ -20,10 +23,12 @@ from ncirl.model.game import Game
 if TYPE_CHECKING:
     from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["EXTRA_KEY", "draws", "extra_of", "graph_of"]
+__all__ = ["EXTRA_KEY", "draws", "extra_of", "graph_of", "own_graph", "scope_of"]
 
 EXTRA_KEY = "attack_graph"
+FROM = "reduced_from"  # in the data of a graph that was reduced
 CLOSE = 1e-9
+SAME = 1e-13  # where numbers of the game are to be numbers of the graph
 
 
 def extra_of(graph: AttackGraph) -> dict[str, Any]:
@@ -46,6 +51,34 @@ def graph_of(policy: "CertifiedSolution") -> AttackGraph | None:
     return _as_played(graph) if draws(graph, policy.game) else None
 
 
+def own_graph(policy: "CertifiedSolution | GuardedSolution") -> AttackGraph | None:
+    """Return the graph that a policy bounds the value of, with where it comes from; None where it carries none.
+
+    Raises `InputError` when the policy carries a graph that is not its game's own, or lies about where it is from.
+    """
+    if isinstance(policy, GuardedSolution):
+        return policy.graph
+    data, game = policy.extra.get(EXTRA_KEY), policy.game
+    if data is None:
+        return None
+    graph = attack_graph_from_data(data, "its attack graph")
+    if (graph.discount, graph.horizon) != (game.discount, game.horizon) or not draws(graph, game, SAME):
+        raise InputError("its attack graph is not the graph of its game: they differ in some number")
+    return graph
+
+
+def scope_of(policy: "CertifiedSolution | GuardedSolution") -> Scope | None:
+    """Return of which graphs the bounds of a policy hold; None where its graph, if it carries any, was not reduced.
+
+    Raises `InputError` as `own_graph` does.
+    """
+    data = None if isinstance(policy, GuardedSolution) else policy.extra.get(EXTRA_KEY)
+    if data is not None and not (isinstance(data, dict) and data.get(FROM)):
+        return None  # what an unreduced graph is like does not matter here
+    graph = own_graph(policy)
+    return None if graph is None else scope_of_graph(graph, policy.lower, policy.upper)
+
+
 def _as_played(graph: AttackGraph) -> AttackGraph:
     """Return a graph without the rewards of conditions that hold from the start or can never be reached."""
     own = graph.game()
@@ -56,7 +89,7 @@ def _as_played(graph: AttackGraph) -> AttackGraph:
     return replace(graph, intents=tuple(intents))
 
 
-def draws(graph: AttackGraph, game: Game) -> bool:
+def draws(graph: AttackGraph, game: Game, close: float = CLOSE) -> bool:
     """Tell whether a graph is a picture of a game: the same starts and, state by state, the same stage.
 
     How long is played, and how later stages count, may be another matter.
@@ -76,12 +109,12 @@ def draws(graph: AttackGraph, game: Game) -> bool:
     its_prior = {game.describe(start.state): start.mass for start in game.starts}
     return (
         prior.keys() == its_prior.keys()
-        and all(_close(mass, its_prior[name]) for name, mass in prior.items())
-        and all(_same_stage(own, state, game, twin) for state, twin in twins)
+        and all(_close(mass, its_prior[name], close) for name, mass in prior.items())
+        and all(_same_stage(own, state, game, twin, close) for state, twin in twins)
     )
 
 
-def _same_stage(own: Game, state: State, game: Game, twin: State) -> bool:
+def _same_stage(own: Game, state: State, game: Game, twin: State, close: float) -> bool:
     mine, other = own.stage(state), game.stage(twin)
     outcomes = [(own.describe(outcome.state), outcome.signal) for outcome in mine.outcomes]
     return (
@@ -89,11 +122,11 @@ def _same_stage(own: Game, state: State, game: Game, twin: State) -> bool:
         and outcomes == [(game.describe(outcome.state), outcome.signal) for outcome in other.outcomes]
         and np.array_equal(mine.law.indptr, other.law.indptr)
         and np.array_equal(mine.law.indices, other.law.indices)
-        and _close(mine.law.data, other.law.data)
-        and (mine.is_terminal or _close(mine.reward, other.reward))
+        and _close(mine.law.data, other.law.data, close)
+        and (mine.is_terminal or _close(mine.reward, other.reward, close))
     )
 
 
-def _close(mine: FloatArray, other: FloatArray) -> bool:
+def _close(mine: FloatArray, other: FloatArray, close: float) -> bool:
     """Tell whether two arrays differ by no more than the versions of a program that compute them might."""
-    return mine.shape == other.shape and bool(np.allclose(mine, other, rtol=CLOSE, atol=CLOSE))
+    return mine.shape == other.shape and bool(np.allclose(mine, other, rtol=close, atol=close))

@@ -41,7 +41,7 @@ __all__ = [
     "versions_used",
 ]
 
-C = TypeVar("C", Certificate, GuardedCertificate)
+C = TypeVar("C", bound=Certificate | GuardedCertificate)
 POLICY_FORMAT = "ncirl-policy/1"
 GUARDED_FORMAT = "ncirl-guarded/1"  # `guarded_file`
 WHOLE = "is a policy that guards a whole attack graph, whose states are not listed"

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from ncirl.attack_graphs.reductions import Preserves, Step
+from ncirl.attack_graphs.reductions.record import STEPS
 from ncirl.errors import InputError
 from ncirl.formats.plain import place
 from ncirl.solution import Status
@@ -20,6 +22,7 @@ T = TypeVar("T")
 Name = Annotated[str, Field(min_length=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 NUMBER, BY_INTENT = "<number>", "<map>"
+MOST_REPEATS = 1_000  # hops, ways, steps: a file does not decide how long it takes to check them
 Reward = Annotated[
     Annotated[float, Tag(NUMBER)] | Annotated[dict[str, float], Tag(BY_INTENT)],
     Discriminator(lambda value: BY_INTENT if isinstance(value, dict) else NUMBER),
@@ -177,6 +180,44 @@ class IntentModel(Strict):
     """What enabling a condition is worth to it."""
 
 
+class StepModel(Strict):
+    """One reduction, as it can be done again."""
+
+    do: Annotated[str, Field(json_schema_extra={"enum": list(STEPS)})]
+    """Which: the option of `ncirl reduce` without its dashes, or `budgets`."""
+    preserves: Annotated[str, Field(json_schema_extra={"enum": [each.label for each in Preserves]})]
+    """Which bounds of the smaller graph are bounds of the larger: both, the upper, the lower, or none."""
+    goals: list[Name] | None = None
+    """only-goals: the conditions that are still rewarded."""
+    hops: Annotated[int, Field(le=MOST_REPEATS)] | None = None
+    """crop: how far from the goals."""
+    ways: Annotated[int, Field(le=MOST_REPEATS)] | None = None
+    """paths: how many to each goal."""
+    attacker: int | None = None
+    """budgets: most exploits attempted in a stage."""
+    defender: int | None = None
+    """budgets: most exploits blocked in a stage."""
+
+    def step(self) -> Step:
+        """Return the step."""
+        kinds = {each.label: each for each in Preserves}
+        given = self.model_dump(exclude={"do", "preserves"}, exclude_none=True)
+        if self.preserves not in kinds:
+            raise InputError(f"preserves: '{self.preserves}' is none of {', '.join(kinds)}")
+        return Step(self.do, given, kinds[self.preserves])
+
+
+class ReducedFromModel(Strict):
+    """What a reduced graph was made from, and how; checked by doing it again."""
+
+    digest: str
+    """SHA-256 of the original: tells whether two graphs were cut from the same one."""
+    steps: list[StepModel] = Field(max_length=MOST_REPEATS)
+    """In the order in which they were taken."""
+    graph: dict[str, Any]
+    """The original, as its own file has it."""
+
+
 class AttackGraphModel(Strict):
     """A whole attack-graph file."""
 
@@ -199,6 +240,8 @@ class AttackGraphModel(Strict):
     """What the defender can apply; an exploit under none of them cannot be stopped. Without them every exploit can be
     blocked by itself, at its block_cost. Format 2."""
     intents: list[IntentModel]
+    reduced_from: ReducedFromModel | None = None
+    """Of a graph that `ncirl reduce` made: the original and the steps from it."""
 
 
 class GameHeaderModel(Strict):
@@ -250,6 +293,7 @@ _SAID = {
     "list_type": "must be a list",
     "dict_type": "must be a map",
     "model_type": "must be a map",
+    "too_long": f"must have no more than {MOST_REPEATS} entries",
     "greater_than_equal": "must lie in [0, 1]",
     "less_than_equal": "must lie in [0, 1]",
 }

@@ -5,7 +5,9 @@ from functools import partial
 import numpy as np
 
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.errors import LimitError, SizeError
+from ncirl.formats.graph_source import scope_of
 from ncirl.limits import Limits, default_memory
 from ncirl.model.belief import prior_of
 from ncirl.playbook.solution import CertifiedSolution
@@ -68,7 +70,7 @@ def report_page(
     if not certificate.holds:
         return page(title, [_headline(policy, certificate), _faults(certificate)]), certificate
     policy = policy.recomputed(certificate)
-    body = [_headline(policy, certificate)]
+    body = [_headline(policy, certificate, scope_of(policy))]
     if graph is not None:
         body.append(graph_section(graph, policy))
     else:
@@ -82,19 +84,21 @@ def report_page(
     return page(title, body), certificate
 
 
-def _headline(policy: CertifiedSolution, found: Certificate) -> Html:
+def _headline(policy: CertifiedSolution, found: Certificate, scope: Scope | None = None) -> Html:
     title = Html(f"<h1>{text(policy.game.name)}: what to block, and what that guarantees</h1>")
     if not found.holds:
         return Html(title + paragraph("Do not rely on this policy: its certificate does NOT hold.", "bad"))
+    high, low = ("", "") if scope is None else (_only(scope.upper_note), _only(scope.lower_note))
+    best = f"no defence, however clever, can promise less than {found.lower:.3f}"
     lead = (
         f"Whatever the intruder is after and however it hides it, it gets at most {found.upper:.3f} on average against "
-        f"the defence described here. No defence, however clever, can promise less than {found.lower:.3f}."
+        f"the defence described here{high}. {f'On the cut graph {best}' if low else best.capitalize()}."
     )
     away = (found.upper - found.lower) / abs(found.upper) if found.upper else 0.0
     boxes = [
-        (f"{found.upper:.3f}", "the most this defence concedes, on average over the intents"),
-        (f"{found.lower:.3f}", "the least any defence can promise"),
-        (f"{away:.1%}", "at most so far from the best possible"),
+        (f"{found.upper:.3f}", f"the most this defence concedes, on average over the intents{high}"),
+        (f"{found.lower:.3f}", f"the least any defence can promise{low}"),
+        (f"{away:.1%}", f"at most so far from the best possible{high or low}"),
     ]
     figures = "".join(f'<div class="figure"><b>{text(b)}</b><span>{text(said)}</span></div>' for b, said in boxes)
     game = policy.game
@@ -106,8 +110,13 @@ def _headline(policy: CertifiedSolution, found: Certificate) -> Html:
         "worse. They hold for the network, chances and costs as they were described, not for what was left out."
     )
     checked = f"Both numbers were recomputed for this page from the two strategies alone, in {found.seconds:.2g} s."
-    parts = [title, paragraph(lead, "lead"), Html(f'<div class="figures">{figures}</div>')]
+    cut = [] if scope is None else [paragraph(f"This graph was cut from {scope.origin}. {scope.says}", "lead")]
+    parts = [title, *cut, paragraph(lead, "lead"), Html(f'<div class="figures">{figures}</div>')]
     return Html("\n".join([*parts, paragraph(unit, "note"), paragraph(checked, "note")]))
+
+
+def _only(note: str) -> str:
+    return f", {note}" if note else ""
 
 
 def _faults(found: Certificate) -> Html:

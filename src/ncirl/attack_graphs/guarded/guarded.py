@@ -19,11 +19,12 @@ from ncirl.attack_graphs.guarded.above import Above
 from ncirl.attack_graphs.guarded.below import Below
 from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.cuts import Flow
-from ncirl.attack_graphs.guarded.jobs import Job, Pace, Solved, solve_all
+from ncirl.attack_graphs.guarded.jobs import Job, Pace, Solved
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import GuardedSolution, assembled, measured, unhindered
+from ncirl.attack_graphs.guarded.spread import Workers, solve_all
 from ncirl.errors import InputError, LimitError
 from ncirl.limits import Limits
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
@@ -54,6 +55,8 @@ class Guarded:
         Seconds after which to stop with the bounds so far.
     executor : Executor, optional
         Runs the small games, which are independent; the result does not depend on how many workers it has.
+    memory : int, optional
+        The most bytes that this process, and each worker, may have resident; a share of what is free if not given.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Guarded:
     gap: float = 0.0
     time_limit: float | None = 60.0
     executor: Executor | None = None
+    memory: int | None = None
 
     def run(self, graph: AttackGraph, *, progress: ProgressCallback | None = None) -> GuardedSolution:
         """Bound the value of `graph`."""
@@ -82,6 +86,8 @@ class Guarded:
     def _check(self, graph: AttackGraph) -> None:
         if not self.gap >= 0 or not self.relative_gap >= 0:
             raise InputError("gap and relative_gap must not be negative")
+        if self.memory is not None and not self.memory > 0:
+            raise InputError(f"memory: must be a positive number of bytes, got {self.memory:g}")
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"time_limit: must be a positive number of seconds, got {self.time_limit:g}")
 
@@ -92,6 +98,7 @@ class _Search:
     def __init__(self, settings: Guarded, graph: AttackGraph, progress: ProgressCallback | None) -> None:
         self.settings, self.graph, self.progress = settings, graph, progress
         self.deadline = Limits(settings.time_limit)
+        self.workers = Workers(settings.executor, settings.memory)
         self.net = Net(graph)
         self.flow = Flow(self.net)
         self.above, self.below = Above(self.net, self.flow), Below(self.net)
@@ -138,7 +145,7 @@ class _Search:
         if self.above.bound == inf:
             self.above = Above(self.net, self.flow)  # what was begun may be left in the middle
             for job in self.above.climb(Size(0, 0), 0, ROUGH, Limits(0.0), Limits(0.0)):
-                for solved in solve_all(self.net, [replace(job, seconds=FIRST)], None):
+                for solved in solve_all(self.net, [replace(job, seconds=FIRST)], Workers(memory=self.settings.memory)):
                     self.above.take(solved)
 
     def _solve(self, jobs: Iterable[Job], share: float) -> None:
@@ -152,7 +159,7 @@ class _Search:
             seconds = max(share * sqrt(job.work) / work, LEAST, 1.5 * overhead)
             if seconds + overhead <= self.deadline.left or (self.above.bound == inf and not fitting):
                 fitting.append(replace(job, seconds=seconds))
-        for solved in solve_all(self.net, fitting, self.settings.executor, self._report):
+        for solved in solve_all(self.net, fitting, self.workers, self._report, self.deadline):
             self._take(solved)
             if self.deadline.passed or self.is_done():
                 break
@@ -186,7 +193,7 @@ class _Search:
                 return Status.TIME_LIMIT
             seconds = min(3 * worst.job.seconds, self.deadline.left - overhead)
             job = replace(worst.job, gap=FINE * (worst.upper - worst.lower), relative_gap=0.0, seconds=seconds)
-            found = list(solve_all(self.net, [job], self.settings.executor, self._report))
+            found = list(solve_all(self.net, [job], self.workers, self._report, self.deadline))
             if not found:
                 done.add(job.what)
             for solved in found:

@@ -1,20 +1,16 @@
-"""Small games to be solved, one a job: independent of each other, so any executor may run them.
+"""Small games to be solved, one a job: independent of each other, so anybody may solve them (`spread`).
 
-A job names a part or a group of a graph and how long to try. What comes back has its playbooks without their game,
-which the one who asked builds again: games hold functions that do not travel between processes. A job depends on
-nothing but itself, so the number of workers changes nothing but the time.
+A job names a part or a group of a graph and how long to try.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms
@@ -26,7 +22,7 @@ from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.solution import Progress, Status
 from ncirl.solvers.certified.certified import Certified
 
-__all__ = ["Job", "Pace", "Solved", "solve_all"]
+__all__ = ["Job", "Pace", "Solved", "small_game", "solved_job"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,42 +83,12 @@ def small_game(net: Net, job: Job) -> Game:
     return Relaxed(net, job.what, job.terms).game()
 
 
-def solve_all(
-    net: Net, jobs: Sequence[Job], executor: Executor | None, beat: Callable[[], None] = lambda: None
-) -> Iterator[Solved]:
-    """Solve jobs, here or elsewhere; what comes back is in their order, without those that memory is too small for.
+def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memory: int | None = None) -> Solved | None:
+    """Solve a job; None where there is not the memory for any bounds.
 
-    Here `beat` is called between the steps of the search; a `KeyboardInterrupt` from it ends the job with what it has.
+    `beat` is called between the steps of the search; a `KeyboardInterrupt` from it ends the job with what it has.
+    `memory` is the most bytes that this process may have resident; a share of what is free if not given.
     """
-    if executor is None:
-        yield from (solved for job in jobs if (solved := _solved(net, job, beat)) is not None)
-        return
-    for job, found in zip(jobs, executor.map(_elsewhere, [(net.graph, job) for job in jobs]), strict=True):
-        if found is None:
-            continue
-        timed = small_game(net, job).timed()
-        yield replace(
-            found,
-            job=job,
-            attacker_playbook=replace(found.attacker_playbook, game=timed),
-            defender_playbook=replace(found.defender_playbook, game=timed),
-        )
-
-
-def _elsewhere(task: tuple[AttackGraph, Job]) -> Solved | None:
-    found = _solved(Net(task[0]), task[1])
-    if found is None:
-        return None
-    gone: Game = None  # type: ignore[assignment]
-    return replace(
-        found,
-        attacker_playbook=replace(found.attacker_playbook, game=gone),
-        defender_playbook=replace(found.defender_playbook, game=gone),
-    )
-
-
-def _solved(net: Net, job: Job, beat: Callable[[], None] = lambda: None) -> Solved | None:
-    """Solve a job; None where there is not the memory for any bounds."""
     began = time.perf_counter()
     ready = inf
 
@@ -133,8 +99,8 @@ def _solved(net: Net, job: Job, beat: Callable[[], None] = lambda: None) -> Solv
 
     solver = Certified(gap=job.gap, relative_gap=job.relative_gap, time_limit=job.seconds)
     try:
-        found = solver.run(small_game(net, job), progress=note, limits=Limits(None, default_memory()))
-    except LimitError:
+        found = solver.run(small_game(net, job), progress=note, limits=Limits(None, memory or default_memory()))
+    except (LimitError, MemoryError):
         return None
     took = time.perf_counter() - began
     searched = min(job.seconds, took - (ready - began)) if np.isfinite(ready) else 0.0

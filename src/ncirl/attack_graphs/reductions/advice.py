@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions.prune import crop_hops, goals_of, keep_ways, prune
-from ncirl.attack_graphs.reductions.reduction import Reduction
+from ncirl.attack_graphs.reductions.record import Reduction
 from ncirl.attack_graphs.reductions.size import MANY_STATES, Size, estimate_size
 from ncirl.limits import UNLIMITED, Limits
 

@@ -35,12 +35,14 @@ from typing import TypedDict
 
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Exploit
 from ncirl.attack_graphs.names import listed
-from ncirl.attack_graphs.reductions.reduction import Preserves, Reduction, controls_over, restricted
+from ncirl.attack_graphs.reductions.record import Preserves, Reduction, recorded
+from ncirl.attack_graphs.reductions.reduction import controls_over, restricted
 from ncirl.model.game import Observes
 
 __all__ = ["collapse_certain_steps", "collapse_chains", "merge_parallel"]
 
 
+@recorded("certain")
 def collapse_certain_steps(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     """Take for granted what follows for sure, at no cost, and is never worth blocking.
 
@@ -90,6 +92,7 @@ def _replaced(premises: Iterable[str], step: Exploit) -> Iterable[str]:
         yield from step.premises if premise == step.result else (premise,)
 
 
+@recorded("parallel")
 def merge_parallel(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     """Make exploits with the same premises and the same result one, attempted and blocked together."""
     over: dict[str, list[str]] = defaultdict(list)
@@ -152,6 +155,7 @@ def _free_id(wished: str, taken: set[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
+@recorded("chains")
 def collapse_chains(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     """Make chains of exploits one exploit each, of the same discounted duration and attack cost when unhindered.
 

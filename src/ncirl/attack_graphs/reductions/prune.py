@@ -36,7 +36,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ncirl.attack_graphs.graph import AttackGraph, Exploit
-from ncirl.attack_graphs.reductions.reduction import Preserves, Reduction, restricted
+from ncirl.attack_graphs.reductions.record import Preserves, Reduction, recorded
+from ncirl.attack_graphs.reductions.reduction import restricted
 from ncirl.errors import InputError
 from ncirl.model.game import Observes
 
@@ -45,6 +46,7 @@ __all__ = ["crop_hops", "goals_of", "keep_ways", "prune", "rounds_to"]
 DETOUR = 4.0
 
 
+@recorded("prune")
 def prune(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     """Leave out every condition and exploit that cannot be reached or cannot lead to a reward.
 
@@ -97,6 +99,7 @@ def prune(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     return pruned, Reduction("prune", Preserves.VALUE, why, tuple(done))
 
 
+@recorded("crop")
 def crop_hops(graph: AttackGraph, hops: int) -> tuple[AttackGraph, Reduction]:
     """Keep the exploits within `hops` hops of the goals; what they need from further away holds from the start.
 
@@ -119,6 +122,7 @@ def crop_hops(graph: AttackGraph, hops: int) -> tuple[AttackGraph, Reduction]:
     return replace(cropped, conditions=conditions), Reduction(f"crop to {hops} hops", preserves, why, tuple(done))
 
 
+@recorded("paths")
 def keep_ways(graph: AttackGraph, ways: int) -> tuple[AttackGraph, Reduction]:
     """Keep only the exploits on the `ways` most promising ways to each goal.
 

@@ -1,50 +1,21 @@
-"""What a reduction says about itself; and those that ask something else: fewer goals, equal intents as one, budgets."""
+"""Reductions that ask something else: fewer goals, equal intents as one, budgets.
+
+**Equal intents.** Attackers with the same rewards may play the same: one who plays the mean of what its twins would do
+gets, against every defence, what they get together. So the value is the same, and what the one is promised, each is.
+
+**Budgets.** Fewer sets to choose from: the value does not rise where they are the attacker's, and does not fall where
+they are the defender's. With both, nothing is said.
+"""
 
 from collections.abc import Collection, Container, Mapping
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 
 from ncirl.attack_graphs.controls import Control, carried_over
 from ncirl.attack_graphs.graph import AttackGraph, Intent
+from ncirl.attack_graphs.reductions.record import Preserves, Reduction, recorded
 from ncirl.errors import InputError
 
-__all__ = ["Preserves", "Reduction", "controls_over", "merge_equal_intents", "only_goals", "restricted", "set_budgets"]
-
-
-class Preserves(Enum):
-    """What the value of the smaller game says about that of the larger; the value is a sentence for people."""
-
-    VALUE = "exact: the value is the same"
-    FROM_ABOVE = "approximation from above: the value does not fall, so what the defender is promised still holds"
-    FROM_BELOW = "approximation from below: the value does not rise, so what the attacker is promised still holds"
-    NOTHING = "approximation: the value may rise or fall"
-
-    @property
-    def label(self) -> str:
-        """The name used in JSON, such as ``from-above``."""
-        return self.name.lower().replace("_", "-")
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """One step from a graph to a smaller one.
-
-    Attributes
-    ----------
-    name : str
-        Which reduction.
-    preserves : Preserves
-        What of the value it preserves.
-    why : str
-        The reason, or how quantities were combined; one sentence.
-    done : tuple of str
-        Every single change, in words; empty when there was nothing to do.
-    """
-
-    name: str
-    preserves: Preserves
-    why: str
-    done: tuple[str, ...] = ()
+__all__ = ["controls_over", "merge_equal_intents", "only_goals", "restricted", "set_budgets"]
 
 
 def restricted(graph: AttackGraph, conditions: Container[str], exploits: Container[str]) -> AttackGraph:
@@ -69,6 +40,7 @@ def controls_over(graph: AttackGraph, become: Mapping[str, str]) -> tuple[Contro
     return None if graph.controls is None else carried_over(graph.controls, become)
 
 
+@recorded("only-goals")
 def only_goals(graph: AttackGraph, goals: Collection[str]) -> tuple[AttackGraph, Reduction]:
     """Reward nothing but the given conditions; intents that want none of them are left out.
 
@@ -102,6 +74,7 @@ def only_goals(graph: AttackGraph, goals: Collection[str]) -> tuple[AttackGraph,
     return replace(graph, intents=intents), Reduction("only goals", Preserves.NOTHING, why, tuple(done))
 
 
+@recorded("merge-intents")
 def merge_equal_intents(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     """Treat intents with the same rewards as one: the first of them, with their priors added up."""
     groups: dict[frozenset[tuple[str, float]], list[Intent]] = {}
@@ -117,6 +90,7 @@ def merge_equal_intents(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     return replace(graph, intents=merged), Reduction("merge equal intents", Preserves.VALUE, why, tuple(done))
 
 
+@recorded("budgets")
 def set_budgets(
     graph: AttackGraph, *, attacker: int | None = None, defender: int | None = None
 ) -> tuple[AttackGraph, Reduction]:

@@ -1,0 +1,149 @@
+"""Small games solved here or elsewhere: any `concurrent.futures.Executor`, processes on this machine or a cluster.
+
+What comes back is taken in the order of the jobs, whoever is ready first, and a job depends on nothing but itself: the
+number of workers changes nothing but the time. What must be survived:
+
+    a worker dies, a cluster goes away    one sentence to the log, and the work goes on in this process
+    Ctrl-C, raised by `beat`              what is ready is taken, the rest is given up
+    time is up                            the same, a moment after the deadline
+"""
+
+import logging
+import pickle
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+from functools import lru_cache
+from math import inf
+
+from ncirl.attack_graphs.guarded.jobs import Job, Solved, small_game, solved_job
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.limits import UNLIMITED, Limits
+from ncirl.model.game import Game
+
+__all__ = ["Workers", "solve_all"]
+
+LISTEN = 0.1  # seconds between two beats while others work
+GRACE = 2.0  # seconds after the deadline in which others may still answer
+BROKEN = "the workers cannot go on ({reason}): the small games are solved in this process from here on"
+Beat = Callable[[], None]
+log = logging.getLogger(__name__)
+
+
+class Workers:
+    """Who solves small games, and with how much memory each.
+
+    Parameters
+    ----------
+    executor : Executor, optional
+        Where jobs go; without, all is done here.
+    memory : int, optional
+        The most bytes that a process may have resident.
+    """
+
+    def __init__(self, executor: Executor | None = None, memory: int | None = None) -> None:
+        self.executor, self.memory = executor, memory
+        self._graph: tuple[Net, bytes] | None = None
+
+    def submit(self, net: Net, jobs: Sequence[Job]) -> "list[Future[Solved | None]]":
+        """Hand jobs over; none where there is nobody to hand them to."""
+        if self.executor is None:
+            return []
+        if self._graph is None or self._graph[0] is not net:
+            self._graph = net, pickle.dumps(replace(net.graph, origin=None))
+        try:
+            return [self.executor.submit(_elsewhere, self._graph[1], job, self.memory) for job in jobs]
+        except Exception as error:  # whatever an executor has to say, it takes no more
+            self.give_up(error)
+            return []
+
+    def give_up(self, error: BaseException) -> None:
+        """Work alone from now on."""
+        if self.executor is not None:
+            self.executor = None
+            log.warning(BROKEN.format(reason=" ".join(str(error).split()) or type(error).__name__))
+
+
+def solve_all(
+    net: Net, jobs: Sequence[Job], workers: Workers, beat: Beat = lambda: None, deadline: Limits = UNLIMITED
+) -> Iterator[Solved]:
+    """Solve jobs; what comes back is in their order, without those that memory is too small for.
+
+    `beat` is called between the steps of a search here, and while others work; a `KeyboardInterrupt` from it ends the
+    job here with what it has, and lets those elsewhere be.
+    """
+    futures = workers.submit(net, jobs)
+    try:
+        for k, job in enumerate(jobs):
+            found = None
+            if workers.executor is not None:
+                try:
+                    found = _waited(futures[k], beat, deadline)
+                except Exception as error:  # of the worker or of what it ran: here it can be seen
+                    workers.give_up(error)
+            if workers.executor is None:
+                found = solved_job(net, job, beat, workers.memory)
+                if found is not None:
+                    yield found
+            elif found is not None:
+                yield _at_home(net, job, found)
+    except KeyboardInterrupt:
+        yield from _ready(net, jobs[k:], futures[k:])
+        raise
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _waited(future: "Future[Solved | None]", beat: Beat, deadline: Limits) -> Solved | None:
+    """Wait for a job, listening for Ctrl-C; None if it does not end in time."""
+    until = inf if deadline.left == inf else time.monotonic() + deadline.left + GRACE
+    while not future.done():
+        try:
+            return future.result(timeout=LISTEN)
+        except TimeoutError:
+            if future.done():
+                break
+        if time.monotonic() > until:
+            return None
+        beat()
+    return future.result()
+
+
+def _ready(net: Net, jobs: Sequence[Job], futures: "Sequence[Future[Solved | None]]") -> Iterator[Solved]:
+    """Give what others have found already."""
+    for job, future in zip(jobs, futures, strict=False):
+        if future.done() and not future.cancelled() and future.exception() is None:
+            found = future.result()
+            if found is not None:
+                yield _at_home(net, job, found)
+
+
+def _at_home(net: Net, job: Job, found: Solved) -> Solved:
+    """Return what was found elsewhere with its game, which does not travel."""
+    timed = small_game(net, job).timed()
+    return replace(
+        found,
+        job=job,
+        attacker_playbook=replace(found.attacker_playbook, game=timed),
+        defender_playbook=replace(found.defender_playbook, game=timed),
+    )
+
+
+@lru_cache(maxsize=2)
+def _net(graph: bytes) -> Net:
+    """Build a graph once for all of its jobs."""
+    return Net(pickle.loads(graph))
+
+
+def _elsewhere(graph: bytes, job: Job, memory: int | None) -> Solved | None:
+    found = solved_job(_net(graph), job, memory=memory)
+    if found is None:
+        return None
+    gone: Game = None  # type: ignore[assignment]
+    return replace(
+        found,
+        attacker_playbook=replace(found.attacker_playbook, game=gone),
+        defender_playbook=replace(found.defender_playbook, game=gone),
+    )

@@ -1,0 +1,44 @@
+"""Of which graph a number holds, told to people: rows and notes for whatever prints bounds."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ncirl.attack_graphs.reductions.scope import CUT_ONLY, Scope
+from ncirl.cli.output import number
+
+__all__ = ["bound_cell", "promise_note", "scope_data", "scope_facts"]
+
+UNPROVED = "All that is said here is about the cut graph only."
+
+
+def scope_data(scope: Scope | None, *, bounds: bool = True) -> dict[str, Any]:
+    """Return what JSON says of the original; nothing where the graph was not reduced.
+
+    Without `bounds` what was found proves nothing of the value, so nothing of it is said of the original.
+    """
+    if scope is None:
+        return {}
+    return {"original": scope.to_dict() | ({} if bounds else {"lower": None, "upper": None, "says": UNPROVED})}
+
+
+def scope_facts(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return the rows that say of which graph the bounds hold."""
+    original = data.get("original")
+    return {} if original is None else {"cut from": original["cut_from"], "holds for": original["says"]}
+
+
+def bound_cell(data: Mapping[str, Any], side: str, value: float) -> str:
+    """Write a bound, lower or upper, and that it is of the cut graph only where it is."""
+    note = _note(data, side)
+    return f"{number(value)} ({note})" if note else number(value)
+
+
+def promise_note(data: Mapping[str, Any]) -> str:
+    """Return what to add to the title of promises, empty where they hold for the original."""
+    note = _note(data, "upper")
+    return f", {note}" if note else ""
+
+
+def _note(data: Mapping[str, Any], side: str) -> str:
+    original = data.get("original")
+    return CUT_ONLY if original is not None and original[side] is None else ""

@@ -1,0 +1,174 @@
+"""Of which graph a number holds: what commands say of policies of cut graphs, and several cuts in one bracket."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ncirl
+from forging import Forged
+from ncirl.attack_graphs.reductions import crop_hops, origin_of
+from ncirl.cli import main
+from ncirl.formats.combine import combine
+from reductions.graphs import ladders
+
+DONE, FAILED, BAD_INPUT = 0, 1, 2
+GRAPH = ladders(2, 2, name="plant")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Cut a graph in two ways, as files, and solve both and the whole."""
+    path = tmp_path_factory.mktemp("cuts")
+    GRAPH.save(path / "whole.yaml")
+    assert main(["reduce", str(path / "whole.yaml"), "--crop", "1", "-o", str(path / "near.yaml")]) == DONE
+    words = ["--prune", "--paths", "1", "--attacker-budget", "1"]
+    assert main(["reduce", str(path / "whole.yaml"), *words, "-o", str(path / "few.yaml")]) == DONE
+    for name in ("near", "few"):
+        solve(path, name, "certified", "20%")
+    solve(path, "near", "guarded", "50%", "guarded")
+    solve(path, "whole", "guarded", "50%")
+    return path
+
+
+def solve(path: Path, name: str, solver: str, gap: str, to: str = "") -> None:
+    words = ["--solver", solver, "--gap", gap, "-q", "--json", "-o", str(path / f"{to or name}.ncirl")]
+    assert main(["solve", str(path / f"{name}.yaml"), *words]) == DONE
+
+
+def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main([*words, "--json"]) == DONE
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.mark.parametrize(("name", "kept", "lost"), [("near", "upper", "lower"), ("few", "lower", "upper")])
+def test_a_bound_that_does_not_carry_over_is_none_of_the_original(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, kept: str, lost: str
+) -> None:
+    for words in (
+        ["solve", str(folder / f"{name}.yaml"), "--gap", "20%", "-q"],
+        ["verify", str(folder / f"{name}.ncirl")],
+    ):
+        found = told(words, capsys)
+        assert found["original"][kept] == found[kept]
+        assert found["original"][lost] is None
+        assert found["original"]["name"] == "plant"
+        assert found["original"]["exploits"] == len(GRAPH.exploits)
+
+
+def test_people_are_told_which_graph_is_meant(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["verify", str(folder / "near.ncirl")]) == DONE
+    said = " ".join(capsys.readouterr().out.split())
+    assert "cut from 'plant', 5 conditions and 4 exploits, by crop 1" in said
+    assert "(on the cut graph only)" in said
+    assert "the value of the cut graph lies between" in said
+    assert main(["verify", str(folder / "guarded.ncirl")]) == DONE
+    assert "the value of the whole cut graph lies between" in capsys.readouterr().out
+    assert main(["verify", str(folder / "whole.ncirl")]) == DONE
+    assert "cut" not in capsys.readouterr().out
+
+
+def test_what_is_no_bound_says_nothing_of_the_original(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = told(["solve", str(folder / "near.yaml"), "--solver", "shapley", "-q"], capsys)
+    assert (found["original"]["lower"], found["original"]["upper"]) == (None, None)
+    assert "about the cut graph only" in found["original"]["says"]
+
+
+@pytest.mark.parametrize("name", ["few", "guarded"])
+def test_advice_says_of_which_graph_its_promises_are(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", iter(['{"do": "advise"}\n']))
+    capsys.readouterr()
+    assert main(["defend", str(folder / f"{name}.ncirl"), "--json"]) == DONE
+    note = json.loads(capsys.readouterr().out)["advice"]["notes"][0]
+    assert "cut from 'plant'" in note
+    assert ("on the original it may concede more" in note) == (name == "few")
+
+
+def test_a_report_says_of_which_graph_it_is(folder: Path) -> None:
+    assert main(["report", str(folder / "near.ncirl"), "-o", str(folder / "r.html"), "--quick"]) == DONE
+    text = (folder / "r.html").read_text()
+    assert "This graph was cut from" in text
+    assert "On the cut graph no defence" in text
+    assert "No defence, however clever" not in text
+
+
+def test_cuts_of_one_graph_are_one_bracket(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(folder / f"{name}.ncirl") for name in ("near", "few", "guarded", "whole")]
+    found = told(["combine", *files], capsys)
+    near, few, guarded, whole = found["cuts"]
+    assert near["lower"] is guarded["lower"] is few["upper"] is None
+    assert found["lower"] == max(few["lower"], whole["lower"])
+    assert found["upper"] == min(near["upper"], guarded["upper"], whole["upper"])
+    exact = ncirl.solve(GRAPH.game(), ncirl.Certified(relative_gap=0.1))
+    assert found["lower"] <= exact.upper
+    assert found["upper"] >= exact.lower
+    assert main(["combine", files[1]]) == DONE
+    assert "nothing carries over from above" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [(["near", "near"], "given twice"), (["near", "other"], "cuts of the same graph are needed")],
+)
+def test_what_cannot_be_combined_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], names: list[str], said: str
+) -> None:
+    other, _ = crop_hops(replace(GRAPH, discount=0.8), 1)
+    ncirl.solve(other, ncirl.Guarded(relative_gap=0.9)).save(folder / "other.ncirl")
+    assert main(["combine", *(str(folder / f"{name}.ncirl") for name in names)]) == BAD_INPUT
+    assert said in capsys.readouterr().err
+
+
+def test_a_policy_without_its_graph_is_of_no_cut(folder: Path) -> None:
+    bare = replace(ncirl.load_solution(folder / "near.ncirl"), extra={})
+    with pytest.raises(ncirl.InputError, match="carries no attack graph"):
+        combine({"bare": bare})
+    with pytest.raises(ncirl.InputError, match="nothing to combine"):
+        combine({})
+
+
+@pytest.mark.parametrize("command", ["verify", "defend", "report", "combine"])
+@pytest.mark.parametrize("lie", ["the direction", "the graph of another cut"])
+def test_a_policy_that_lies_about_its_graph_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], command: str, lie: str
+) -> None:
+    policy = ncirl.load_solution(folder / "few.ncirl")
+    assert isinstance(policy, ncirl.CertifiedSolution)
+    source = json.loads(json.dumps(policy.extra["attack_graph"]))
+    if lie == "the direction":
+        source["reduced_from"]["steps"][-1]["preserves"] = "from-above"
+    else:
+        near = ncirl.load_solution(folder / "near.ncirl")
+        assert isinstance(near, ncirl.CertifiedSolution)
+        source = near.extra["attack_graph"]
+    file = folder / "lie.ncirl"
+    policy.save(file, {"attack_graph": source})
+    more = ["-o", str(folder / "lie.html"), "--quick"] if command == "report" else []
+    assert main([command, str(file), *more]) == BAD_INPUT
+    assert "its attack graph" in capsys.readouterr().err
+
+
+def test_a_guarded_policy_that_lies_about_its_graph_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lie = Forged(folder / "guarded.ncirl")
+    lie.header["graph"]["reduced_from"]["steps"][0]["preserves"] = "value"
+    file = lie.write(folder / "lie-guarded.ncirl")
+    assert main(["verify", str(file)]) == BAD_INPUT
+    assert "'crop' is said to preserve 'value' and preserves 'from-above'" in capsys.readouterr().err
+
+
+def test_a_library_solution_carries_its_origin() -> None:
+    near, _ = crop_hops(GRAPH, 1)
+    origin = origin_of(ncirl.solve(near, ncirl.Guarded(relative_gap=0.9)).graph)
+    assert origin is not None
+    assert origin.graph == GRAPH

@@ -1,0 +1,158 @@
+"""Workers change nothing but the time, and what goes wrong with them is survived."""
+
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import pytest
+
+import ncirl
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded import spread
+from ncirl.attack_graphs.guarded.guarded import Guarded
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.experiments.pool import cluster, spawned
+from ncirl.solution import Progress, Status
+
+GAP = 0.02
+
+
+@cache
+def graph() -> AttackGraph:
+    return random_attack_graph(7, intents=3, rng=5)
+
+
+@cache
+def alone() -> GuardedSolution:
+    return Guarded(relative_gap=GAP, time_limit=None).run(graph())
+
+
+def same(one: GuardedSolution, other: GuardedSolution) -> bool:
+    return (
+        (one.lower, one.upper) == (other.lower, other.upper)
+        and one.per_intent.tolist() == other.per_intent.tolist()
+        and [p.part for p in one.proof.parts] == [p.part for p in other.proof.parts]
+        and [g.group for g in one.proof.groups] == [g.group for g in other.proof.groups]
+    )
+
+
+class Backwards(Executor):
+    """Runs what it is given in batches, the last first."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Future[Any], Callable[[], Any]]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        executor = self
+
+        class Later(Future[Any]):
+            def result(self, timeout: float | None = None) -> Any:
+                while executor.waiting:
+                    future, run = executor.waiting.pop()
+                    future.set_result(run())
+                return super().result(timeout)
+
+        future = Later()
+        self.waiting.append((future, lambda: fn(*args, **named)))
+        return future
+
+
+@contextmanager
+def dask() -> Iterator[Executor]:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as here,
+        cluster(here.scheduler_address).open() as executor,
+    ):
+        yield executor
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [lambda: ThreadPoolExecutor(1), lambda: ThreadPoolExecutor(3), Backwards, spawned(2).open, dask],
+    ids=["one thread", "three threads", "last first", "two processes", "Dask"],
+)
+def test_the_number_and_the_order_of_workers_change_nothing(pool: Callable[[], Any]) -> None:
+    with pool() as executor:
+        found = Guarded(relative_gap=GAP, time_limit=None, executor=executor).run(graph())
+    assert same(found, alone())
+    assert found.verify().holds
+
+
+class Breaking(Executor):
+    """Does some jobs, then breaks: at the door, or with the work in hand."""
+
+    def __init__(self, jobs: int, at_the_door: bool) -> None:
+        self.jobs, self.at_the_door = jobs, at_the_door
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        self.jobs -= 1
+        future: Future[Any] = Future()
+        if self.jobs >= 0:
+            future.set_result(fn(*args, **named))
+        elif self.at_the_door:
+            raise BrokenExecutor("a worker was killed")
+        else:
+            future.set_exception(BrokenExecutor("a worker was killed"))
+        return future
+
+
+@pytest.mark.parametrize("at_the_door", [True, False])
+@pytest.mark.parametrize("jobs", [0, 3])
+def test_a_broken_pool_is_one_sentence_and_work_goes_on(
+    jobs: int, at_the_door: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, logger="ncirl"):
+        found = Guarded(relative_gap=GAP, time_limit=None, executor=Breaking(jobs, at_the_door)).run(graph())
+    assert same(found, alone())
+    (said,) = caplog.messages
+    assert said == spread.BROKEN.format(reason="a worker was killed")
+
+
+class Stalling(Executor):
+    """Does some jobs; of the rest nothing is heard."""
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs, self.given_up = jobs, 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        self.jobs -= 1
+        future: Future[Any] = Future()
+        if self.jobs >= 0:
+            future.set_result(fn(*args, **named))
+        else:
+            future.add_done_callback(lambda done: setattr(self, "given_up", self.given_up + done.cancelled()))
+        return future
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_ctrl_c_while_others_work_ends_with_what_there_is(jobs: int) -> None:
+    executor = Stalling(jobs)
+
+    def press(progress: Progress) -> None:
+        if executor.jobs < 0:  # somebody is waited for
+            raise KeyboardInterrupt
+
+    found = Guarded(relative_gap=0.0, time_limit=None, executor=executor).run(graph(), progress=press)
+    assert found.status is Status.INTERRUPTED
+    assert executor.given_up > 0
+    assert found.verify().holds
+
+
+def test_workers_that_never_answer_do_not_hold_up_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spread, "GRACE", 0.0)
+    found = Guarded(relative_gap=0.0, time_limit=0.5, executor=Stalling(0)).run(graph())
+    assert found.status is Status.TIME_LIMIT
+    assert found.verify().holds
+
+
+@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)])
+def test_the_memory_allowed_is_that_of_every_worker(executor: Executor | None) -> None:
+    with pytest.raises(ncirl.SizeError, match="the memory"):
+        Guarded(memory=1, time_limit=None, executor=executor).run(graph())
+    with pytest.raises(ncirl.InputError, match="memory: must be a positive number"):
+        Guarded(memory=0).run(graph())
