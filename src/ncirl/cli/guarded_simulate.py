@@ -123,7 +123,7 @@ def _print(data: dict[str, Any]) -> None:
     answer = data["best_answer"]
     print_facts(
         {
-            "graph": f"{data['game']}, {data['conditions']} conditions and {data['exploits']} exploits: the whole of it",
+            "graph": f"{data['game']}, all of its {data['conditions']} conditions and {data['exploits']} exploits",
             "attacker": data["attacker"],
             "defender": data["defender"],
             "mean payoff": f"{number(data['mean'])} over {data['episodes']} episodes",

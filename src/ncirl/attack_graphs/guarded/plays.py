@@ -3,8 +3,9 @@ r"""Plays of a lifted defence on the whole graph, of any size: what each intent 
     mean_θ ± z · s_θ / √n,        and at most  promise(θ)  in expectation, whoever attacks;
     Σ_θ P(θ) mean_θ ± z · √( Σ_θ P(θ)² s_θ² / n )        over all intents.
 
-Nothing is listed. Intents take turns, so that plays which are cut short have as many of each. A play without a horizon is cut after n stages; what could have come after is at most what the
-defender promises from there on, γ^n ahead(θ), and its mean is told beside the interval.
+Nothing is listed. Intents take turns, so that plays which are cut short have as many of each. A play without a horizon
+is cut after n stages; what could have come after is at most what the defender promises from there on, γ^n ahead(θ), and
+its mean is told beside the interval.
 """
 
 from collections.abc import Callable, Sequence
