@@ -40,9 +40,9 @@ def report(
 ) -> int:
     """Explain a policy on one page that needs nothing else: what is promised, what to block now, what that is worth.
 
-    What the policy claims is verified first; exit 1, with a page that says so, if the certificate does not hold. What is
-    left of the time then goes to what blocking is worth. A policy that guards a whole attack graph is told by what to
-    watch: guards, ways and goals drawn, the rest folded with counts, what is conceded, what attackers get.
+    What the policy claims is verified first; exit 1, with a page that says so, if the certificate does not hold. What
+    is left of the time then goes to what blocking is worth. A policy that guards a whole attack graph is told by what
+    to watch: guards, ways and goals drawn, the rest folded with counts, what is conceded, what attackers get.
 
     Example: `ncirl report office.ncirl -o office.html`
     """

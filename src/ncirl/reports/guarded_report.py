@@ -176,9 +176,10 @@ def _tried_section(solution: GuardedSolution, quick: bool, limits: Limits) -> Ht
         rows.append([f"the best answer{kept}", f"{best.value:.3f}", "exactly", bar(best.value, top=solution.upper)])
     except SizeError as error:
         notes.append(paragraph(f"The best answer was left out: {error}.", "note"))
-    for name, what in TRIED.items():
+    for k, (name, what) in enumerate(TRIED.items()):
         try:
-            drawn = play(solution, name, episodes=EPISODES, rng=1, limits=limits)
+            its = limits.within(limits.left / (len(TRIED) - k))
+            drawn = play(solution, name, episodes=EPISODES, rng=1, limits=its)
         except LimitError as error:
             notes.append(paragraph(f"One that {what} was left out: {error}.", "note"))
             continue

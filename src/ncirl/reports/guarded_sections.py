@@ -11,8 +11,8 @@ ROWS = 60  # guards in the table
 WAYS = 24  # told at most
 WIDE = 13.0  # inches of a picture that may shrink to the page
 NOTHING = (
-    "Nothing: no guard that was tried lowers what can be promised, so everything is conceded and the bound above is what "
-    "the intruder gets at most when nobody blocks anything."
+    "Nothing: no guard that was tried lowers what can be promised, so everything is conceded and the bound above is "
+    "what the intruder gets at most when nobody blocks anything."
 )
 
 
@@ -50,9 +50,7 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     )
     rows = [
         [
-            row["guard"],
-            _few(row["from"]),
-            _few(row["to"]),
+            Html(f"<b>{text(row['guard'])}</b><br>{text(_few(row['from']))} → {text(_few(row['to']))}"),
             f"{row['blocked_now']:.0%}" if row["blocked_now"] else "",
             bar(matters.guards[str(row["guard"])], "block"),
             f"{row['block_cost']:g}",
@@ -60,9 +58,9 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
         ]
         for row in found[:ROWS]
     ]
-    columns = ["step", "from", "to", "block now", "", "blocking costs", "protects"]
+    columns = ["step", "block now", "", "blocking costs", "protects"]
     more = [paragraph(f"The first {ROWS} of {len(found)}.", "note")] if len(found) > ROWS else []
-    return section(title, paragraph(said), table(columns, rows, [3, 5]), *more)
+    return section(title, paragraph(said), table(columns, rows, [1, 3]), *more)
 
 
 def picture_section(matters: Matters) -> Html:
@@ -89,8 +87,8 @@ def ways_section(matters: Matters) -> Html:
     if not rows:
         return section("The ways of the attack", paragraph("No way to a goal is worth its cost to the intruder."))
     said = (
-        "By these ways alone the intruder secures the lower bound, whatever is blocked. Steps in bold are watched. Other "
-        "ways may be as good: the promise does not rest on these."
+        "By these ways alone the intruder secures the lower bound, whatever is blocked. Steps in bold are watched. "
+        "Other ways may be as good: the promise does not rest on these."
     )
     more = [paragraph(f"The first {WAYS} of {len(matters.ways)}.", "note")] if len(matters.ways) > WAYS else []
     return section(

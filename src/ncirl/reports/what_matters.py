@@ -1,4 +1,4 @@
-"""What matters of an attack graph of any size: the guards of a defence, the ways of an attack, the goals they are about.
+"""What matters of an attack graph of any size: the guards of a defence, the ways of an attack, their goals.
 
 Of a guarded policy the guards are what its defence watches and the ways what its attack keeps to, intent by intent. Of
 a graph alone there are no guards yet, and the ways are good ones to each goal that nobody hinders.

@@ -5,8 +5,8 @@ Every condition c has a depth, the number of watched steps that must be passed o
     depth(c) = min over exploits e to c of  ( max over premises of depth ) + [e is watched],        0 at the start.
 
 Conditions that do not matter are folded by depth: one node for all that lies behind k watched steps. What leads from a
-node to a condition that stays is one connection with a count, and so is what opens a node first; what leads back to what
-is less deep is left out, since whoever got that far has it already.
+node to a condition that stays is one connection with a count, and so is what opens a node first; what leads back to
+what is less deep is left out, since whoever got that far has it already.
 """
 
 from collections.abc import Iterable

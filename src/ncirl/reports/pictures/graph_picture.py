@@ -51,8 +51,8 @@ def graph_figure(
     """
     if len(graph.conditions) > MOST:
         raise InputError(
-            f"{len(graph.conditions)} conditions are more than a picture can show one by one ({MOST}); `matters_figure` "
-            "draws what matters of it",
+            f"{len(graph.conditions)} conditions are more than a picture can show one by one ({MOST}); "
+            "`matters_figure` draws what matters of it",
             f"attack graph '{graph.name}'",
         )
     return _figure(graph, _Marks(frozenset(enabled), dict(blocked or {})))
