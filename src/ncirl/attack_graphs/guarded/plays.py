@@ -26,7 +26,7 @@ from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.errors import InputError, LimitError
 from ncirl.limits import UNLIMITED, Limits
 
-__all__ = ["ATTACKERS", "Attacking", "Plays", "play"]
+__all__ = ["ATTACKERS", "LEAST", "Attacking", "Plays", "play", "rung", "toss"]
 
 LEAST = 2  # plays of each intent without which there is no interval
 SMALL = 1e-3  # discount of the stages that are left out
@@ -173,11 +173,11 @@ def _episode(
     total, weight = 0.0, 1.0
     for _ in limits.watch(range(stages), f"playing intent '{net.intents[theta]}'"):
         tried, blocked = attacker.act(), defender.act()
-        won, gain = _toss(net, tried, blocked, defender.held, theta, rng)
+        won, gain = toss(net, tried, blocked, defender.held, theta, rng)
         total += weight * gain
         weight *= discount
         enabled = frozenset(net.conditions[c] for c in won)
-        alerts = frozenset() if net.sees_actions else _rung(net, tried, defender.held, rng)
+        alerts = frozenset() if net.sees_actions else rung(net, tried, defender.held, rng)
         attacker.observe(tried, blocked, enabled, alerts)
         defender.observe(tried if net.sees_actions else None, blocked, enabled, alerts)
     if solution.graph.horizon == stages:
@@ -186,7 +186,7 @@ def _episode(
     return total, weight * max(float(ahead[theta]), 0.0) if ahead is not None else np.inf
 
 
-def _toss(
+def toss(
     net: Net, tried: Ids, blocked: Ids, held: int, theta: int, rng: np.random.Generator
 ) -> tuple[list[int], float]:
     """Return what is newly enabled, and what the stage pays."""
@@ -201,7 +201,7 @@ def _toss(
     return fresh, float(net.rewards[fresh, theta].sum()) - costs + spent
 
 
-def _rung(net: Net, tried: Ids, held: int, rng: np.random.Generator) -> Ids:
+def rung(net: Net, tried: Ids, held: int, rng: np.random.Generator) -> Ids:
     """Draw which alerts of usable exploits ring."""
     found = []
     for k, e in enumerate(net.exploits):
