@@ -168,9 +168,51 @@ def test_show_says_what_to_watch(policy: Path, capsys: pytest.CaptureFixture[str
     assert main(["show", str(policy), "-o", str(policy.with_suffix(".svg"))]) == BAD_INPUT
 
 
-def test_what_does_not_take_it_says_so(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["simulate", str(policy)]) == BAD_INPUT
-    assert "guards a whole attack graph" in capsys.readouterr().err
+@pytest.mark.parametrize("attacker", ["playbook", "random", "adaptive", "informed", "best-response"])
+def test_simulate_tells_the_promise_beside_what_was_drawn(
+    policy: Path, attacker: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = said(capsys, "simulate", policy, "--attacker", attacker, "--episodes", 30, "--seed", 1)
+    assert (found["attacker"], found["defender"], found["episodes"]) == (attacker, "playbook", 30)
+    assert found["within_promise"]
+    assert found["interval"][0] <= found["mean"] <= found["interval"][1]
+    assert [intent["name"] for intent in found["intents"]] == ["spy"]
+    assert found["intents"][0]["promise"] == pytest.approx(found["promise"])
+    answer = found["best_answer"]
+    assert answer["whole_graph"]
+    assert answer["value"] <= found["promise"] + answer["error"]
+    assert found["mean"] - 5 * (found["mean"] - found["interval"][0]) <= answer["value"]  # nobody does better
+
+
+def test_an_attacker_of_a_large_graph_is_answered_on_the_ways_that_can_be_listed(
+    large: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.ncirl"
+    assert main(["solve", str(large), *QUICK, "-q", "-o", str(path)]) == DONE
+    capsys.readouterr()
+    found = said(capsys, "simulate", path, "--attacker", "best-response", "--episodes", 20)
+    assert not found["best_answer"]["whole_graph"]
+    assert 0 < found["best_answer"]["exploits"] < CHAINS * (LENGTH + 1)
+    assert 0 < found["best_answer"]["value"] <= found["promise"] + found["best_answer"]["error"]
+    assert main(["simulate", str(path), "--episodes", "4"]) == DONE
+    assert "within the promise" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "essence"),
+    [
+        (["--attacker", "nash"], "--attacker: must be one of playbook, random, adaptive, informed, best-response"),
+        (["--defender", "uniform"], "--defender: must be one of playbook"),
+        (["--horizon", "3"], "a policy that guards a whole graph has its own"),
+        (["--episodes", "0"], "--episodes: at least one is needed"),
+        (["--time-limit", "1e-9"], "building the small games of the policy"),
+    ],
+)
+def test_what_simulate_cannot_do_it_says(
+    policy: Path, words: list[str], essence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["simulate", str(policy), *words]) == BAD_INPUT
+    assert essence in capsys.readouterr().err
 
 
 def test_a_graph_too_large_to_list_is_shown_without_advice_to_cut(

@@ -9,6 +9,7 @@ import pytest
 import ncirl
 from guarded_instances import proved
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.guarded.answers import narrowed
 from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.guarded import Guarded
 from ncirl.attack_graphs.guarded.net import Net
@@ -17,8 +18,10 @@ from ncirl.attack_graphs.guarded.plays import ATTACKERS, Plays, play
 from ncirl.attack_graphs.guarded.searching import SearchingAttacker
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.guarded.ways import cheapest, unfolded, weights
-from ncirl.errors import InputError
+from ncirl.errors import InputError, LimitError
+from ncirl.evaluation import AnsweringAttacker
 from ncirl.games.office import office_graph
+from ncirl.limits import Limits
 from ncirl.solution import Stats, Status
 
 OFF = 1e-6
@@ -109,6 +112,41 @@ def test_plays_on_a_large_graph_stay_within_the_promise(attacker: str, observes:
 def test_many_plays_on_a_large_graph_stay_within_the_promise(attacker: str, observes: str) -> None:
     solution = large(observes)
     assert is_within(solution, play(solution, attacker, episodes=MANY, rng=6, confidence=0.999))
+
+
+def test_plays_stop_when_time_is_up_with_as_many_of_each_intent() -> None:
+    seconds = iter(range(10_000))
+    limits = Limits(100.0, clock=lambda: float(next(seconds)))
+    plays = play(office(), "lifted", episodes=MANY, stages=3, limits=limits)
+    assert 2 <= plays.episodes < MANY
+    assert plays.interval[0] <= plays.mean <= plays.interval[1]
+    assert plays.mean == pytest.approx(float(np.array([i.prior for i in office_graph().intents]) @ plays.means))
+    with pytest.raises(LimitError, match="playing intent"):
+        play(office(), "lifted", episodes=MANY, limits=Limits(0.0))
+
+
+@pytest.mark.parametrize("observes", ["actions", "outcomes"])
+def test_the_exact_answer_on_a_large_graph_is_within_the_promise(observes: str) -> None:
+    solution = large(observes)
+    met = narrowed(solution)
+    assert not met.is_whole
+    assert solution.guards.keys() <= {e.id for e in met.graph.exploits}
+    answer = ncirl.best_response_to_defender(met.game, met.defender, tolerance=1e-4)
+    assert (answer.per_intent <= solution.per_intent + answer.error + OFF).all()
+    assert answer.value >= solution.lower - answer.error - OFF  # the lifted attack keeps to these exploits as well
+
+
+@pytest.mark.slow
+def test_many_plays_of_the_exact_answer_on_a_large_graph_stay_within_the_promise() -> None:
+    solution = large()
+    assert len(solution.graph.exploits) > 1_000
+    met = narrowed(solution)
+    attack = AnsweringAttacker(met.game, met.defender, tolerance=1e-4)
+    drawn = ncirl.simulate(met.game, attack, met.defender, episodes=MANY, rng=7, confidence=0.999)
+    assert drawn.interval[0] <= solution.upper + OFF
+    answer = ncirl.best_response_to_defender(met.game, met.defender, tolerance=1e-4)
+    assert drawn.interval[1] >= answer.value - answer.error - 1e-3  # what it gets is what was worked out
+    assert drawn.interval[0] <= answer.value + answer.error
 
 
 def test_the_same_seed_gives_the_same_plays() -> None:

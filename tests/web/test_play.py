@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ def moves_of(play: Play) -> tuple[Move, ...]:
 @given(seed=st.integers(0, 2**53 - 1), draws=st.lists(st.integers(0, 1000), max_size=12), kept=st.integers(0, 12))
 def test_a_replay_is_the_play(policies: dict[str, PlayablePolicy], seed: int, draws: list[int], kept: int) -> None:
     policy = policies["alarmed"]
-    plays = PlayCache(policy, 10)
+    plays = PlayCache(partial(Play, policy), 10)
     moves: tuple[Move, ...] = ()
     for k in draws:
         play = plays.replay(PlayKey(Role.ATTACKER, "spy", seed, moves))
@@ -175,7 +176,7 @@ def test_a_replay_is_the_play(policies: dict[str, PlayablePolicy], seed: int, dr
         moves = moves[:-1]
     going = plays.replay(PlayKey(Role.ATTACKER, "spy", seed, moves))
     undone = plays.replay(PlayKey(Role.ATTACKER, "spy", seed, moves[:kept]))
-    anew = PlayCache(policy, 1).replay(PlayKey(Role.ATTACKER, "spy", seed, moves))
+    anew = PlayCache(partial(Play, policy), 1).replay(PlayKey(Role.ATTACKER, "spy", seed, moves))
     assert moves_of(going) == moves_of(anew) == moves
     for mine, other in zip(going.stages, anew.stages, strict=True):
         assert (mine.before.name, mine.a, mine.d, mine.reward) == (other.before.name, other.a, other.d, other.reward)
@@ -185,7 +186,7 @@ def test_a_replay_is_the_play(policies: dict[str, PlayablePolicy], seed: int, dr
 
 
 def test_plays_that_are_kept_do_not_mix(policies: dict[str, PlayablePolicy]) -> None:
-    plays = PlayCache(policies["small"], 2)
+    plays = PlayCache(partial(Play, policies["small"]), 2)
     wanted = [PlayKey(Role.WATCH, None, seed, (None,) * 3) for seed in range(6)]
     first = [moves_of(plays.replay(asked)) for asked in wanted]
     again = [moves_of(plays.replay(asked)) for asked in wanted]

@@ -114,7 +114,10 @@ def print_certificate(data: dict[str, Any]) -> None:
 
 def shown_data(solution: GuardedSolution) -> dict[str, Any]:
     """Say what a verified policy of a whole graph is and promises."""
-    graph, proof = solution.graph, solution.proof
+    from ncirl.reports.guarded_sections import watch_rows
+    from ncirl.reports.what_matters import matters_of
+
+    graph, proof, matters = solution.graph, solution.proof, matters_of(solution)
     return {
         "name": graph.name,
         **_sizes(graph),
@@ -127,6 +130,8 @@ def shown_data(solution: GuardedSolution) -> dict[str, Any]:
             "status": solution.status.label,
             "per_intent": _by_intent(solution),
             "guards": _guards(solution),
+            "watch": watch_rows(solution, matters),
+            "ways": [{"intent": way.intent, "goal": way.goal, "exploits": list(way.exploits)} for way in matters.ways],
             "parts": [
                 {"goals": list(p.part.goals), "guards": list(p.part.guards), "concedes": float(p.upper)}
                 for p in proof.parts
@@ -144,6 +149,8 @@ def shown_data(solution: GuardedSolution) -> dict[str, Any]:
 def print_shown(data: dict[str, Any]) -> None:
     """Print what a verified policy of a whole graph is and promises."""
     policy = data["policy"]
+    _print_watch(policy["watch"], policy["upper"])
+    PlainConsole().print()
     settings = ", ".join(f"{name} {value}" for name, value in policy["settings"].items() if name != "solver")
     print_facts(
         {
@@ -165,7 +172,6 @@ def print_shown(data: dict[str, Any]) -> None:
         }
     )
     print_most(policy["per_intent"])
-    _print_guards(policy["guards"])
     parts = policy["parts"]
     rows = [[_listed(p["goals"]), len(p["guards"]), p["concedes"]] for p in parts[:ROWS]]
     print_table(f"parts of the defence{_more(parts)}", ["goals", "guards", "concedes at most"], rows)
@@ -173,6 +179,20 @@ def print_shown(data: dict[str, Any]) -> None:
     if groups:
         rows = [[_listed(g["intents"]), sum(map(len, g["ways"])), g["secures"]] for g in groups[:ROWS]]
         print_table(f"what the attack keeps to{_more(groups)}", ["intents", "exploits", "secures"], rows)
+    ways = policy["ways"]
+    if ways:
+        rows = [[w["intent"], w["goal"], " → ".join(w["exploits"])] for w in ways[:ROWS]]
+        print_table(f"the ways of the attack{_more(ways)}", ["intent", "goal", "way"], rows)
+
+
+def _print_watch(watch: list[dict[str, Any]], upper: float) -> None:
+    """Answer what must be watched."""
+    if not watch:
+        print(f"What must I watch? Nothing: with everything conceded the attacker gets {number(upper)} at most.")
+        return
+    print("What must I watch? These steps, and no others; `ncirl defend` tells which of them to block when.")
+    rows = [[f"{w['blocked_now']:.1%}", w["guard"], _listed(w["from"]), _listed(w["to"])] for w in watch[:ROWS]]
+    print_table(f"what to watch{_more(watch)}", ["blocked now", "exploit", "from", "to"], rows)
 
 
 def _what(data: dict[str, Any]) -> str:

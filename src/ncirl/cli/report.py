@@ -5,11 +5,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ncirl.attack_graphs.guarded.check import GuardedCertificate
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.cli.output import JsonFlag, Memory, limits_of, print_json
 from ncirl.errors import InputError
 from ncirl.formats.files import write_atomically
+from ncirl.formats.guarded_file import load_solution
 from ncirl.formats.load import graph_for
-from ncirl.formats.policy_file import load_policy
+from ncirl.playbook.verify import Certificate
 
 __all__ = ["GraphOption", "report"]
 
@@ -30,24 +33,32 @@ def report(
         bool, Parameter(negative="", help="Leave out what takes solving: the worth of each option.")
     ] = False,
     time_limit: Annotated[
-        float, Parameter(help="Seconds after which no more is worked out of what blocking is worth.")
+        float, Parameter(help="Seconds for all of it, reading and verifying the policy included.")
     ] = 60.0,
     memory: Memory = None,
     json: JsonFlag = False,
 ) -> int:
     """Explain a policy on one page that needs nothing else: what is promised, what to block now, what that is worth.
 
-    What the policy claims is verified first; exit 1, with a page that says so, if the certificate does not hold.
+    What the policy claims is verified first; exit 1, with a page that says so, if the certificate does not hold. What
+    is left of the time then goes to what blocking is worth. A policy that guards a whole attack graph is told by what
+    to watch: guards, ways and goals drawn, the rest folded with counts, what is conceded, what attackers get.
 
     Example: `ncirl report office.ncirl -o office.html`
     """
-    from ncirl.reports import report_page
+    from ncirl.reports import guarded_report_page, report_page
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--output: the report is a web page; name it .html, not '{output.name}'")
     limits = limits_of(time_limit, memory)
-    loaded = load_policy(policy)
-    text, certificate = report_page(loaded, graph_for(loaded, graph), quick=quick, limits=limits)
+    loaded = load_solution(policy, limits=limits)
+    certificate: Certificate | GuardedCertificate
+    if isinstance(loaded, GuardedSolution):
+        if graph is not None:
+            raise InputError("--graph: a policy that guards a whole attack graph carries it; leave it out")
+        text, certificate = guarded_report_page(loaded, quick=quick, limits=limits)
+    else:
+        text, certificate = report_page(loaded, graph_for(loaded, graph), quick=quick, limits=limits)
     write_atomically(output, text)
     if json:
         print_json(

@@ -7,6 +7,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import estimate_size
 from ncirl.cli.guarded import print_shown, shown_data
@@ -47,7 +48,8 @@ def show(
         Path | None,
         Parameter(
             name=["--output", "-o"],
-            help="Draw it: the attack graph as .png or .svg, or everything on one self-contained page, .html.",
+            help="Draw it: the attack graph as .png or .svg, or everything on one self-contained page, .html. Of a "
+            "large graph what matters is drawn, and the rest folded into nodes with counts.",
         ),
     ] = None,
     graph: GraphOption = None,
@@ -56,7 +58,8 @@ def show(
 ) -> None:
     """Say what a game is: its intents, sizes and start; of a policy file also what it promises and does first.
 
-    Of a policy that guards a whole attack graph: both bounds, what to watch, and how likely each is blocked now.
+    Of a policy that guards a whole attack graph: what must be watched and how likely each is blocked now, then both
+    bounds, and the ways of the attack.
 
     The whole game is met once, so this also checks it. What a policy promises is recomputed, not believed.
 
@@ -91,14 +94,30 @@ def show(
 
 
 def _show_guarded(solution: GuardedSolution, output: Path | None, graph: str | None, json: bool) -> None:
-    for option, given in (("--output", output), ("--graph", graph)):
-        if given is not None:
-            raise InputError(f"{option}: is not offered for policies that guard a whole attack graph yet; leave it out")
+    if graph is not None:
+        raise InputError("--graph: a policy that guards a whole attack graph carries it; leave it out")
     data = shown_data(solution)
+    if output is not None:
+        _draw_matters(output, solution)
+        data["picture"] = str(output)
     if json:
         print_json(data)
-    else:
-        print_shown(data)
+        return
+    print_shown(data)
+    if output is not None:
+        print(f"\nwrote {output}")
+
+
+def _draw_matters(path: Path, solution: GuardedSolution) -> None:
+    from ncirl.reports import guarded_overview_page
+    from ncirl.reports.pictures import matters_figure, png_bytes, svg_text
+    from ncirl.reports.what_matters import matters_of
+
+    if path.suffix.lower() == ".html":
+        write_atomically(path, guarded_overview_page(solution))
+        return
+    figure = matters_figure(matters_of(solution))
+    write_atomically(path, png_bytes(figure) if path.suffix.lower() == ".png" else svg_text(figure))
 
 
 def _draw(
@@ -110,8 +129,10 @@ def _draw(
     facts: dict[str, Any],
 ) -> None:
     from ncirl.reports import overview_page
-    from ncirl.reports.pictures import graph_figure, png_bytes, svg_text
+    from ncirl.reports.pictures import graph_figure, matters_figure, png_bytes, svg_text
+    from ncirl.reports.pictures.graph_picture import MOST
     from ncirl.reports.sections import first_chances
+    from ncirl.reports.what_matters import matters_of_net
 
     if path.suffix.lower() == ".html":
         write_atomically(path, overview_page(game, graph, policy, _size_lines(facts)))
@@ -119,8 +140,11 @@ def _draw(
     if graph is None:
         lost = "" if policy is None else " or name the graph of this policy with --graph"
         raise InputError(f"is not known as an attack graph, so there is no picture; use -o NAME.html{lost}", named)
-    first = first_chances(policy, graph) if policy is not None else []
-    figure = graph_figure(graph, blocked=first[0][1] if first else None)
+    if policy is None and len(graph.conditions) > MOST:
+        figure = matters_figure(matters_of_net(Net(graph)))
+    else:
+        first = first_chances(policy, graph) if policy is not None else []
+        figure = graph_figure(graph, blocked=first[0][1] if first else None)
     write_atomically(path, png_bytes(figure) if path.suffix.lower() == ".png" else svg_text(figure))
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ncirl import evaluation
+from ncirl.cli.guarded_simulate import GUARDED_ATTACKERS, simulate_guarded
 from ncirl.cli.output import (
     Discount,
     GameOrPolicy,
@@ -135,13 +136,23 @@ def simulate(
     answers it, as well as it can where the defender's memory is hidden. ma-irl learned an intent before play began,
     drawn from the prior, and stays with it.
 
+    Of a policy that guards a whole attack graph the defender is its own, and what is promised is told beside what was
+    drawn, intent by intent. The attacker is playbook; random; adaptive, which goes one way at a time by what it has
+    seen blocked; informed, which also knows what the defender draws from; or best-response, exact, which keeps to as
+    many exploits of the graph as can be listed and says to how many.
+
     Example: `ncirl simulate builtin:patrol --attacker exact --defender nash --horizon 3 --episodes 2000`,
     `ncirl simulate office.ncirl --attacker best-response --defender nash --episodes 200`
     """
     limits = limits_of(time_limit, memory)
-    loaded = load(game)
+    loaded = load(game, limits=limits)
     if loaded.guarded is not None:
-        raise InputError("is a policy that guards a whole attack graph, which is not simulated yet", game)
+        if horizon is not None or discount is not None:
+            raise InputError("--horizon, --discount: a policy that guards a whole graph has its own; leave them out")
+        _check_known("--attacker", attacker or "playbook", GUARDED_ATTACKERS)
+        _check_known("--defender", defender or "playbook", ("playbook",))
+        simulate_guarded(loaded.guarded, attacker or "playbook", episodes, seed, limits, json)
+        return
     usual = "nash" if loaded.policy is None else "playbook"
     attacker, defender = attacker or usual, defender or usual
     _check_known("--attacker", attacker, ATTACKERS)

@@ -5,13 +5,14 @@ guards. What is promised from here on is worked out as `attack_graphs.guarded.pr
 better defence from where things really stand and changes to it only where no intent gains.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.graph import Exploit
 from ncirl.attack_graphs.guarded.play import DefenderAtPlay
 from ncirl.attack_graphs.guarded.seen import Ids, Seen
 from ncirl.attack_graphs.names import ALERT, listed, members, set_name
@@ -188,6 +189,40 @@ class GuardedSession(Session):
             self._change()
             self.drawn = self._draw()
         return found
+
+    @property
+    def held(self) -> int:
+        """What holds by now, as a mask of the graph's conditions."""
+        return self._defender.held
+
+    @property
+    def belief(self) -> FloatArray:
+        """The probability of each intent, given all that was seen, if the attacker plays its certified strategy."""
+        return self._watch.belief
+
+    @property
+    def hears_alerts(self) -> bool:
+        """Whether alerts may come with this stage."""
+        return not self.sees_attempts and any(e.alert is not None for e in self._here)
+
+    def attempts(self) -> dict[str, float]:
+        """Return how likely the certified attacker attempts each exploit now, as it is believed to be."""
+        return self._watch.attempts(self.held)
+
+    @property
+    def drawn_ids(self) -> tuple[str, ...]:
+        """The exploits to block now."""
+        return members(self.drawn) if self.drawn else ()
+
+    @property
+    def exploits(self) -> Mapping[str, Exploit]:
+        """All exploits of the graph, by id."""
+        return self._exploits
+
+    @property
+    def usable(self) -> tuple[str, ...]:
+        """The exploits that may be attempted and blocked now."""
+        return tuple(self._usable)
 
     @property
     def _held(self) -> int:

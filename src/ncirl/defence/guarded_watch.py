@@ -55,6 +55,20 @@ class GuardedWatch:
         belief: FloatArray = total / total.sum()
         return belief
 
+    def attempts(self, held: int) -> dict[str, float]:
+        """Return P(exploit is attempted now | all that was seen), of those that may be, when `held` really holds."""
+        total = float(np.sum(list(self._law.values())))
+        chances: dict[str, float] = {}
+        for stand, weights in self._law.items():
+            if stand is None:
+                continue
+            group = self.groups[stand[0]]
+            for ids, its in group.policy(stand[1], held):
+                likely = float(weights @ self._spread(group, its)) / total
+                for name in ids if likely > 0 else ():
+                    chances[name] = chances.get(name, 0.0) + likely
+        return chances
+
     def observe(self, seen: Seen) -> tuple[FloatArray, bool]:
         """Go on after a stage; return the evidence [θ], and whether the lifted attack would ever do this.
 

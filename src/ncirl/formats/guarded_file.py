@@ -27,7 +27,7 @@ from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph
 from ncirl.formats.files import name_of
 from ncirl.formats.guarded_books import Books, Shelf, books_to_arrays
 from ncirl.formats.policy_file import GUARDED_FORMAT, POLICY_FORMAT, held, policy_from_arrays, status_in, versions_used
-from ncirl.limits import Limits
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import verify
@@ -101,7 +101,9 @@ def _plain(settings: Any) -> dict[str, Any]:
     return {"solver": type(settings).__name__} | kept
 
 
-def load_solution(source: str | Path | bytes, name: str = "") -> CertifiedSolution | GuardedSolution:
+def load_solution(
+    source: str | Path | bytes, name: str = "", limits: Limits = UNLIMITED
+) -> CertifiedSolution | GuardedSolution:
     """Read a policy file of either kind: playbooks of a listed game, or guards of a whole attack graph.
 
     Parameters
@@ -110,6 +112,8 @@ def load_solution(source: str | Path | bytes, name: str = "") -> CertifiedSoluti
         The path of a file, or its content.
     name : str
         What messages call it; a path is its own name.
+    limits : Limits
+        Within which the small games of a whole attack graph are built again.
 
     Raises
     ------
@@ -124,7 +128,13 @@ def load_solution(source: str | Path | bytes, name: str = "") -> CertifiedSoluti
     """
     file = read_arrays(source, POLICY_FORMAT, name, also=(GUARDED_FORMAT,))
     is_guarded = file.value("format", str) == GUARDED_FORMAT
-    return guarded_from_arrays(file) if is_guarded else policy_from_arrays(file)
+    if not is_guarded:
+        return policy_from_arrays(file)
+    try:
+        return guarded_from_arrays(file, min(LONGEST, limits.left))
+    except InputError:
+        limits.check("building the small games of the policy")  # rather the reader's limit than a fault of the file
+        raise
 
 
 def load_guarded(source: str | Path | bytes, name: str = "", seconds: float = LONGEST) -> GuardedSolution:
@@ -141,12 +151,17 @@ def open_guarded(source: str | Path | bytes, name: str = "", seconds: float = LO
     return solution.recomputed(held(solution.verify(), name_of(source, name)))
 
 
-def open_solution(source: str | Path | bytes, name: str = "") -> CertifiedSolution | GuardedSolution:
-    """Read a policy file of either kind, verify it, and return it with recomputed numbers; as for `open_guarded`."""
-    solution, where = load_solution(source, name), name_of(source, name)
+def open_solution(
+    source: str | Path | bytes, name: str = "", limits: Limits = UNLIMITED
+) -> CertifiedSolution | GuardedSolution:
+    """Read a policy file of either kind, verify it, and return it with recomputed numbers; as for `open_guarded`.
+
+    Raises `LimitError` when there is no time or memory to verify it.
+    """
+    solution, where = load_solution(source, name, limits), name_of(source, name)
     if isinstance(solution, GuardedSolution):
-        return solution.recomputed(held(solution.verify(), where))
-    return solution.recomputed(held(verify(solution), where))
+        return solution.recomputed(held(solution.verify(limits), where))
+    return solution.recomputed(held(verify(solution, limits), where))
 
 
 def guarded_from_arrays(file: ArrayFile, seconds: float = LONGEST) -> GuardedSolution:

@@ -14,9 +14,9 @@ from ncirl.formats.game_file import GAME_FORMAT, game_from_data
 from ncirl.formats.graph_source import draws, graph_of
 from ncirl.formats.guarded_file import open_solution
 from ncirl.formats.plain import format_of, read_source
-from ncirl.formats.policy_file import open_policy
 from ncirl.games import BUILTIN, builtin
 from ncirl.games.office import office_graph
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 
@@ -44,7 +44,7 @@ class Loaded:
         return self.given if self.policy is None else graph_of(self.policy)
 
 
-def load(text: str, *, policies: bool = True) -> Loaded:
+def load(text: str, *, policies: bool = True, limits: Limits = UNLIMITED) -> Loaded:
     """Return what `text` names: ``builtin:NAME``, or the path of a game, an attack graph, a .osposg file or a policy.
 
     Parameters
@@ -53,6 +53,8 @@ def load(text: str, *, policies: bool = True) -> Loaded:
         As a person types it.
     policies : bool
         Whether it may be a policy file; if not, such a file is refused as no game.
+    limits : Limits
+        Within which a policy is verified.
 
     Raises
     ------
@@ -71,7 +73,7 @@ def load(text: str, *, policies: bool = True) -> Loaded:
         names = ", ".join(PREFIX + name for name in sorted(BUILTIN))
         raise InputError(f"no such file; give the path of a game file or one of {names}", text)
     if policies and os.path.isfile(text) and (text.endswith(POLICY) or _opens_with_zip(text)):
-        return _of_policy(text, open_solution(text))
+        return _of_policy(text, open_solution(text, limits=limits))
     if text.lower().endswith(ONE_SIDED):
         from ncirl.formats.osposg_import import load_osposg
 
@@ -79,10 +81,12 @@ def load(text: str, *, policies: bool = True) -> Loaded:
     return _of_data(text, read_source(text))
 
 
-def load_bytes(raw: bytes, name: str, check: Callable[[Any], None] = lambda _: None) -> Loaded:
+def load_bytes(
+    raw: bytes, name: str, check: Callable[[Any], None] = lambda _: None, limits: Limits = UNLIMITED
+) -> Loaded:
     """Return what the content of a file is, as `load` does; `check` may refuse data before it is given meaning."""
     if raw.startswith(ZIP):
-        return _of_policy(name, open_policy(raw, name))
+        return _of_policy(name, open_solution(raw, name, limits))
     return _of_data(name, read_source(raw, name), check)
 
 

@@ -52,8 +52,7 @@ def report_page(
     quick : bool
         Leave out what takes solving: what each block option is worth.
     time_limit : float
-        Seconds after which nothing more is worked out for the page: what is left of them once the policy is verified,
-        which is never cut short, goes to what blocking is worth.
+        Seconds for all of it: what is left of them once the policy is verified goes to what blocking is worth.
     limits : Limits, optional
         Of a larger task that this is part of, instead.
 
@@ -63,9 +62,14 @@ def report_page(
         One self-contained HTML page.
     certificate : Certificate
         What was recomputed.
+
+    Raises
+    ------
+    LimitError
+        When there is no time or memory to verify the policy.
     """
     limits = limits or Limits(time_limit, default_memory())
-    certificate = verify(policy)
+    certificate = verify(policy, limits)
     title = f"{policy.game.name}: what to block"
     if not certificate.holds:
         return page(title, [_headline(policy, certificate), _faults(certificate)]), certificate

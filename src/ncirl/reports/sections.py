@@ -8,14 +8,17 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.names import members
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
+from ncirl.reports.guarded_sections import picture_section
 from ncirl.reports.names_section import lasting, names_section
 from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import graph_figure, themed_svg
 from ncirl.reports.pictures.graph_picture import MOST
+from ncirl.reports.what_matters import matters_of_net
 from ncirl.reports.worth import Members
 
 __all__ = [
@@ -77,7 +80,9 @@ def graph_section(graph: AttackGraph, policy: CertifiedSolution | None) -> Html:
     """Show the picture of a graph, with what a policy blocks first."""
     heading = "The network and the ways through it"
     if len(graph.conditions) > MOST:
-        return section(heading, paragraph(TOO_LARGE, "note"))
+        if policy is not None:
+            return section(heading, paragraph(TOO_LARGE, "note"))
+        return picture_section(matters_of_net(Net(graph)))
     first = [] if policy is None else first_chances(policy, graph)
     figure = graph_figure(graph, blocked=exploit_chances(graph, first[0][2]) if first else None)
     said = (

@@ -22,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 from ncirl.formats.plain import place
 from ncirl.web import models
 from ncirl.web.limits import Limits, Refused
-from ncirl.web.play import PlayKey
+from ncirl.web.play import Move, PlayKey, Told
 from ncirl.web.security import LOOPBACK, SecurityMiddleware, error_response
 from ncirl.web.source import Source
 from ncirl.web.state import AppState
@@ -174,6 +174,17 @@ async def solve(
 
 
 @router.post(
+    UPLOADS + "/{contest_id}/find",
+    response_model=models.FoundView,
+    responses=_problems(404),
+    tags=["look"],
+)
+async def find(state: State, contest_id: ContestId, asked: models.FindRequest) -> Response:
+    """Search all exploits and conditions of a contest's attack graph, drawn or folded."""
+    return Response(await state.find(contest_id, asked.text), media_type="application/json")
+
+
+@router.post(
     UPLOADS + "/{contest_id}/compare",
     status_code=202,
     response_model=models.Started,
@@ -214,9 +225,26 @@ async def events(state: State, job_id: JobId) -> StreamingResponse:
 @router.post("/api/play", response_model=models.PlayView, responses=_problems(404, 409), tags=["play"])
 async def play(state: State, asked: models.PlayRequest) -> Response:
     """Replay a play from its seed and moves, and say where it stands."""
-    moves = tuple(tuple(move) if isinstance(move, list) else move for move in asked.moves)
-    key = PlayKey(asked.role, asked.intent, asked.seed, moves)
-    return Response(await state.play(asked.contest, key), media_type="application/json")
+    return Response(await state.play(asked.contest, _key(asked)), media_type="application/json")
+
+
+@router.post(
+    "/api/resolve", status_code=202, response_model=models.Started, responses=_problems(404, 409, 429), tags=["play"]
+)
+async def resolve(state: State, asked: models.ResolveRequest) -> dict[str, Any]:
+    """Start to look for a better defence of a whole graph from where a play stands; it becomes a contest of its own."""
+    return {"job": state.resolve(asked.contest, _key(asked), asked.time_limit).id}
+
+
+def _key(asked: models.PlayRequest) -> PlayKey:
+    return PlayKey(asked.role, asked.intent, asked.seed, tuple(map(_move, asked.moves)))
+
+
+def _move(move: str | list[str] | models.ToldMove | None) -> Move:
+    if isinstance(move, models.ToldMove):
+        blocked = None if move.blocked is None else tuple(move.blocked)
+        return Told(tuple(move.attempted), blocked, tuple(move.new), tuple(move.alerts))
+    return tuple(move) if isinstance(move, list) else move
 
 
 @router.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)

@@ -44,7 +44,7 @@ def new_id() -> str:
 class Job:
     """One solve or comparison."""
 
-    id: str  # what it is known by, and whether it is a "solve" or a "compare"
+    id: str  # what it is known by, and whether it is a "solve", a "resolve" or a "compare"
     kind: str
     own: bool = False  # whether it is the server's own: all may follow it, none may end it
     state: JobState = "queued"
@@ -96,7 +96,7 @@ class JobQueue:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._most = {"solve": limits.workers, "compare": limits.comparisons}
+        self._most = {"solve": limits.workers, "resolve": limits.workers, "compare": limits.comparisons}
         self._watchers = {kind: ThreadPoolExecutor(most, thread_name_prefix=kind) for kind, most in self._most.items()}
 
     def start(self, task: Task, save: SaveResult | None = None, *, own: bool = False) -> Job:

@@ -17,7 +17,7 @@ LONGEST_MESSAGE = 600  # characters
 class Limits:
     """Bounds of one server."""
 
-    upload: int = 4 * 2**20  # bytes of a file
+    upload: int = 16 * 2**20  # bytes of a file
     body: int = 64 * 2**10  # and of any other request
     patience: float = 5.0  # seconds that a request may be late, and bytes per second that it must come at: so many
     rate: float = 64 * 2**10  # bytes must be there within patience + bytes / rate seconds; answers are taken as fast
@@ -25,13 +25,13 @@ class Limits:
     contests: int = 1000  # uploads and results kept,
     kept: int = 64 * 2**20  # and their bytes; the one not looked at for longest goes first
     unpacked: int = 64 * 2**20  # bytes of a policy file once it is unpacked
-    conditions: int = 300  # of an attack graph that is to be drawn
-    exploits: int = 600
+    conditions: int = 50_000  # of an attack graph
+    exploits: int = 50_000
     texts: int = 5000  # names in one list of a file
     answer: int = 2**20  # bytes of what is told of a contest or a play
     policy: int = 32 * 2**20  # and of the policy that comes of a solve
-    opening: float = 5.0  # seconds it may take to open a file, or to play it
-    room: int = 160 * 2**20  # bytes of address space that the process which does so may add to those it starts with
+    opening: float = 20.0  # seconds it may take to open a file, or to play it
+    room: int = 512 * 2**20  # bytes of address space that the process which does so may add to those it starts with
     opened: int = 8  # contests kept open in such a process; any other is opened again
     plays: int = 200  # of each, kept ready to be continued; any other is replayed from its seed
     workers: int = 2  # solves at once

@@ -13,14 +13,18 @@ __all__ = [
     "Contest",
     "ContestEntry",
     "ContestList",
+    "FindRequest",
+    "FoundView",
     "Id",
     "JobView",
     "PlayRequest",
     "PlayView",
     "Problem",
+    "ResolveRequest",
     "Seed",
     "SolveRequest",
     "Started",
+    "ToldMove",
 ]
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
@@ -50,6 +54,15 @@ class CompareRequest(Request):
     attacker: Opponent = Opponent.BEST_RESPONSE
 
 
+class ToldMove(Request):
+    """A stage that was played elsewhere; blocked as drawn, if not given."""
+
+    attempted: list[Name] = Field(default=[], max_length=100)
+    blocked: list[Name] | None = Field(default=None, max_length=100)
+    new: list[Name] = Field(default=[], max_length=100)
+    alerts: list[Name] = Field(default=[], max_length=100)
+
+
 class PlayRequest(Request):
     """A play: its seed and moves say everything."""
 
@@ -59,12 +72,18 @@ class PlayRequest(Request):
         default=None, description="The attacker's; drawn from the prior by the seed if not given."
     )
     seed: Seed = 0
-    moves: list[Name | Annotated[list[Name], Field(max_length=100)] | None] = Field(
+    moves: list[Name | Annotated[list[Name], Field(max_length=100)] | ToldMove | None] = Field(
         default=[],
         max_length=MOST_STAGES,
         description="Of the player: an action's name, a list of exploits in any order, or null for what the certified "
-        "strategy draws; when watching, null.",
+        "strategy draws; when watching, null; in the role told, what happened.",
     )
+
+
+class ResolveRequest(PlayRequest):
+    """A play of a policy that guards a whole graph, and for how long to look for a better defence from there on."""
+
+    time_limit: float = Field(default=20.0, ge=0.1, le=MOST_SECONDS, allow_inf_nan=False, description="Seconds.")
 
 
 class Fault(BaseModel):
@@ -98,26 +117,37 @@ class ContestList(BaseModel):
 
 
 class Sizes(BaseModel):
-    """`counted` is false where there are more states, or their number is estimated; `too_large` says so, and why."""
+    """`counted` is false where there are more states, or their number is estimated; `too_large` says why that is bad.
+
+    `guarded`: a solve guards the whole graph instead of listing states.
+    """
 
     states: int
     attacker_actions: int
     defender_actions: int
     counted: bool
+    guarded: bool
     too_large: str | None
 
 
-class ConditionView(BaseModel):
-    """A condition; `layer` is its level in the picture."""
+class ConditionFound(BaseModel):
+    """A condition."""
 
     id: str
     label: str
     initial: bool
-    layer: int
     rewards: ByIntent
 
 
-class ExploitView(BaseModel):
+class ConditionView(ConditionFound):
+    """A condition in the picture; `layer` is its level there, and one that is folded stands for so many."""
+
+    layer: int
+    stands_for: int
+    folded: bool
+
+
+class ExploitOption(BaseModel):
     """An exploit."""
 
     model_config = ConfigDict(populate_by_name=True)
@@ -126,7 +156,6 @@ class ExploitView(BaseModel):
     label: str
     premises: list[str] = Field(alias="from")
     to: str
-    layer: int
     success: float
     attack_cost: float
     block_cost: float
@@ -142,8 +171,69 @@ class ControlView(BaseModel):
     kind: Literal["momentary", "lasting"]
 
 
+class ExploitView(ExploitOption):
+    """An exploit in the picture; one that is folded stands for so many."""
+
+    layer: int
+    stands_for: int
+    folded: bool
+
+
+class ExploitFound(ExploitOption):
+    """An exploit that was searched for, with what the conditions it connects mean."""
+
+    means: str
+
+
+class FindRequest(Request):
+    """What to look for: exploits and conditions that have all these words in their names."""
+
+    text: str = Field(min_length=1, max_length=200)
+
+
+class FoundView(BaseModel):
+    """The first that were found, and how many there are."""
+
+    conditions: list[ConditionFound]
+    exploits: list[ExploitFound]
+    count: int
+
+
+class GuardView(BaseModel):
+    """What a defence watches: how likely it is blocked in the first stage, what it connects and what it protects."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    guard: str
+    blocked_now: float
+    premises: list[str] = Field(alias="from")
+    to: list[str]
+    block_cost: float
+    protects: list[str]
+
+
+class WayView(BaseModel):
+    """A way of an intent to a goal."""
+
+    intent: str
+    goal: str
+    exploits: list[str]
+
+
+class MattersView(BaseModel):
+    """What matters of a whole graph; `gap` is the relative distance of its bounds, measured `against` what is said."""
+
+    conditions: int
+    exploits: int
+    goals: int
+    guards: list[GuardView]
+    ways: list[WayView]
+    gap: float | None
+    against: str | None
+
+
 class GraphView(BaseModel):
-    """An attack graph; without controls each exploit can be blocked by itself."""
+    """An attack graph, or what matters of it; without controls each exploit can be blocked by itself."""
 
     conditions: list[ConditionView]
     exploits: list[ExploitView]
@@ -172,6 +262,7 @@ class Contest(ContestEntry):
     horizon: int | None
     sizes: Sizes
     graph: GraphView | None
+    matters: MattersView | None
     intents: list[IntentView]
     bounds: Bounds | None
     guarantee: ByIntent | None
@@ -203,7 +294,7 @@ class JobView(BaseModel):
     """A solve or a comparison; `latest` is what it told last, `contest` what came of it."""
 
     id: str
-    kind: Literal["solve", "compare"]
+    kind: Literal["solve", "compare", "resolve"]
     state: JobState
     latest: BoundsTold | PointTold | None
     contest: str | None
@@ -250,10 +341,20 @@ class PlaceView(BaseModel):
     in_place: list[str]
 
 
+class AdviceView(BaseModel):
+    """What to block now, drawn, and what must be known to read the rest; what is seen of a stage."""
+
+    drawn: list[str]
+    notes: list[str]
+    sees_attempts: bool
+    hears_alerts: bool
+
+
 class NowView(PlaceView):
     """Where a play stands and what the player can do; `more` choices than are listed, `most` exploits at once.
 
     `usable` are exploits or, for a defender with controls, controls; `block` is by exploit.
+    Of a whole graph `options` are the first of the `usable_count` exploits that are usable, and `advice` is given.
     """
 
     stage: int
@@ -267,6 +368,9 @@ class NowView(PlaceView):
     attempt: dict[str, float]
     defender_mix: list[Chance]
     attacker_mix: list[Chance]
+    options: list[ExploitOption] | None
+    usable_count: int
+    advice: AdviceView | None
 
 
 class SummaryView(BaseModel):
@@ -275,7 +379,7 @@ class SummaryView(BaseModel):
     intent: str
     got: float
     guarantee: float
-    best_response: float
+    best_response: float | None
     belief_over_time: list[ByIntent]
 
 

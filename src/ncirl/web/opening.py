@@ -10,6 +10,7 @@ from typing import Any
 from ncirl.errors import InputError
 from ncirl.formats.load import ZIP, load, load_bytes
 from ncirl.formats.load import Loaded as Opened
+from ncirl.limits import Limits as Time
 from ncirl.web.limits import Limits
 from ncirl.web.source import Source, shown
 
@@ -27,7 +28,8 @@ def open_source(source: Source, limits: Limits) -> Opened:
     try:
         if source.raw.startswith(ZIP):
             _check_unpacked(source.raw, limits.unpacked)
-        return load_bytes(source.raw, called, lambda data: _check_lengths(data, limits))
+        within = Time(limits.opening)
+        return load_bytes(source.raw, called, lambda data: _check_lengths(data, limits), within)
     except InputError as error:  # a game that does not hold together names itself, not its file
         raise InputError(error.faults, called) from None
 
@@ -43,12 +45,12 @@ def _check_unpacked(raw: bytes, limit: int) -> None:
 
 
 def _check_lengths(data: dict[str, Any], limits: Limits) -> None:
-    """Refuse, before any meaning is given to them, lists that are too long to be drawn or compared."""
+    """Refuse, before any meaning is given to them, lists that are too long to be looked at or compared."""
     lists = ("conditions", limits.conditions), ("exploits", limits.exploits), ("controls", limits.exploits)
     for key, most in lists:
         if isinstance(data.get(key), list) and len(data[key]) > most:
             raise InputError(
-                f"{key}: {len(data[key])} are more than the {most} shown here; `ncirl reduce` makes a graph smaller"
+                f"{key}: {len(data[key])} are more than the {most} taken here; `ncirl solve` takes graphs of any size"
             )
     rest: list[Any] = [data]
     while rest:

@@ -5,9 +5,10 @@ need not start over; what it has forgotten is replayed, with the same result.
 """
 
 from collections import OrderedDict
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal
+from typing import Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,10 +20,9 @@ from ncirl.strategies.public_state import number_of
 from ncirl.web.playable import PlayablePolicy, Position
 from ncirl.web.sampling import draw_uniforms
 
-__all__ = ["EndReason", "Move", "Opponent", "Play", "PlayCache", "PlayKey", "Role", "StagePlayed"]
+__all__ = ["EndReason", "Move", "Opponent", "Play", "PlayCache", "PlayKey", "Playing", "Role", "StagePlayed", "Told"]
 
 EndReason = Literal["terminal", "horizon", "cap"]
-Move = str | tuple[str, ...] | None  # an action, its exploits, or whatever the certified strategy draws
 
 
 class Role(StrEnum):
@@ -31,6 +31,20 @@ class Role(StrEnum):
     ATTACKER = "attacker"
     DEFENDER = "defender"
     WATCH = "watch"
+    TOLD = "told"  # of a whole attack graph: says what happened elsewhere, and takes advice
+
+
+@dataclass(frozen=True)
+class Told:
+    """A stage that was played elsewhere: exploits attempted and blocked, what was enabled, alerts that rang."""
+
+    attempted: tuple[str, ...] = ()
+    blocked: tuple[str, ...] | None = None  # what was drawn, if not given
+    new: tuple[str, ...] = ()
+    alerts: tuple[str, ...] = ()
+
+
+Move = str | tuple[str, ...] | Told | None  # an action, its exploits, what happened, or whatever the strategy draws
 
 
 class Opponent(StrEnum):
@@ -151,6 +165,8 @@ class Play:
     def _chosen(self, position: Position, move: Move) -> tuple[int | None, int | None]:
         if move is None:
             return None, None
+        if isinstance(move, Told) or self.role is Role.TOLD:
+            raise InputError("what happened is told of policies that guard a whole attack graph only")
         if self.role is Role.WATCH:
             raise InputError("a watched play has no moves of its own; give null")
         if self.role is Role.ATTACKER:
@@ -168,17 +184,31 @@ class PlayKey:
     moves: tuple[Move, ...]
 
 
-class PlayCache:
-    """Replays plays of a contest; so many of the latest are kept at hand."""
+class Playing(Protocol):
+    """A play that goes on move by move."""
 
-    def __init__(self, policy: PlayablePolicy, most: int) -> None:
-        self._policy, self._most = policy, most
-        self._kept: OrderedDict[PlayKey, Play] = OrderedDict()
+    @property
+    def stages(self) -> Sized:
+        """What was played."""
 
-    def replay(self, asked: PlayKey) -> Play:
+    def step(self, move: Move) -> None:
+        """Play a stage."""
+
+
+P = TypeVar("P", bound=Playing)
+
+
+class PlayCache(Generic[P]):
+    """Replays plays of a contest; so many of the latest are kept at hand. `begin` makes one from role, intent, seed."""
+
+    def __init__(self, begin: Callable[[Role, str | None, int], P], most: int) -> None:
+        self._begin, self._most = begin, most
+        self._kept: OrderedDict[PlayKey, P] = OrderedDict()
+
+    def replay(self, asked: PlayKey) -> P:
         """Return the play after its moves; the first that cannot be made is named in an error."""
         begun = self._kept.pop(asked, None) or self._kept.pop(replace(asked, moves=asked.moves[:-1]), None)
-        play = begun or Play(self._policy, asked.role, asked.intent, asked.seed)
+        play = begun or self._begin(asked.role, asked.intent, asked.seed)
         for k in range(len(play.stages), len(asked.moves)):
             try:
                 play.step(asked.moves[k])

@@ -20,7 +20,7 @@ from ncirl.web.limits import MOST_STAGES
 from ncirl.web.opening import Opened
 from ncirl.web.sampling import Sampler
 
-__all__ = ["ActionSet", "PlayablePolicy", "Position"]
+__all__ = ["ActionSet", "PlayablePolicy", "Position", "stages_of"]
 
 HARDLY = 0.005  # of what the first stage counts
 
@@ -71,12 +71,20 @@ class Position:
     defender: ActionSet
 
 
+def stages_of(horizon: int | None, discount: float) -> int:
+    """Return after how many stages a play is ended at the latest: when what follows hardly counts."""
+    if horizon is not None:
+        return min(MOST_STAGES, horizon)
+    return min(MOST_STAGES, next(n for n in count(1) if discount**n <= HARDLY))
+
+
 class PlayablePolicy:
     """A verified policy, ready to be played; what was opened must hold one."""
 
     def __init__(self, opened: Opened) -> None:
         if opened.policy is None:
-            raise InputError("is no policy", opened.name)
+            why = "guards a whole attack graph, which is not listed" if opened.guarded else "is no policy"
+            raise InputError(why, opened.name)
         self.solution, self.game, self.graph = opened.policy, opened.game, opened.graph
         self.attacker, self.defender = self.solution.attacker_strategy(), self.solution.defender_strategy()
         self._initial = () if self.graph is None else tuple(c.id for c in self.graph.conditions if c.initial)
@@ -110,9 +118,7 @@ class PlayablePolicy:
     @cached_property
     def stages(self) -> int:
         """After how many stages a play is ended at the latest: when what follows hardly counts."""
-        if self.game.horizon is not None:
-            return min(MOST_STAGES, self.game.horizon)
-        return min(MOST_STAGES, next(n for n in count(1) if self.game.discount**n <= HARDLY))
+        return stages_of(self.game.horizon, self.game.discount)
 
     @cached_property
     def guarantee(self) -> dict[str, float]:

@@ -1,9 +1,9 @@
 """Files from strangers are opened, looked at and played in a process of bounded time and memory.
 
-The server asks one question after the other, `(key, source or None, play or None)`: what is told of a contest, or of a
-play of it. The answer is bytes: how it went, whether the process goes on, and JSON. A contest that was opened is kept
-open for a while, so that the next question about it need not bring it again; where it is not at hand any more, the
-answer is that it is wanted.
+The server asks one question after the other, `(key, source or None, what)`: what is told of a contest, of a play of it,
+or of what is searched for in its graph. The answer is bytes: how it went, whether the process goes on, and JSON. A
+contest that was opened is kept open for a while, so that the next question about it need not bring it again; where it
+is not at hand any more, the answer is that it is wanted.
 
 The process is started with the first question. One that takes too long over an answer is ended, one that died is dead,
 one that has grown ends after its answer: that, and not trust in every cache below, keeps memory bounded. The next
@@ -13,9 +13,11 @@ question starts another.
 import json
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property, partial
 from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any
@@ -23,9 +25,11 @@ from typing import Any
 from ncirl.errors import InputError, NcirlError
 from ncirl.limits import resident
 from ncirl.web.child_process import ChildProcess, limit_memory
+from ncirl.web.guarded_play import GuardedPlayable
+from ncirl.web.guarded_view import Finder, guarded_play_view
 from ncirl.web.limits import Limits, Refused, in_a_sentence
 from ncirl.web.opening import Opened, open_source
-from ncirl.web.play import PlayCache, PlayKey
+from ncirl.web.play import Play, PlayCache, PlayKey
 from ncirl.web.playable import PlayablePolicy
 from ncirl.web.source import Source, shown
 from ncirl.web.view import as_json, contest_view, play_view
@@ -37,6 +41,16 @@ READY = b"ready"
 ANSWERED, REFUSED, WANTED = b"=", b"!", b"?"  # the first byte of an answer
 STAYS, GOES = b"+", b"-"  # the second; JSON follows
 HEAD = 2
+
+
+@dataclass(frozen=True)
+class Find:
+    """What is searched for in a graph."""
+
+    text: str
+
+
+Question = PlayKey | Find | None  # a play, a search, or everything that is told of the contest
 
 
 class Sandbox:
@@ -55,6 +69,10 @@ class Sandbox:
         """Ask for a play of a policy, as JSON; refused like `view`, and where there is no such play."""
         return self._turns.submit(self._asked, source, play)
 
+    def find(self, source: Source, text: str) -> Future[bytes]:
+        """Ask what a contest's graph has that is called so, as JSON; refused like `view`, and where there is none."""
+        return self._turns.submit(self._asked, source, Find(text))
+
     @property
     def pid(self) -> int | None:
         """Of the process, if there is one."""
@@ -68,13 +86,13 @@ class Sandbox:
         self._turns.shutdown()
         self._end()
 
-    def _asked(self, source: Source, play: PlayKey | None) -> bytes:
+    def _asked(self, source: Source, what: Question) -> bytes:
         child = self._started()
         late = time.monotonic() + self._limits.opening
         try:
-            told = self._answer(child, (source.key, source if play is None else None, play), late)
+            told = self._answer(child, (source.key, source if what is None else None, what), late)
             if told[:1] == WANTED:
-                told = self._answer(child, (source.key, source, play), late)
+                told = self._answer(child, (source.key, source, what), late)
         except TimeoutError:
             self._end()
             said = f"takes more than {self._limits.opening:g} s to open or to play"
@@ -139,7 +157,23 @@ class OpenContest:
     """A contest that is open, and its plays if it is solved."""
 
     opened: Opened
-    plays: PlayCache | None
+    most: int
+
+    @cached_property
+    def plays(self) -> Callable[[PlayKey], dict[str, Any]] | None:
+        """Tells a play; None where there is nothing to play."""
+        if self.opened.guarded is not None:
+            guarded = PlayCache(GuardedPlayable(self.opened.guarded).begin, self.most)
+            return lambda asked: guarded_play_view(guarded.replay(asked))
+        if self.opened.policy is None:
+            return None
+        listed = PlayCache(partial(Play, PlayablePolicy(self.opened)), self.most)
+        return lambda asked: play_view(listed.replay(asked))
+
+    @cached_property
+    def finder(self) -> Finder | None:
+        """Searches the graph; None where there is none."""
+        return None if self.opened.graph is None else Finder(self.opened.graph)
 
 
 class OpenContests:
@@ -149,19 +183,19 @@ class OpenContests:
         self._limits = limits
         self._kept: OrderedDict[str, OpenContest] = OrderedDict()
 
-    def answer(self, key: str, source: Source | None, play: PlayKey | None) -> tuple[bytes, bytes]:
+    def answer(self, key: str, source: Source | None, what: Question) -> tuple[bytes, bytes]:
         """Return how it went and what is told, as JSON."""
         for _ in range(2):
             with suppress(MemoryError):
-                return self._tried(key, source, play)
+                return self._tried(key, source, what)
             self._kept.clear()  # what is kept open may be what took it
         return _refused(source, "takes too much memory")
 
-    def _tried(self, key: str, source: Source | None, play: PlayKey | None) -> tuple[bytes, bytes]:
+    def _tried(self, key: str, source: Source | None, what: Question) -> tuple[bytes, bytes]:
         if key not in self._kept and source is None:
             return WANTED, b""
         try:
-            told = as_json(_told(self._opened(key, source), play))
+            told = as_json(_told(self._opened(key, source), what))
         except NcirlError as error:
             return REFUSED, as_json(in_a_sentence(error))
         except MemoryError:
@@ -174,21 +208,23 @@ class OpenContests:
 
     def _opened(self, key: str, source: Source | None) -> OpenContest:
         if key not in self._kept and source is not None:
-            opened = open_source(source, self._limits)
-            plays = None if opened.policy is None else PlayCache(PlayablePolicy(opened), self._limits.plays)
-            self._kept[key] = OpenContest(opened, plays)
+            self._kept[key] = OpenContest(open_source(source, self._limits), self._limits.plays)
             while len(self._kept) > self._limits.opened:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
         return self._kept[key]
 
 
-def _told(contest: OpenContest, play: PlayKey | None) -> dict[str, Any]:
-    if play is None:
+def _told(contest: OpenContest, what: Question) -> dict[str, Any]:
+    if what is None:
         return contest_view(contest.opened)
+    if isinstance(what, Find):
+        if contest.finder is None:
+            raise InputError("is no attack graph", contest.opened.name)
+        return contest.finder.find(what.text)
     if contest.plays is None:
         raise InputError("is no policy", contest.opened.name)
-    return play_view(contest.plays.replay(play))
+    return contest.plays(what)
 
 
 def _refused(source: Source | None, said: str) -> tuple[bytes, bytes]:

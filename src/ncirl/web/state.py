@@ -22,7 +22,7 @@ from ncirl.web.limits import Limits, Refused
 from ncirl.web.play import Opponent, PlayKey
 from ncirl.web.sandbox import Sandbox
 from ncirl.web.source import Source
-from ncirl.web.worker import POLICY, Compare, Solve
+from ncirl.web.worker import POLICY, Compare, Resolve, Solve
 
 __all__ = ["AppState", "ContestStore", "StoredContest"]
 
@@ -168,6 +168,18 @@ class AppState:
         if contest.too_large is not None:
             raise Refused(422, contest.too_large)
         task = Solve(contest.source, relative_gap, time_limit, self._limits_of(contest))
+        return self.jobs.start(task, lambda told, raw: self._save(Source(POLICY, raw), told).id)
+
+    async def find(self, contest_id: str, text: str) -> bytes:
+        """Return what the graph of a contest has that is called so, as JSON."""
+        contest = self.contests.get(contest_id)
+        sandbox = self._own_sandbox if contest.example else self._upload_sandbox
+        return await wrap_future(sandbox.find(contest.policy or contest.source, text))
+
+    def resolve(self, contest_id: str, play: PlayKey, time_limit: float) -> Job:
+        """Start to solve again from where a play stands; what comes of it is a contest of its own."""
+        contest = self.contests.get(contest_id)
+        task = Resolve(contest.solved_policy(), play, time_limit, self._limits_of(contest))
         return self.jobs.start(task, lambda told, raw: self._save(Source(POLICY, raw), told).id)
 
     def compare(self, contest_id: str, opponent: Opponent, episodes: int, seed: int) -> Job:

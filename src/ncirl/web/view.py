@@ -5,13 +5,17 @@ from typing import Any
 
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.names import in_place
-from ncirl.attack_graphs.reductions import estimate_size
+from ncirl.attack_graphs.reductions import estimate_size, listable
 from ncirl.attack_graphs.reductions.size import MANY_STATES
 from ncirl.errors import SizeError
+from ncirl.limits import Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game, Observes
 from ncirl.reports.pictures.layers import levels_of
+from ncirl.reports.what_matters import Matters, matters_of, matters_of_net
+from ncirl.web.guarded_view import condition_view, exploit_view, folded_view, matters_view
 from ncirl.web.opening import Opened
 from ncirl.web.play import Play, Role, StagePlayed
 from ncirl.web.playable import ActionSet
@@ -20,6 +24,10 @@ __all__ = ["as_json", "contest_view", "play_view"]
 
 MOST_CHOICES = 64  # listed; others are told by their exploits
 MOST_NAMED = 8  # actions of a mixed one
+MOST_SHOWN = 500  # conditions and exploits that are drawn one by one
+MOST_COUNTED = 2**53  # what a page can count to
+FEW = 64  # conditions of a graph whose states are estimated where they cannot be counted
+LOOKING = 2.0  # seconds to look for good ways
 BELIEF_MEANS = "if the attacker plays its certified strategy; the guarantee does not depend on it"
 
 
@@ -30,7 +38,9 @@ def as_json(told: object) -> bytes:
 
 def contest_view(opened: Opened) -> dict[str, Any]:
     """Return everything that is told of a contest."""
-    game, graph, policy = opened.game, opened.graph, opened.policy  # opened, so what it claims was recomputed
+    game, graph = opened.game, opened.graph
+    policy = opened.policy or opened.guarded  # opened, so what it claims was recomputed
+    matters = _matters(opened)
     return {
         "title": game.name or opened.name,
         "kind": "policy" if policy else "graph" if graph else "game",
@@ -38,40 +48,34 @@ def contest_view(opened: Opened) -> dict[str, Any]:
         "discount": game.discount,
         "horizon": game.horizon,
         "sizes": _sizes(game, graph),
-        "graph": None if graph is None else _graph_view(graph),
+        "graph": None if graph is None else _graph_view(graph) if matters is None else folded_view(matters),
+        "matters": None if matters is None else matters_view(matters, opened.guarded),
         "intents": [{"id": name, "prior": p} for name, p in _by_intent(game, prior_of(game)).items()],
         "bounds": None if policy is None else {"lower": policy.lower, "upper": policy.upper},
         "guarantee": None if policy is None else _by_intent(game, policy.per_intent),
     }
 
 
+def _matters(opened: Opened) -> Matters | None:
+    """Return what matters where not everything is shown: of a policy that guards a whole graph, or of a large graph."""
+    if opened.guarded is not None:
+        return matters_of(opened.guarded)
+    graph = opened.graph
+    if opened.policy is not None or graph is None:
+        return None
+    if len(graph.conditions) + len(graph.exploits) <= MOST_SHOWN:
+        return None
+    return matters_of_net(Net(graph), Limits(LOOKING))
+
+
 def _graph_view(graph: AttackGraph) -> dict[str, Any]:
     """Return everything in an attack graph with the level at which it is drawn."""
-    level = levels_of(graph)
+    level, one = levels_of(graph), {"stands_for": 1, "folded": False}
     return {
         "conditions": [
-            {
-                "id": c.id,
-                "label": c.label or c.id,
-                "initial": c.initial,
-                "layer": level["condition", c.id],
-                "rewards": {i.id: float(i.rewards[c.id]) for i in graph.intents if i.rewards.get(c.id)},
-            }
-            for c in graph.conditions
+            {**condition_view(graph, c), **one, "layer": level["condition", c.id]} for c in graph.conditions
         ],
-        "exploits": [
-            {
-                "id": e.id,
-                "label": e.label or e.id,
-                "from": list(e.premises),
-                "to": e.result,
-                "layer": level["exploit", e.id],
-                "success": float(e.success),
-                "attack_cost": float(e.attack_cost),
-                "block_cost": float(e.block_cost),
-            }
-            for e in graph.exploits
-        ],
+        "exploits": [{**exploit_view(e), **one, "layer": level["exploit", e.id]} for e in graph.exploits],
         "controls": None
         if graph.controls is None
         else [
@@ -90,13 +94,17 @@ def _graph_view(graph: AttackGraph) -> dict[str, Any]:
 def _sizes(game: Game, graph: AttackGraph | None) -> dict[str, Any]:
     """Count public states and actions, quickly.
 
-    `counted` tells whether there may be more, `too_large` why a solve would take all its time and memory before it has
-    a first bound, None where it would not.
+    `counted` tells whether there may be more, `guarded` whether a solve guards a whole attack graph instead of listing
+    its states, `too_large` why a solve would take all its time and memory before it has a first bound, None where it
+    would not.
     """
+    guarded, reason = False, None
     if graph is not None:
-        size = estimate_size(graph, MANY_STATES)
-        states, attacker, defender = int(size.states), size.attacker_actions, size.defender_actions
-        counted, reason = size.kind == "counted", f"{size}; `ncirl reduce` makes it smaller" if size.too_large else None
+        listed, size = listable(graph)
+        if not listed and len(graph.conditions) <= FEW:
+            size = estimate_size(graph, MANY_STATES)
+        states, attacker, defender = size.states, size.attacker_actions, size.defender_actions
+        counted, guarded = size.kind == "counted", not listed
     else:
         try:
             found, counted = game.explore(MANY_STATES), True
@@ -107,10 +115,11 @@ def _sizes(game: Game, graph: AttackGraph | None) -> dict[str, Any]:
         attacker, defender = max(a for a, _ in shapes), max(d for _, d in shapes)
         reason = None if counted else f"more than {MANY_STATES} public states"
     return {
-        "states": states,
-        "attacker_actions": attacker,
-        "defender_actions": defender,
+        "states": int(min(states, MOST_COUNTED)),
+        "attacker_actions": min(attacker, MOST_COUNTED),
+        "defender_actions": min(defender, MOST_COUNTED),
         "counted": counted,
+        "guarded": guarded,
         "too_large": None if reason is None else f"'{game.name:.80}' is too large to be solved here: {reason}",
     }
 
@@ -172,6 +181,9 @@ def _now(play: Play) -> dict[str, Any]:
         "attempt": position.attacker.exploit_chances(attempts),
         "defender_mix": position.defender.likeliest(defences, MOST_NAMED),
         "attacker_mix": position.attacker.likeliest(attempts, MOST_NAMED),
+        "options": None,
+        "usable_count": 0 if own is None else len(own.exploits),
+        "advice": None,
     }
 
 

@@ -10,17 +10,21 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import ClassVar
 
-from ncirl.errors import NcirlError, SizeError
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.reductions import listable
+from ncirl.errors import InputError, NcirlError, SizeError
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress
 from ncirl.web.child_process import limit_memory, lower_priority
+from ncirl.web.guarded_play import GuardedPlayable
 from ncirl.web.limits import Limits, in_a_sentence
 from ncirl.web.opening import open_source
-from ncirl.web.play import Opponent
+from ncirl.web.play import Opponent, PlayCache, PlayKey
 from ncirl.web.playable import PlayablePolicy
 from ncirl.web.source import Source
 from ncirl.web.view import as_json, contest_view
 
-__all__ = ["POLICY", "Compare", "Solve", "Task", "work"]
+__all__ = ["POLICY", "Compare", "Resolve", "Solve", "Task", "work"]
 
 POLICY = "policy.ncirl"
 OFTEN, SELDOM = 0.1, 1.01  # a bound is told after a tenth of a second, and one per cent later than the last: few in all
@@ -45,12 +49,14 @@ class Solve:
 
     def run(self, tell: Tell, stopped: Callable[[], bool]) -> list[bytes]:
         """Solve; return what is told of the policy, and the policy."""
+        from ncirl.attack_graphs.guarded.guarded import Guarded
         from ncirl.formats.graph_source import extra_of
+        from ncirl.formats.guarded_file import guarded_bytes
         from ncirl.formats.policy_file import policy_bytes
         from ncirl.solution import solve
         from ncirl.solvers.certified.certified import Certified
 
-        opened = open_source(self.source, self.limits)
+        opened = open_source(self.source, replace(self.limits, opening=self.time_limit + self.limits.opening))
         due = 0.0
 
         def report(reached: Progress) -> None:
@@ -61,15 +67,17 @@ class Solve:
             if stopped():
                 raise KeyboardInterrupt  # the solver ends with valid bounds
 
-        settings = Certified(gap=0.0, relative_gap=self.relative_gap, time_limit=self.time_limit)
-        solution = solve(opened.game, settings, progress=report)
+        graph = opened.graph
+        solution: CertifiedSolution | GuardedSolution
+        if graph is not None and (opened.guarded is not None or not listable(graph)[0]):
+            solution = Guarded(self.relative_gap, time_limit=self.time_limit).run(graph, progress=report)
+            raw = guarded_bytes(solution)
+        else:
+            settings = Certified(gap=0.0, relative_gap=self.relative_gap, time_limit=self.time_limit)
+            solution = solve(opened.game, settings, progress=report)
+            raw = policy_bytes(replace(solution, extra={} if graph is None else extra_of(graph)))
         tell("bounds", {"seconds": solution.stats.seconds, "lower": solution.lower, "upper": solution.upper})
-        raw = policy_bytes(replace(solution, extra={} if opened.graph is None else extra_of(opened.graph)))
-        told = as_json(contest_view(open_source(Source(POLICY, raw), self.limits)))
-        most = self.limits.policy
-        if max(len(raw), len(told)) > most:
-            raise SizeError(f"the policy found has more than the {most // 2**20} MiB kept here; try a wider gap")
-        return [told, raw]
+        return _kept(raw, self.limits)
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,46 @@ class Compare:
         return []
 
 
-Task = Solve | Compare
+@dataclass(frozen=True)
+class Resolve:
+    """A play of a policy that guards a whole graph: look for a better defence from where it stands."""
+
+    kind: ClassVar[str] = "resolve"
+    source: Source
+    play: PlayKey
+    time_limit: float
+    limits: Limits
+
+    @property
+    def seconds(self) -> float:
+        """After how long it is ended."""
+        return self.time_limit + self.limits.grace
+
+    def run(self, tell: Tell, _: Callable[[], bool]) -> list[bytes]:
+        """Solve again; what no intent gains by becomes a policy that begins where the play stands."""
+        from ncirl.formats.guarded_file import guarded_bytes
+
+        opened = open_source(self.source, self.limits)
+        if opened.guarded is None:
+            raise InputError("solving again is for policies that guard a whole attack graph")
+        at = PlayCache(GuardedPlayable(opened.guarded).begin, 1).replay(self.play)
+        found = at.session.resolve(self.time_limit).solution
+        if found is None:
+            raise NcirlError("Nothing was found that no intent gains by: go on with the defence there is.")
+        tell("bounds", {"seconds": found.stats.seconds, "lower": found.lower, "upper": found.upper})
+        graph = replace(found.graph, name=f"{opened.guarded.graph.name}, from stage {len(at.stages) + 1} on")
+        return _kept(guarded_bytes(replace(found, proof=replace(found.proof, graph=graph))), self.limits)
+
+
+def _kept(raw: bytes, limits: Limits) -> list[bytes]:
+    """Return what is told of a policy, and the policy."""
+    told = as_json(contest_view(open_source(Source(POLICY, raw), limits)))
+    if max(len(raw), len(told)) > limits.policy:
+        raise SizeError(f"the policy found has more than the {limits.policy // 2**20} MiB kept here; try a wider gap")
+    return [told, raw]
+
+
+Task = Solve | Compare | Resolve
 
 
 def work(pipe: Connection, task: Task) -> None:

@@ -1,12 +1,14 @@
 r"""Plays of a lifted defence on the whole graph, of any size: what each intent really gets, with an interval.
 
-    mean_θ ± z · s_θ / √n,        and at most  promise(θ)  in expectation, whoever attacks.
+    mean_θ ± z · s_θ / √n,        and at most  promise(θ)  in expectation, whoever attacks;
+    Σ_θ P(θ) mean_θ ± z · √( Σ_θ P(θ)² s_θ² / n )        over all intents.
 
-Nothing is listed. A play without a horizon is cut after n stages; what could have come after is at most what the
-defender promises from there on, γ^n ahead(θ), and its mean is told beside the interval.
+Nothing is listed. Intents take turns, so that plays which are cut short have as many of each. A play without a horizon
+is cut after n stages; what could have come after is at most what the defender promises from there on, γ^n ahead(θ), and
+its mean is told beside the interval.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, log, sqrt
 from statistics import NormalDist
@@ -15,15 +17,18 @@ from typing import Protocol
 import numpy as np
 
 from ncirl._typing import FloatArray
+from ncirl.attack_graphs.graph import Intent
 from ncirl.attack_graphs.guarded.net import Net, bits
 from ncirl.attack_graphs.guarded.play import DefenderAtPlay
 from ncirl.attack_graphs.guarded.searching import RandomAttacker, SearchingAttacker
 from ncirl.attack_graphs.guarded.seen import Ids
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.errors import InputError
+from ncirl.errors import InputError, LimitError
+from ncirl.limits import UNLIMITED, Limits
 
-__all__ = ["ATTACKERS", "Attacking", "Plays", "play"]
+__all__ = ["ATTACKERS", "LEAST", "Attacking", "Plays", "play", "rung", "toss"]
 
+LEAST = 2  # plays of each intent without which there is no interval
 SMALL = 1e-3  # discount of the stages that are left out
 
 
@@ -52,16 +57,22 @@ class Plays:
 
     Attributes
     ----------
+    mean : float
+        What the attacker got, on average over the intents.
+    interval : pair of float
+        Around it, with the confidence asked for (by the normal law).
     means : ndarray of shape (Θ,)
         What each intent got.
     intervals : ndarray of shape (Θ, 2)
-        Around the means, with the confidence asked for (by the normal law).
+        Around these.
     missed : ndarray of shape (Θ,)
         What could have come after the last stage, at most, on average.
     episodes : int
         Of each intent.
     """
 
+    mean: float
+    interval: tuple[float, float]
     means: FloatArray
     intervals: FloatArray
     missed: FloatArray
@@ -76,6 +87,7 @@ def play(
     stages: int | None = None,
     rng: int = 0,
     confidence: float = 0.95,
+    limits: Limits = UNLIMITED,
 ) -> Plays:
     """Play episodes of every intent on the whole graph, and average.
 
@@ -94,23 +106,53 @@ def play(
         Seed of everything that is drawn.
     confidence : float
         Of the intervals.
+    limits : Limits
+        Of time and memory; when one is met, the plays until then are what is averaged, two of each intent at least.
+
+    Raises
+    ------
+    InputError
+        When a setting is out of range.
+    LimitError
+        When there is no time or memory for two plays of each intent.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.games.office import office_graph
+    >>> solution = ncirl.solve(office_graph(), ncirl.Guarded(relative_gap=0.9))
+    >>> plays = play(solution, "adaptive", episodes=20, rng=1, confidence=0.999)
+    >>> bool((plays.intervals[:, 0] <= solution.per_intent).all())
+    True
     """
-    if episodes < 2:
+    if episodes < LEAST:
         raise InputError(f"episodes: at least two are needed, got {episodes}")
     if not 0 < confidence < 1:
         raise InputError(f"confidence: must lie between 0 and 1, got {confidence:g}")
     if isinstance(attacker, str) and attacker not in ATTACKERS:
         raise InputError(f"attacker: must be one of {', '.join(ATTACKERS)}, got '{attacker}'")
     made = ATTACKERS[attacker] if isinstance(attacker, str) else attacker
-    n = _stages(solution, stages)
-    shape = len(solution.graph.intents), episodes
-    gained, missed = np.zeros(shape), np.zeros(shape)
-    for theta, k in np.ndindex(shape):
-        draws = np.random.default_rng([rng, theta, k])
-        gained[theta, k], missed[theta, k] = _episode(solution, made, theta, n, draws)
-    means: FloatArray = gained.mean(axis=1)
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * gained.std(axis=1, ddof=1) / sqrt(episodes)
-    return Plays(means, np.stack([means - reach, means + reach], axis=1), missed.mean(axis=1), episodes)
+    n, n_t = _stages(solution, stages), len(solution.graph.intents)
+    drawn: list[list[tuple[float, float]]] = []  # (got, missed), indexed [episode][θ]
+    try:
+        for k in range(episodes):
+            seeds = [np.random.default_rng([rng, theta, k]) for theta in range(n_t)]
+            drawn.append([_episode(solution, made, theta, n, seed, limits) for theta, seed in enumerate(seeds)])
+    except LimitError:
+        if len(drawn) < LEAST:
+            raise
+    return _averaged(np.array(drawn), solution.graph.intents, confidence)
+
+
+def _averaged(drawn: FloatArray, intents: Sequence[Intent], confidence: float) -> Plays:
+    """Average what was drawn, indexed [episode, θ, (got, missed)]."""
+    n, prior = len(drawn), np.array([intent.prior for intent in intents])
+    means, missed = drawn.mean(axis=0).T
+    error = drawn[:, :, 0].std(axis=0, ddof=1) / sqrt(n)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    mean, reach = float(prior @ means), z * float(np.sqrt((prior**2) @ (error**2)))
+    intervals = np.stack([means - z * error, means + z * error], axis=1)
+    return Plays(mean, (mean - reach, mean + reach), means, intervals, missed, n)
 
 
 def _stages(solution: GuardedSolution, stages: int | None) -> int:
@@ -122,20 +164,20 @@ def _stages(solution: GuardedSolution, stages: int | None) -> int:
 
 
 def _episode(
-    solution: GuardedSolution, made: Maker, theta: int, stages: int, rng: np.random.Generator
+    solution: GuardedSolution, made: Maker, theta: int, stages: int, rng: np.random.Generator, limits: Limits
 ) -> tuple[float, float]:
     """Play once; return what the intent got, and what it could still have got at the most."""
     defender = solution.defender(rng)
     net, discount = defender.net, solution.graph.discount
     attacker = made(solution, defender, net.intents[theta], rng)
     total, weight = 0.0, 1.0
-    for _ in range(stages):
+    for _ in limits.watch(range(stages), f"playing intent '{net.intents[theta]}'"):
         tried, blocked = attacker.act(), defender.act()
-        won, gain = _toss(net, tried, blocked, defender.held, theta, rng)
+        won, gain = toss(net, tried, blocked, defender.held, theta, rng)
         total += weight * gain
         weight *= discount
         enabled = frozenset(net.conditions[c] for c in won)
-        alerts = frozenset() if net.sees_actions else _rung(net, tried, defender.held, rng)
+        alerts = frozenset() if net.sees_actions else rung(net, tried, defender.held, rng)
         attacker.observe(tried, blocked, enabled, alerts)
         defender.observe(tried if net.sees_actions else None, blocked, enabled, alerts)
     if solution.graph.horizon == stages:
@@ -144,7 +186,7 @@ def _episode(
     return total, weight * max(float(ahead[theta]), 0.0) if ahead is not None else np.inf
 
 
-def _toss(
+def toss(
     net: Net, tried: Ids, blocked: Ids, held: int, theta: int, rng: np.random.Generator
 ) -> tuple[list[int], float]:
     """Return what is newly enabled, and what the stage pays."""
@@ -159,7 +201,7 @@ def _toss(
     return fresh, float(net.rewards[fresh, theta].sum()) - costs + spent
 
 
-def _rung(net: Net, tried: Ids, held: int, rng: np.random.Generator) -> Ids:
+def rung(net: Net, tried: Ids, held: int, rng: np.random.Generator) -> Ids:
     """Draw which alerts of usable exploits ring."""
     found = []
     for k, e in enumerate(net.exploits):

@@ -1,19 +1,25 @@
-"""The picture of an attack graph: conditions as boxes, exploits as knots that all their premises run into."""
+"""The picture of an attack graph: conditions as boxes, exploits as knots that all their premises run into.
+
+Of a large graph what matters is drawn, and nodes with counts stand for the rest (`folding`).
+"""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
 from ncirl.errors import InputError
+from ncirl.reports.pictures.folding import Folded, folded
 from ncirl.reports.pictures.layers import Layout, Node, layered
 from ncirl.reports.pictures.render import INTENTS, LIGHT, blank_figure, intent_colour, shortened
+from ncirl.reports.what_matters import Matters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MOST", "graph_figure"]
+__all__ = ["MOST", "graph_figure", "matters_figure"]
 
 LEVEL, ROW, MARGIN, TOP, FOOT = 1.12, 0.74, 0.85, 0.5, 0.6  # inches
 BOX = (1.3, 0.42)  # inches
@@ -45,10 +51,51 @@ def graph_figure(
     """
     if len(graph.conditions) > MOST:
         raise InputError(
-            f"{len(graph.conditions)} conditions are more than a picture can show ({MOST}); make the graph smaller "
-            "first (`ncirl reduce`)",
+            f"{len(graph.conditions)} conditions are more than a picture can show one by one ({MOST}); "
+            "`matters_figure` draws what matters of it",
             f"attack graph '{graph.name}'",
         )
+    return _figure(graph, _Marks(frozenset(enabled), dict(blocked or {})))
+
+
+def matters_figure(matters: Matters) -> "Figure":
+    """Draw what matters of a graph of any size: guards, ways and goals; the rest is folded into nodes with counts.
+
+    Parameters
+    ----------
+    matters : Matters
+        As `matters_of` has it for a policy, or `matters_of_net` for a graph alone.
+
+    Raises
+    ------
+    InputError
+        When matplotlib is not installed.
+    """
+    net, found = matters.net, folded(matters)
+    chances = {net.exploits[k].id: p for name, p in matters.guards.items() for k in net.guards[name].stops}
+    ways = frozenset(name for way in matters.ways for name in way.exploits)
+    return _figure(found.graph, _Marks(blocked=chances, watched=frozenset(chances), ways=ways, folded=found))
+
+
+@dataclass(frozen=True, eq=False)
+class _Marks:
+    """What is shown beside the graph itself."""
+
+    enabled: Collection[str] = ()  # conditions that hold by now
+    blocked: Mapping[str, float] = field(default_factory=dict)  # how likely each exploit is blocked now
+    watched: Collection[str] = ()  # exploits that may be blocked some time
+    ways: Collection[str] = ()  # exploits that an attack keeps to
+    folded: Folded | None = None  # what nodes stand for
+
+    def label(self, node: str, meaning: str = "") -> str:
+        """Return what is written at a node: of a large graph what it means, where that is known."""
+        return node if self.folded is None else meaning or self.folded.label(node)
+
+    def is_folded(self, node: str) -> bool:
+        return self.folded is not None and (node in self.folded.conditions or node in self.folded.exploits)
+
+
+def _figure(graph: AttackGraph, marks: _Marks) -> "Figure":
     layout = layered(graph)
     levels = max((level for level, _ in layout.places.values()), default=0)
     rows = max((row for _, row in layout.places.values()), default=0.0)
@@ -56,51 +103,57 @@ def graph_figure(
     figure = blank_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
     axes.axis("off")
-    canvas = _Canvas(axes, layout, height)
-    chances = blocked or {}
+    canvas = _Canvas(axes, layout, height, marks)
     for exploit in graph.exploits:
-        canvas.draw_exploit(exploit, chances.get(exploit.id, 0.0))
+        canvas.draw_exploit(exploit)
     for condition in graph.conditions:
-        canvas.draw_condition(condition, graph, condition.id in enabled)
-    canvas.draw_legend(graph, bool(blocked), bool(enabled))
+        canvas.draw_condition(condition, graph)
+    canvas.draw_legend(graph)
     return figure
 
 
 class _Canvas:
     """Draws in inches."""
 
-    def __init__(self, axes: "Axes", layout: Layout, height: float) -> None:
-        self.axes, self.layout, self.height = axes, layout, height
+    def __init__(self, axes: "Axes", layout: Layout, height: float, marks: _Marks) -> None:
+        self.axes, self.layout, self.height, self.marks = axes, layout, height, marks
 
     def at(self, node: Node) -> tuple[float, float]:
         level, row = self.layout.places[node]
         return MARGIN + level * LEVEL, self.height - TOP - row * ROW
 
-    def draw_exploit(self, exploit: Exploit, chance: float) -> None:
+    def draw_exploit(self, exploit: Exploit) -> None:
         from matplotlib.patches import Circle
 
         node: Node = ("exploit", exploit.id)
-        is_blocked = chance >= BLOCKED
-        colour = LIGHT["block" if is_blocked else "line"]
+        chance = self.marks.blocked.get(exploit.id, 0.0)
+        is_blocked, is_folded = chance >= BLOCKED, self.marks.is_folded(exploit.id)
+        is_marked = is_blocked or exploit.id in self.marks.watched
+        on_way = exploit.id in self.marks.ways
+        style = ":" if is_folded else "-"
+        colour = LIGHT["block" if is_marked else "muted" if on_way else "line"]
+        width = 1.0 + 5.0 * chance + 0.9 * on_way
         for premise in exploit.premises:
-            self._connect(("condition", premise), node, LIGHT["line"], 1.0, arrow=False)
-        self._connect(node, ("condition", exploit.result), colour, 1.0 + 5.0 * chance, arrow=True)
+            ink = LIGHT["muted" if on_way else "line"]
+            self._connect(("condition", premise), node, ink, 1.0 + 0.9 * on_way, style, arrow=False)
+        self._connect(node, ("condition", exploit.result), colour, width, style, arrow=True)
         x, y = self.at(node)
-        face = colour if is_blocked else LIGHT["ink"]
-        self.axes.add_patch(Circle((x, y), KNOT, facecolor=face, edgecolor="none", zorder=3))
-        said = shortened(exploit.id, 17, 2) + (f"\nblocked {chance:.0%}" if is_blocked else "")
-        ink = LIGHT["block" if is_blocked else "muted"]
+        face = colour if is_marked else LIGHT["line" if is_folded else "ink"]
+        self.axes.add_patch(Circle((x, y), KNOT * (1 + 0.5 * is_marked), facecolor=face, edgecolor="none", zorder=3))
+        state = f"\nblocked {chance:.0%}" if is_blocked else "\nwatched" if is_marked else ""
+        said = shortened(self.marks.label(exploit.id), 17, 2) + state
+        ink = LIGHT["block" if is_marked else "muted"]
         backing = {"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
         self.axes.text(
             x, y - 0.11, said, fontsize=7, color=ink, va="top", ha="center", zorder=3, parse_math=False, bbox=backing
         )
 
-    def draw_condition(self, condition: Condition, graph: AttackGraph, is_enabled: bool) -> None:
+    def draw_condition(self, condition: Condition, graph: AttackGraph) -> None:
         from matplotlib.patches import Circle, FancyBboxPatch
 
         x, y = self.at(("condition", condition.id))
         wanted = [k for k, intent in enumerate(graph.intents) if intent.rewards.get(condition.id, 0.0) > 0]
-        face = LIGHT["enabled" if is_enabled else "start" if condition.initial else "box"]
+        face = LIGHT["enabled" if condition.id in self.marks.enabled else "start" if condition.initial else "box"]
         edge = LIGHT["goal" if wanted else "line"]
         box = FancyBboxPatch(
             (x - BOX[0] / 2, y - BOX[1] / 2),
@@ -109,21 +162,26 @@ class _Canvas:
             facecolor=face,
             edgecolor=edge,
             linewidth=2.0 if wanted else 0.8,
+            linestyle=":" if self.marks.is_folded(condition.id) else "-",
             zorder=4,
         )
         self.axes.add_patch(box)
-        self._write(x, y, shortened(condition.id, 18, 2), 8, "ink")
+        self._write(x, y, shortened(self.marks.label(condition.id, condition.label), 18, 2), 8, "ink")
         shown = wanted[:INTENTS]
         for place, k in enumerate(shown):
             spot = (x + (place - (len(shown) - 1) / 2) * 3 * DOT, y + BOX[1] / 2 + 0.07)
             self.axes.add_patch(Circle(spot, DOT, facecolor=LIGHT[intent_colour(k)], edgecolor="none", zorder=5))
 
-    def draw_legend(self, graph: AttackGraph, shows_blocks: bool, shows_enabled: bool) -> None:
+    def draw_legend(self, graph: AttackGraph) -> None:
         """Say what colours mean, in one or two lines at the foot."""
+        marks = self.marks
         entries = [("start", "■", "holds from the start")]
-        entries += [("enabled", "■", "enabled by now")] if shows_enabled else []
+        entries += [("enabled", "■", "enabled by now")] if marks.enabled else []
         entries += [("goal", "□", "pays an intent")]
-        entries += [("block", "━", "blocked now, wider the likelier")] if shows_blocks else []
+        entries += [("block", "●", "watched")] if marks.watched else []
+        entries += [("block", "━", "blocked now, wider the likelier")] if marks.blocked else []
+        entries += [("muted", "━", "a way of the attack")] if marks.ways else []
+        entries += [("line", "┈", "folded: so many of them")] if marks.folded is not None else []
         brief = [shortened(intent.id, 22, 1) for intent in graph.intents[:INTENTS]]
         entries += [(intent_colour(k), "●", f"pays {name}") for k, name in enumerate(brief)]
         if len(graph.intents) > INTENTS:
@@ -137,7 +195,7 @@ class _Canvas:
             self._write(x + 0.15, y, text, 7.5, "muted", "left")
             x += length
 
-    def _connect(self, start: Node, end: Node, colour: str, width: float, *, arrow: bool) -> None:
+    def _connect(self, start: Node, end: Node, colour: str, width: float, line: str, *, arrow: bool) -> None:
         from matplotlib.patches import FancyArrowPatch
         from matplotlib.path import Path
 
@@ -158,6 +216,7 @@ class _Canvas:
             arrowstyle=style,
             color=colour,
             linewidth=width,
+            linestyle=line,
             shrinkA=0,
             shrinkB=0,
             zorder=2,

@@ -1,0 +1,209 @@
+"""The report on a policy that guards a whole attack graph: what to watch, what that promises, what it leaves open."""
+
+from ncirl import evaluation
+from ncirl.attack_graphs.guarded.answers import narrowed
+from ncirl.attack_graphs.guarded.check import GuardedCertificate
+from ncirl.attack_graphs.guarded.cuts import depths
+from ncirl.attack_graphs.guarded.plays import play
+from ncirl.attack_graphs.guarded.solution import GuardedSolution, unhindered
+from ncirl.errors import LimitError, SizeError
+from ncirl.limits import Limits, default_memory
+from ncirl.reports.guarded_sections import picture_section, watch_section, ways_section
+from ncirl.reports.names_section import names_section
+from ncirl.reports.page import Html, bar, page, paragraph, section, table, text
+from ncirl.reports.sections import intents_section
+from ncirl.reports.what_matters import Matters, matters_of
+
+__all__ = ["guarded_overview_page", "guarded_report_page"]
+
+EPISODES = 40  # of each intent, in the time that there is
+SITUATIONS = 20_000  # looked at for an exact answer
+SHARE = 0.5  # of the time that is left, for an exact answer
+TRIED = {
+    "informed": "goes the way that is worth most, knowing what the defence draws from",
+    "lifted": "plays its proved strategy",
+}
+
+
+def guarded_report_page(
+    solution: GuardedSolution, *, quick: bool = False, time_limit: float = 60.0, limits: Limits | None = None
+) -> tuple[str, GuardedCertificate]:
+    """Write the report on a policy that guards a whole graph.
+
+    Parameters
+    ----------
+    solution : GuardedSolution
+        What it claims is verified, not believed.
+    quick : bool
+        Leave out what attackers were seen to get.
+    time_limit : float
+        Seconds for all of it; what is left once the policy is verified goes to trying attackers.
+    limits : Limits, optional
+        Of a larger task that this is part of, instead.
+
+    Returns
+    -------
+    page : str
+        One self-contained HTML page.
+    certificate : GuardedCertificate
+        What was recomputed.
+
+    Raises
+    ------
+    LimitError
+        When there is no time or memory to verify the policy.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.games.office import office_graph
+    >>> solution = ncirl.solve(office_graph(), ncirl.Guarded(relative_gap=0.9))
+    >>> written, certificate = guarded_report_page(solution, quick=True)
+    >>> certificate.holds, "What to watch" in written
+    (True, True)
+    """
+    limits = limits or Limits(time_limit, default_memory())
+    found = solution.verify(limits)
+    title = f"{solution.graph.name}: what to watch"
+    if not found.holds:
+        bad = paragraph("Do not rely on this policy: its certificate does NOT hold.", "bad")
+        faults = table(["fault"], [[fault] for fault in found.faults])
+        return page(title, [_title(solution), bad, section("What is wrong with it", faults)]), found
+    solution = solution.recomputed(found)
+    matters = matters_of(solution)
+    body = [
+        _title(solution),
+        _headline(solution, found),
+        *_body(solution, matters),
+        _conceded_section(solution, matters),
+        _tried_section(solution, quick, limits),
+        _everything(solution),
+        _made(solution, found),
+    ]
+    return page(title, body), found
+
+
+def guarded_overview_page(solution: GuardedSolution) -> str:
+    """Return a page on what a verified policy is: what to watch, the picture, the intents, the ways."""
+    said = (
+        f"The defence in this policy concedes at most {solution.upper:.3f} on average on the whole graph; no defence "
+        f"gets below {solution.lower:.3f}. Both were recomputed from the policy; `ncirl verify` tells more."
+    )
+    body = [_title(solution), paragraph(said, "lead"), *_body(solution, matters_of(solution))]
+    return page(solution.graph.name, body)
+
+
+def _body(solution: GuardedSolution, matters: Matters) -> list[Html]:
+    graph = solution.graph
+    return [
+        watch_section(solution, matters),
+        picture_section(matters),
+        intents_section(graph.game(), graph, solution.per_intent),
+        ways_section(matters),
+    ]
+
+
+def _title(solution: GuardedSolution) -> Html:
+    return Html(f"<h1>{text(solution.graph.name)}: what to watch, and what that guarantees</h1>")
+
+
+def _headline(solution: GuardedSolution, found: GuardedCertificate) -> Html:
+    graph = solution.graph
+    size = f"{len(graph.conditions):,} conditions and {len(graph.exploits):,} exploits"
+    lead = (
+        f"Whatever the intruder is after, however it hides it and wherever in the {size} it goes, it gets at most "
+        f"{found.upper:.3f} on average against the defence described here. No defence, however clever, can promise "
+        f"less than {found.lower:.3f}."
+    )
+    boxes = [
+        (f"{found.upper:.3f}", "the most this defence concedes on the whole graph, on average over the intents"),
+        (f"{found.lower:.3f}", "the least any defence can promise"),
+        (f"{solution.relative_gap:.1%}", f"between them at most, as a share of {solution.against}"),
+    ]
+    figures = "".join(f'<div class="figure"><b>{text(b)}</b><span>{text(said)}</span></div>' for b, said in boxes)
+    later = "" if graph.discount == 1 else f"; what comes a stage later counts {1 - graph.discount:.0%} less"
+    ends = "" if graph.horizon is None else f"; play ends after {graph.horizon} stages"
+    unit = (
+        "Numbers are in the units of the rewards that were put in: what the intruder gains, less what its attempts "
+        f"cost it, plus what blocking costs you{later}{ends}. They are averages. They hold for the whole graph, with "
+        "the chances and costs as they were described, not for what was left out of it."
+    )
+    checked = (
+        f"Both were recomputed for this page from the graph and the strategies alone, in {found.seconds:.2g} s: "
+        f"{len(solution.proof.parts)} parts of the defence and {len(solution.proof.groups)} groups of the attack."
+    )
+    figures_html = Html(f'<div class="figures">{figures}</div>')
+    return Html("\n".join([paragraph(lead, "lead"), figures_html, paragraph(unit, "note"), paragraph(checked, "note")]))
+
+
+def _conceded_section(solution: GuardedSolution, matters: Matters) -> Html:
+    """Say what nobody watches, and what that costs at most."""
+    net = matters.net
+    watched = {k for name in matters.guards for k in net.guards[name].stops}
+    n, free = len(solution.graph.exploits), len(net.exploits) - len(watched)
+    most = unhindered(net, depths(net))
+    said = (
+        f"{len(watched):,} of {n:,} exploits are watched. The other {free:,} that an intruder can come to use are "
+        "conceded: the defence reckons with them as if they succeeded as soon as they can be tried. Its promise holds "
+        f"all the same. Watching better could save {solution.gap:.3f} at most, the distance between the two bounds; "
+        f"an intruder whom nobody hinders, with luck on its side, would get {most:.3f}."
+    )
+    unmet = n - len(net.exploits)
+    more = (
+        [paragraph(f"{unmet:,} exploits can never matter: no intruder can come to use them.", "note")] if unmet else []
+    )
+    rows = []
+    for proof in solution.proof.parts:
+        goals, guards = proof.part.goals, proof.part.guards
+        named = ", ".join(goals[:4]) + (f" and {len(goals) - 4} more" if len(goals) > 4 else "")
+        rows.append([named or "none", len(guards), f"{proof.upper:.3f}", bar(proof.upper, top=solution.upper)])
+    parts = table(["what it protects", "guards", "concedes at most", ""], rows, [1, 2])
+    why = "The defence is made of parts that are played side by side; what they concede adds up."
+    return section("What is conceded, and what that costs", paragraph(said), *more, paragraph(why), parts)
+
+
+def _tried_section(solution: GuardedSolution, quick: bool, limits: Limits) -> Html:
+    """Say what attackers get against the defence: the best answer where it can be had, and those that were drawn."""
+    title = "What attackers get against it"
+    if quick:
+        return section(title, paragraph("Attackers were not tried (--quick).", "note"))
+    rows: list[list[object]] = []
+    notes = []
+    try:
+        part = limits.within(SHARE * limits.left)
+        met = narrowed(solution, part)
+        best = evaluation.best_response_to_defender(met.game, met.defender, limit=SITUATIONS, limits=part)
+        kept = "" if met.is_whole else f", keeping to {len(met.graph.exploits)} exploits"
+        rows.append([f"the best answer{kept}", f"{best.value:.3f}", "exactly", bar(best.value, top=solution.upper)])
+    except SizeError as error:
+        notes.append(paragraph(f"The best answer was left out: {error}.", "note"))
+    for k, (name, what) in enumerate(TRIED.items()):
+        try:
+            its = limits.within(limits.left / (len(TRIED) - k))
+            drawn = play(solution, name, episodes=EPISODES, rng=1, limits=its)
+        except LimitError as error:
+            notes.append(paragraph(f"One that {what} was left out: {error}.", "note"))
+            continue
+        reach = (drawn.interval[1] - drawn.interval[0]) / 2
+        many = f"± {reach:.3f}, {drawn.episodes * len(solution.graph.intents)} plays"
+        rows.append([f"one that {what}", f"{drawn.mean:.3f}", many, bar(drawn.mean, top=solution.upper)])
+    rows.append(["whoever it is, at most", f"{solution.upper:.3f}", "proved", bar(solution.upper, top=solution.upper)])
+    said = "The promise holds for every attacker; these were tried against the defence of the whole graph."
+    return section(title, paragraph(said), table(["attacker", "gets", "how sure", ""], rows, [1]), *notes)
+
+
+def _everything(solution: GuardedSolution) -> Html:
+    """List the whole graph, folded; a browser's search finds what is in it."""
+    return Html(f"<details><summary>The whole graph by name</summary>{names_section(solution.graph)}</details>")
+
+
+def _made(solution: GuardedSolution, found: GuardedCertificate) -> Html:
+    settings = ", ".join(f"{name} {value}" for name, value in dict(solution.settings or {}).items())
+    versions = ", ".join(f"{name} {version}" for name, version in solution.versions.items())
+    said = (
+        f"Status: {solution.status.label}. {solution.status.value} Settings: {settings or 'none'}; made with "
+        f"{versions or 'unknown versions'}. Rounding may hide {found.upper_allowance:.1e} of the one bound and "
+        f"{found.lower_allowance:.1e} of the other. To check it yourself: `ncirl verify`; to be led through an "
+        "intrusion: `ncirl defend`; to look around: `ncirl serve`."
+    )
+    return Html(f"<footer>{text(said)}</footer>")

@@ -1,0 +1,101 @@
+"""Parts of a page about a whole attack graph: what to watch, the picture of what matters, the ways of the attack."""
+
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.reports.page import Html, bar, dot, paragraph, picture, section, table, text
+from ncirl.reports.pictures import matters_figure, themed_svg
+from ncirl.reports.what_matters import Matters
+
+__all__ = ["picture_section", "watch_rows", "watch_section", "ways_section"]
+
+ROWS = 60  # guards in the table
+WAYS = 24  # told at most
+WIDE = 13.0  # inches of a picture that may shrink to the page
+NOTHING = (
+    "Nothing: no guard that was tried lowers what can be promised, so everything is conceded and the bound above is "
+    "what the intruder gets at most when nobody blocks anything."
+)
+
+
+def watch_rows(solution: GuardedSolution, matters: Matters) -> list[dict[str, object]]:
+    """List the guards, the likeliest blocked now first: what each stops, at what cost, and what it protects."""
+    net = matters.net
+    meaning = {c.id: c.label or c.id for c in solution.graph.conditions}
+    protects = {name: proof.part.goals for proof in solution.proof.parts for name in proof.part.guards}
+    rows = []
+    for name, chance in matters.guards.items():
+        stopped = [net.exploits[k] for k in net.guards[name].stops]
+        rows.append(
+            {
+                "guard": name,
+                "blocked_now": chance,
+                "from": list(dict.fromkeys(meaning[c] for e in stopped for c in e.premises)),
+                "to": list(dict.fromkeys(meaning[e.result] for e in stopped)),
+                "block_cost": float(net.guards[name].cost),
+                "protects": [meaning[c] for c in protects[name]],
+            }
+        )
+    return rows
+
+
+def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
+    """Answer what must be watched."""
+    title = "What to watch"
+    found = watch_rows(solution, matters)
+    if not found:
+        return section(title, paragraph(NOTHING))
+    said = (
+        "These steps, and no others. Draw what to block now with the chances given, afresh each stage; a step with "
+        "nothing beside it is watched and blocked once the intruder has come near. `ncirl defend` draws for you as an "
+        "intrusion unfolds."
+    )
+    rows = [
+        [
+            Html(f"<b>{text(row['guard'])}</b><br>{text(_few(row['from']))} → {text(_few(row['to']))}"),
+            f"{row['blocked_now']:.0%}" if row["blocked_now"] else "",
+            bar(matters.guards[str(row["guard"])], "block"),
+            f"{row['block_cost']:g}",
+            _few(row["protects"]),
+        ]
+        for row in found[:ROWS]
+    ]
+    columns = ["step", "block now", "", "blocking costs", "protects"]
+    more = [paragraph(f"The first {ROWS} of {len(found)}.", "note")] if len(found) > ROWS else []
+    return section(title, paragraph(said), table(columns, rows, [1, 3]), *more)
+
+
+def picture_section(matters: Matters) -> Html:
+    """Show what matters, the rest folded."""
+    figure = matters_figure(matters)
+    said = (
+        "Read from left to right. Boxes are things that may come to hold; a knot is a step of the intruder's. What is "
+        "watched is red; dotted boxes and lines stand for as many as they say."
+    )
+    svg = themed_svg(figure, "matters", f"what matters of attack graph {matters.net.graph.name}")
+    return section("The part that matters", paragraph(said), picture(svg, fits=figure.get_figwidth() <= WIDE))
+
+
+def ways_section(matters: Matters) -> Html:
+    """List the ways that the proved attack keeps to."""
+    net = matters.net
+    meaning = {c.id: c.label or c.id for c in net.graph.conditions}
+    watched = {net.exploits[k].id for name in matters.guards for k in net.guards[name].stops}
+    rows: list[list[object]] = []
+    for way in matters.ways[:WAYS]:
+        marked = " → ".join(f"<b>{text(e)}</b>" if e in watched else text(e) for e in way.exploits)
+        who = Html(dot(net.intents.index(way.intent)) + text(way.intent))
+        rows.append([who, meaning[way.goal], len(way.exploits), Html(marked)])
+    if not rows:
+        return section("The ways of the attack", paragraph("No way to a goal is worth its cost to the intruder."))
+    said = (
+        "By these ways alone the intruder secures the lower bound, whatever is blocked. Steps in bold are watched. "
+        "Other ways may be as good: the promise does not rest on these."
+    )
+    more = [paragraph(f"The first {WAYS} of {len(matters.ways)}.", "note")] if len(matters.ways) > WAYS else []
+    return section(
+        "The ways of the attack", paragraph(said), table(["intent", "goal", "steps", "way"], rows, [2]), *more
+    )
+
+
+def _few(names: object, most: int = 3) -> str:
+    assert isinstance(names, list)
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
