@@ -12,9 +12,19 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, part_faults, terms
 from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, bundle_numbers, tolls_of
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
-from ncirl.errors import SizeError
+from ncirl.errors import LimitError, SizeError
+from ncirl.model.game import Game
 
 SMALL = ncirl.Certified(gap=0.02, time_limit=2)
+PATIENT = ncirl.Certified(gap=0.0, relative_gap=0.5, time_limit=300)
+
+
+def solved(game: Game, solver: ncirl.Certified = SMALL) -> ncirl.CertifiedSolution:
+    """Solve a game, more roughly where a busy machine had no bounds in time: any bounds will do."""
+    try:
+        return ncirl.solve(game, solver)
+    except LimitError:
+        return ncirl.solve(game, PATIENT)
 
 
 def random_graph(rng: np.random.Generator) -> AttackGraph:
@@ -122,7 +132,7 @@ def proved(graph: AttackGraph, parts: list[Part], groups: list[Group]) -> Guarde
     assert group_faults(net, groups) == []
     above, below = [], []
     for part, its_terms in zip(parts, terms(net, parts), strict=True):
-        found = ncirl.solve(Relaxed(net, part, its_terms).game(), SMALL)
+        found = solved(Relaxed(net, part, its_terms).game())
         above.append(
             PartProof(
                 part,
@@ -136,7 +146,7 @@ def proved(graph: AttackGraph, parts: list[Part], groups: list[Group]) -> Guarde
     weights = []
     for group in groups:
         bundled = Bundled(net, group)
-        found = ncirl.solve(bundled.game(), SMALL)
+        found = solved(bundled.game())
         weights.append(bundled.weight)
         numbers = bundle_numbers(bundled)
         below.append(GroupProof(group, numbers, found.attacker_playbook, found.defender_playbook, found.lower))

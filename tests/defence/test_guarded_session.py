@@ -1,7 +1,9 @@
 """Sessions that follow a guarded defence of a whole attack graph: dialogue, protocol, refusals, solving again."""
 
+import base64
 import json
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,8 +17,9 @@ from ncirl.attack_graphs.guarded.guarded import Guarded
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.cli.defend import Dialogue
 from ncirl.defence import DefenceSession, GuardedSession, Service, session_class
-from ncirl.defence.schema import RequestModel, ResponseModel
+from ncirl.defence.schema import RequestModel, ResponseModel, SessionModel
 from ncirl.errors import InputError
+from ncirl.formats.guarded_file import guarded_bytes
 from ncirl.games.office import office_graph
 
 
@@ -184,6 +187,41 @@ def test_solving_again_is_taken_where_no_intent_gains() -> None:
     session.observe(attacker=["phish a password"], defender="nothing", new=["mail"])
     session.undo()
     assert session.advice().promised == after
+    kept_and_taken_up_again(session, loose)
+
+
+def kept_and_taken_up_again(session: GuardedSession, policy: GuardedSolution) -> None:
+    """What was changed to is kept with the session, and believed no more than a policy."""
+    session.observe(attacker=["phish a password"], defender="nothing", new=["mail"])
+    data = json.loads(json.dumps(session.to_dict()))
+    SessionModel.model_validate(data)
+    again = GuardedSession.from_dict(data, policy)
+    assert again.advice() == session.advice()
+    again.undo()
+    session.undo()
+    assert again.advice() == session.advice()
+    (change,) = data["changes"]
+    generous = base64.b64encode(guarded_bytes(Guarded(relative_gap=0.99, time_limit=2).run(with_more()))).decode()
+    for lie, said in (
+        (change | {"policy": "?"}, "damaged"),
+        (change | {"policy": generous}, "not of the graph as it was then"),
+        (change | {"after": 1}, "not of the graph as it was then"),
+        ({"after": 0}, "must be a list of maps"),
+    ):
+        with pytest.raises(InputError, match=said):
+            GuardedSession.from_dict(data | {"changes": [lie]}, policy)
+    better = session._changes[0]
+    worse = {"after": 0, "policy": base64.b64encode(guarded_bytes(policy)).decode()}
+    first = GuardedSession(better, rng=5).to_dict()
+    with pytest.raises(InputError, match="lets an intent gain"):
+        GuardedSession.from_dict(first | {"changes": [worse]}, better)
+
+
+def with_more() -> AttackGraph:
+    """Return the office with other rewards."""
+    graph = office_graph()
+    dearer = tuple(replace(i, rewards={c: 2 * r for c, r in i.rewards.items()}) for i in graph.intents)
+    return replace(graph, intents=dearer)
 
 
 def test_the_dialogue_asks_and_takes_answers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ncirl.defence.schema import generated
 from ncirl.formats import SCHEMAS, game_to_data, read_source, schema
 from ncirl.formats.array_file import read_arrays
 from ncirl.formats.attack_graph_file import attack_graph_to_data
-from ncirl.formats.policy_file import POLICY_FORMAT
+from ncirl.formats.policy_file import GUARDED_FORMAT, POLICY_FORMAT
 
 DATA = Path(__file__).parents[1] / "data"
 OFFICE = Path(ncirl.__file__).parent / "games" / "data" / "office.yaml"
@@ -78,6 +78,15 @@ def test_game_files_fit(file: str) -> None:
 def test_the_header_of_a_policy_fits(tmp_path: Path) -> None:
     office().save(tmp_path / "office.ncirl", {"note": "anything"})
     accept("policy-header", dict(read_arrays(tmp_path / "office.ncirl", POLICY_FORMAT).header))
+
+
+def test_the_header_of_a_guarded_policy_fits(tmp_path: Path) -> None:
+    office_graph = ncirl.AttackGraph.load(OFFICE)
+    ncirl.solve(office_graph, ncirl.Guarded(relative_gap=0.9)).save(tmp_path / "office.ncirl")
+    header = dict(read_arrays(tmp_path / "office.ncirl", GUARDED_FORMAT).header)
+    accept("guarded-header", header)
+    with pytest.raises(ValidationError):
+        accept("guarded-header", header | {"parts": [{}]})
 
 
 def fit(service: Service, request: Request) -> Request:

@@ -1,9 +1,13 @@
 """The value is inside, promises hold and bounds are secured, on random small graphs whose whole game can be listed."""
 
+from collections import Counter
+
+import numpy as np
 import pytest
 
 import ncirl
-from guarded_instances import Instance, random_instance
+from guarded_instances import Instance, random_graph, random_instance, solved
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker
 from ncirl.attack_graphs.guarded.bundles import Bundled
 from ncirl.attack_graphs.guarded.check import verify_guarded
@@ -18,7 +22,7 @@ OFF = 1e-6
 
 
 def is_inside(instance: Instance) -> None:
-    exact = ncirl.solve(instance.graph.game(), ncirl.Certified(gap=1e-3, time_limit=3))
+    exact = solved(instance.graph.game(), ncirl.Certified(gap=1e-3, time_limit=3))
     assert instance.proof.lower <= exact.upper + OFF
     assert instance.proof.upper >= exact.lower - OFF
 
@@ -53,6 +57,31 @@ def batch(first: int, count: int) -> None:
                 raise AssertionError(f"seed {seed}, {check.__name__}") from error
         certificate = verify_guarded(instance.proof)
         assert certificate.holds, (seed, certificate.faults)
+
+
+def kinds(graph: AttackGraph) -> set[str]:
+    """Say which of what a format can say a graph has."""
+    pairs = Counter((e.premises, e.result) for e in graph.exploits)
+    follow = {e.result: set(e.premises) for e in graph.exploits}
+    found = {
+        "several premises": any(len(e.premises) > 1 for e in graph.exploits),
+        "cycles": any(c in follow.get(p, ()) for c, before in follow.items() for p in before),
+        "parallel exploits": max(pairs.values()) > 1,
+        "negative rewards": any(r < 0 for i in graph.intents for r in i.rewards.values()),
+        "several goals": any(sum(r > 0 for r in i.rewards.values()) > 1 for i in graph.intents),
+        "alerts": any(e.alert is not None for e in graph.exploits),
+        "attempts budgeted": graph.attacker_budget is not None,
+        "blocks budgeted": graph.defender_budget is not None,
+        "a horizon": graph.horizon is not None,
+        str(graph.observes): True,
+    }
+    return {name for name, has in found.items() if has}
+
+
+def test_random_graphs_are_of_every_kind() -> None:
+    met = Counter(kind for seed in range(300) for kind in kinds(random_graph(np.random.default_rng(seed))))
+    assert len(met) == 11
+    assert min(met.values()) >= 15, met
 
 
 @pytest.mark.parametrize("first", range(0, 60, FEW))

@@ -71,6 +71,7 @@ def with_part(proof: GuardedProof, k: int, **changes: object) -> GuardedProof:
         (lambda p: with_part(p, 0, slow=("nowhere",)), "unknown condition"),
         (lambda p: with_part(p, 0, guards=("spoof",)), "part 1"),
         (lambda p: with_part(p, 1, width=0), "part 2"),
+        (lambda p: with_part(p, 0, slow=()), "part 1"),
         (lambda p: replace(p, parts=p.parts[:1]), "in no part"),
         (lambda p: replace(p, upper=p.upper - 0.01), "concede"),
         (lambda p: replace(p, lower=p.lower + 0.01), "secure"),
@@ -108,6 +109,20 @@ def test_a_tampered_playbook_is_named(proof: GuardedProof) -> None:
     book = proof.parts[0].defender_playbook
     lied = replace(proof.parts[0], defender_playbook=replace(book, mixes=tuple(np.roll(m, 1) for m in book.mixes)))
     assert "part 1" in said(replace(proof, parts=(lied, *proof.parts[1:])))
+
+
+def test_other_waves_are_named(proof: GuardedProof) -> None:
+    """A shorter way that is conceded brings the same sooner: the playbooks are of another relaxed game."""
+    shorter = (*GRAPH.exploits, Exploit("tunnel", ("out",), "vault", 1.0, 0.0, 0.0))
+    assert "part 2" in said(replace(proof, graph=replace(GRAPH, exploits=shorter)))
+
+
+def test_a_tampered_attack_is_named(proof: GuardedProof) -> None:
+    book = proof.groups[1].attacker_playbook
+    idle = tuple(np.vstack([np.ones((1, p.shape[1])), np.zeros((len(p) - 1, p.shape[1]))]) for p in book.policies)
+    for lie in (replace(book, policies=idle), replace(book, policies=tuple(p / 2 for p in book.policies))):
+        lied = replace(proof.groups[1], attacker_playbook=lie)
+        assert "group 2" in said(replace(proof, groups=(proof.groups[0], lied)))
 
 
 def test_bundles_with_other_numbers_are_named(proof: GuardedProof) -> None:
@@ -176,6 +191,14 @@ def test_less_than_the_tolls_due_may_be_taken() -> None:
     ((intent, name, due),) = honest.parts[0].tolls
     lied = replace(honest.parts[0], tolls=((intent, name, due / 2),))
     assert "part 1" in said(replace(honest, parts=(lied,)))
+
+
+@pytest.mark.parametrize("change", [{"tolled": True}, {"slow": ()}, {"rare": ("web",), "slow": ()}])
+def test_costs_that_are_charged_elsewhere_are_named(change: dict[str, object]) -> None:
+    chain = (Exploit("in", ("out",), "web", 0.5, 0.3, 0.2), Exploit("on", ("web",), "vault", 0.5, 0.3, 0.2))
+    honest = proved(replace(GRAPH, exploits=chain), [Part(("vault", "boss"), ("on",), ("web",))], [])
+    assert verify_guarded(honest).holds
+    assert "part 1" in said(with_part(honest, 0, **change))
 
 
 def test_what_a_graph_calls_like_a_bundle_is_something_else() -> None:

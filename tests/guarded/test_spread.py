@@ -18,12 +18,12 @@ from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.experiments.pool import cluster, spawned
 from ncirl.solution import Progress, Status
 
-GAP = 0.02
+GAP = 0.05
 
 
 @cache
 def graph() -> AttackGraph:
-    return random_attack_graph(7, intents=3, rng=5)
+    return random_attack_graph(7, intents=3, rng=2)
 
 
 @cache
@@ -65,7 +65,9 @@ class Backwards(Executor):
 def dask() -> Iterator[Executor]:
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as here,
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, protocol="tcp://", dashboard_address=None
+        ) as here,
         cluster(here.scheduler_address).open() as executor,
     ):
         yield executor

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ncirl
-from guarded_instances import random_graph
+from guarded_instances import random_graph, solved
 from ncirl.attack_graphs.graph import AttackGraph, Exploit, Intent
 from ncirl.attack_graphs.reductions import (
     Preserves,
@@ -89,7 +89,7 @@ def directions_hold(seed: int) -> str:
         return ""
     assert origin.graph == graph
     assert origin.preserves is all_preserve(step.preserves for step in origin.steps)
-    before, after = ncirl.solve(graph.game(), EXACT), ncirl.solve(cut.game(), EXACT)
+    before, after = solved(graph.game(), EXACT), solved(cut.game(), EXACT)
     scope = scope_of_graph(cut, after.lower, after.upper)
     assert scope is not None
     if scope.upper is not None:
@@ -113,7 +113,7 @@ def promises_hold_at_other_priors(
     other = replace(
         graph, intents=tuple(replace(i, prior=p) for i, p in zip(graph.intents, prior.tolist(), strict=True))
     )
-    assert ncirl.solve(other.game(), EXACT).lower <= float(prior @ np.array(by_intent, dtype=float)) + OFF
+    assert solved(other.game(), EXACT).lower <= float(prior @ np.array(by_intent, dtype=float)) + OFF
 
 
 def test_directions_hold_on_random_graphs() -> None:

@@ -19,6 +19,7 @@ from ncirl.attack_graphs.names import ALERT, listed, members, set_name
 from ncirl.attack_graphs.rules import AttackRules
 from ncirl.defence.advice import Advice, Reasons, advise
 from ncirl.defence.choices import Choice, open_choice, plain_choice, some
+from ncirl.defence.guarded_changes import changes_to_data, check_change, kept_change
 from ncirl.defence.guarded_watch import GuardedWatch
 from ncirl.defence.session import Session, Step
 from ncirl.errors import InputError
@@ -167,7 +168,7 @@ class GuardedSession(Session):
 
         The change is safe by the proof in `attack_graphs.guarded.resolve`: what is found is taken over only if it
         promises, intent by intent, at most what the present defence leaves that intent. Otherwise nothing changes.
-        A session that is saved keeps what was told, not what was found: taken up again, it follows the first policy.
+        A session that is saved keeps what was found; taken up again, it is checked as any policy is.
 
         Parameters
         ----------
@@ -185,10 +186,26 @@ class GuardedSession(Session):
         now = graph_at(self.graph, self._defender.net, self._held, len(self.steps))
         found = resolved(now, everything if kept is None else kept, seconds, relative_gap)
         if found.solution is not None:
-            self._changes[len(self.steps)] = found.solution
-            self._change()
-            self.drawn = self._draw()
+            self._adopt(found.solution)
         return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the session as plain data, with what was solved again but without the policy."""
+        return super().to_dict() | changes_to_data(self._changes)
+
+    def _resume(self, data: Mapping[str, Any]) -> None:
+        found = kept_change(data, len(self.steps))
+        if found is not None:
+            from ncirl.attack_graphs.guarded.resolve import graph_at  # loads a solver
+
+            now = graph_at(self.graph, self._defender.net, self._held, len(self.steps))
+            check_change(found, now, self._defender.kept)
+            self._adopt(found)
+
+    def _adopt(self, found: "GuardedSolution") -> None:
+        self._changes[len(self.steps)] = found
+        self._change()
+        self.drawn = self._draw()
 
     @property
     def held(self) -> int:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from ncirl import formats
 from ncirl.defence.advice import Advice
+from ncirl.formats.guarded_shapes import GuardedHeaderModel
 from ncirl.formats.plain import write_document
 from ncirl.formats.shapes import AttackGraphModel, GameModel, PolicyHeaderModel
 
@@ -63,6 +64,15 @@ class StageModel(_Line):
     signal: str | None = None
 
 
+class ChangeModel(_Line):
+    """A defence that was found on the way, and changed to."""
+
+    after: int
+    """How many stages had been told."""
+    policy: str
+    """Its policy file (`ncirl-guarded/1`), in base 64."""
+
+
 class SessionModel(_Line):
     """A session as it is kept, without its policy."""
 
@@ -73,6 +83,8 @@ class SessionModel(_Line):
     seed: int
     start: str
     stages: list[StageModel]
+    changes: list[ChangeModel] = []
+    """Where the policy guards a whole attack graph: what `resolve` found and was changed to."""
 
 
 class _Resume(_Numbered):
@@ -182,6 +194,7 @@ MODELS: dict[str, tuple[str, type[BaseModel]]] = {
     "game": ("ncirl-game/1", GameModel),
     "attack-graph": ("ncirl-attack-graph/2, reads /1", AttackGraphModel),
     "policy-header": ("ncirl-policy/1, header", PolicyHeaderModel),
+    "guarded-header": ("ncirl-guarded/1, header", GuardedHeaderModel),
     "defend-request": ("ncirl defend --json, request", RequestModel),
     "defend-response": ("ncirl defend --json, response", ResponseModel),
 }

@@ -221,12 +221,19 @@ class Session(ABC):
         if faults:
             raise InputError(faults)
         session = cls(solution, rng=data["seed"], state=data["start"])
+        session._resume(data)
         for k, told in enumerate(data["stages"]):
             try:
                 session.observe(**{**told, "signal": told.get("signal") or ""})
             except InputError as error:
                 raise InputError(f"stages[{k}]: {error}") from None
+            session._resume(data)
         return session
+
+    def _resume(self, data: Mapping[str, Any]) -> None:
+        """Take up what else was saved of where this stands now."""
+        if data.get("changes"):
+            raise InputError("changes: only a policy that guards a whole attack graph is changed on the way")
 
     def save(self, path: str | Path) -> None:
         """Write the session, whole or not at all."""

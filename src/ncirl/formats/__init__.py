@@ -21,7 +21,7 @@ __all__ = [
     "write_atomically",
 ]
 
-SCHEMAS = ("game", "attack-graph", "policy-header", "defend-request", "defend-response")
+SCHEMAS = ("game", "attack-graph", "policy-header", "guarded-header", "defend-request", "defend-response")
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def schema(name: str) -> dict[str, Any]:
     Parameters
     ----------
     name : str
-        ``game``, ``attack-graph``, ``policy-header``, ``defend-request`` or ``defend-response``.
+        ``game``, ``attack-graph``, ``policy-header``, ``guarded-header``, ``defend-request`` or ``defend-response``.
 
     Raises
     ------
