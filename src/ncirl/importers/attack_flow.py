@@ -164,7 +164,7 @@ def _fill(draft: Draft, flow: _Flow, use_confidence: bool) -> None:
                 name=_label(node),
                 label=_label(node) if node["type"] == ACTION else "",
                 asset=assets,
-                references=references,
+                references=references if node["type"] == ACTION else (*references, *filter(None, assets.split(", "))),
                 origins={"success": CONFIDENCE},
                 immediate=node["type"] == CONDITION,
                 controls=controls.get(key, ()),

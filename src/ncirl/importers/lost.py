@@ -36,7 +36,7 @@ def names_lost(
     whole = "\n".join(said)
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for name, why in _mentioned(draft, start, depth):
-        if name not in said and name not in whole:
+        if name not in said and name not in whole and not said.issuperset(_parts(name)):
             found[why][name] = None
     told: set[str] = set()
     result: dict[str, tuple[str, ...]] = {}
@@ -51,9 +51,14 @@ def names_lost(
 def _said(graph: AttackGraph) -> Iterator[str]:
     things: tuple[Condition | Exploit, ...] = (*graph.conditions, *graph.exploits)
     for thing in things:
-        yield from (thing.label, thing.asset, *thing.asset.split(", "), *thing.references)
+        yield from (thing.label, thing.asset, *_parts(thing.asset), *thing.references)
     for control in graph.controls or ():
         yield from (control.label, *control.references)
+
+
+def _parts(asset: str) -> list[str]:
+    """Return the assets that are named together; an address such as (2, 0) is one."""
+    return [asset] if asset.startswith("(") else asset.split(", ")
 
 
 def _mentioned(draft: Draft, start: set[str], depth: Mapping[str, int]) -> Iterator[tuple[str, str]]:

@@ -211,8 +211,10 @@ class _Reading:
 
     def tell_flaws(self) -> None:
         """List the vulnerabilities, so that those of what no step leads to are told."""
-        for key in self.flaws.keys:
+        for key in sorted(self.flaws.keys):
             self.draft.mention(identifiers(key) or [key], "vulnerabilities of what no step leads to")
+        for key in sorted(self.flaws.keys):
+            self.draft.mention(identifiers(self.graph.nodes[key]), "named in words about a vulnerability only")
         entered = {step.gives for step in self.draft.exploits}
         bare = [key for key in entered if self.flaws and not self.flaws.of(key)]
         for key in sorted(bare):
