@@ -93,13 +93,20 @@ FREE = """
     MemberOf MemberOfLocalGroup Contains GPLink GPOAppliesTo CanApplyGPO PropagatesACEsTo HasSIDHistory ContainsIdentity
     ClaimSpecialIdentity AZMemberOf AZContains AZHasRole AZRunsAs
 """
+CUTTING = {
+    "MemberOf": "remove the membership",
+    "MemberOfLocalGroup": "remove from the local group",
+    "GPLink": "remove the link of the policy",
+    "HasSIDHistory": "clear the SID history",
+    "AZMemberOf": "remove the membership",
+}
 KINDS: Mapping[str, KindOfEdge] = {
     kind.lower(): KindOfEdge(
         "step", sort.success, sort.attack_cost, sort.block_cost, sort.words, sort.control, sort.technique
     )
     for sort in SORTS
     for kind in sort.kinds.split()
-} | {kind.lower(): KindOfEdge("none", control="remove the membership or the link") for kind in FREE.split()}
+} | {kind.lower(): KindOfEdge("none", control=CUTTING.get(kind, "")) for kind in FREE.split()}
 """What is known of the kinds that BloodHound's own path finding walks, by their names in lower case."""
 
 
