@@ -5,6 +5,8 @@ Colours are named by what they mean, once for paper and light screens and once f
 
 import io
 import re
+from collections import Counter
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,7 @@ __all__ = [
     "shortened",
     "svg_text",
     "themed_svg",
+    "told_apart",
 ]
 
 DPI = 150
@@ -147,6 +150,36 @@ def shortened(text: str, width: int, lines: int) -> str:
     if len(found) > lines:
         found = [*found[: lines - 1], found[lines - 1][: width - 1].rstrip() + "…"]
     return "\n".join(found)
+
+
+def told_apart(names: Mapping[str, str], width: int, lines: int) -> dict[str, str]:
+    """Shorten names by key so that no two read alike: where their openings are the same, their ends are shown.
+
+    Examples
+    --------
+    >>> told_apart({"a": "execCode(web, root)", "b": "execCode(web, user)"}, 9, 1)
+    {'a': '… root)', 'b': '… user)'}
+    """
+    found = {key: shortened(name, width, lines) for key, name in names.items()}
+    times = Counter(found.values())
+    for key in [key for key, brief in found.items() if times[brief] > 1]:
+        found[key] = _ending(plain_text(names[key]), width, lines)
+    times = Counter(found.values())
+    turn: Counter[str] = Counter()
+    for key, brief in found.items():
+        if times[brief] > 1:
+            turn[brief] += 1
+            found[key] = f"{brief} #{turn[brief]}"
+    return found
+
+
+def _ending(text: str, width: int, lines: int) -> str:
+    """Shorten text to its last words, or the end of its last word, and mark it so."""
+    room = (width - 2) * lines
+    tail = text[-room:]
+    if len(text) > room and " " in tail.strip():
+        tail = tail[tail.index(" ") :].strip()
+    return shortened(f"… {tail}", width, lines)
 
 
 def _saved(figure: "Figure", kind: str) -> bytes:
