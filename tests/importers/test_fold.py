@@ -70,6 +70,12 @@ def test_what_leads_to_no_goal_is_left_out_and_said_to_be() -> None:
     assert report.left_out["conditions that come with others without effort and are none of their own"] == ("z",)
 
 
+def test_steps_from_a_goal_that_lead_to_no_other_are_left_out() -> None:
+    steps, follows = [("s", "g"), ("g", "x"), ("x", "h"), ("g", "y"), ("y", "g")], [("x", "z")]
+    assert ways(steps, follows, "g") == {("s", "g", 0.5)}
+    assert ways(steps, follows, "g", "h") >= {("s", "g", 0.5), ("g", "x", 0.5), ("x", "h", 0.5)}
+
+
 def test_a_goal_that_comes_with_the_start_is_refused() -> None:
     with pytest.raises(InputError, match="goal 'g': holds from the start"):
         draft([("s", "x")], [("s", "g")]).finish(ImportOptions(goals=("g",)))

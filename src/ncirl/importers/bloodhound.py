@@ -29,7 +29,7 @@ LIKELY_GOALS = ("Group", "Computer", "OU", "GPO", "Container", "User")
 NOBODY_LEAVES = ("S-1-1-0", "S-1-5-11")
 MOST_GOALS = 5
 CONTROLS = NO_CONTROLS, _, _ = ("none", "momentary", "lasting")
-UNKNOWN = KindOfEdge("step", words="use the edge to", control="remove what the edge stands for")
+UNKNOWN = KindOfEdge("step", control="remove what the edge stands for")
 
 
 @dataclass
@@ -158,7 +158,7 @@ def _fill(draft: Draft, reading: _Reading, wanted: str) -> None:
             success=known.success if edge.success is None else edge.success,
             attack_cost=known.attack_cost,
             block_cost=known.block_cost,
-            label=f"{edge.kind}: {known.words} {end}{by} as {start}",
+            label=f"{edge.kind} {end}{by} as {start}" + (f" ({known.words})" if known.words else ""),
             asset=end,
             references=tuple(name for name in (edge.kind, known.technique) if name),
             origins=origins if edge.success is None else origins | {"success": SOURCE},

@@ -153,7 +153,7 @@ def shortened(text: str, width: int, lines: int) -> str:
 
 
 def told_apart(names: Mapping[str, str], width: int, lines: int) -> dict[str, str]:
-    """Shorten names by key so that no two read alike: where their openings are the same, their ends are shown.
+    """Shorten names by key so that no two read alike: those that begin alike show their ends, or are numbered.
 
     Examples
     --------
@@ -161,16 +161,16 @@ def told_apart(names: Mapping[str, str], width: int, lines: int) -> dict[str, st
     {'a': '… root)', 'b': '… user)'}
     """
     found = {key: shortened(name, width, lines) for key, name in names.items()}
-    times = Counter(found.values())
-    for key in [key for key, brief in found.items() if times[brief] > 1]:
-        found[key] = _ending(plain_text(names[key]), width, lines)
-    times = Counter(found.values())
-    turn: Counter[str] = Counter()
+    alike: dict[str, list[str]] = {}
     for key, brief in found.items():
-        if times[brief] > 1:
-            turn[brief] += 1
-            found[key] = f"{brief} #{turn[brief]}"
-    return found
+        alike.setdefault(brief, []).append(key)
+    for brief, keys in alike.items():
+        if len(keys) > 1:
+            ends = [_ending(plain_text(names[key]), width, lines) for key in keys]
+            told = ends if len(set(ends)) == len(ends) else [f"{brief} #{n}" for n in range(1, len(keys) + 1)]
+            found |= dict(zip(keys, told, strict=True))
+    times = Counter(found.values())
+    return {key: brief if times[brief] == 1 else f"{brief} #{k}" for k, (key, brief) in enumerate(found.items(), 1)}
 
 
 def _ending(text: str, width: int, lines: int) -> str:
