@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import ncirl
 from attack_oracle import graphs
-from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.formats import resolve_game
 from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph_to_data
 
@@ -61,6 +61,18 @@ chances = st.floats(0, 1)
 def odd_graphs(draw: st.DrawFn) -> AttackGraph:
     """Graphs with any text for ids and any numbers."""
     graph = draw(graphs())
+    return _under_controls(draw, _oddly_numbered(draw, graph))
+
+
+def _under_controls(draw: st.DrawFn, graph: AttackGraph) -> AttackGraph:
+    names = st.lists(st.sampled_from([e.id for e in graph.exploits]), min_size=1, unique=True).map(tuple)
+    kinds = st.sampled_from(["momentary", "lasting"])
+    control = st.builds(Control, any_text, names, positive, kinds, some_text, references)
+    controls = st.lists(control, max_size=3, unique_by=lambda c: c.id).map(tuple)
+    return replace(graph, controls=draw(st.none() | controls))
+
+
+def _oddly_numbered(draw: st.DrawFn, graph: AttackGraph) -> AttackGraph:
     return replace(
         graph,
         conditions=(
@@ -117,6 +129,38 @@ def test_labels_assets_and_references_are_kept_in_format_2(suffix: str, tmp_path
     TOLD.save(tmp_path / f"told{suffix}")
     assert AttackGraph.load(tmp_path / f"told{suffix}") == TOLD
     assert attack_graph_to_data(TOLD)["format"] == "ncirl-attack-graph/2"
+
+
+CONTROLLED = attack_graph_to_data(
+    replace(SHOP, controls=(Control("waf", ("sqli", "guess"), 0.2), Control("patch", ("sqli",), 2.0, "lasting")))
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"blocks": ["xss"]}, "controls[1].blocks[0]: unknown exploit 'xss'"),
+        ({"blocks": []}, "controls[1].blocks: must name at least one exploit"),
+        ({"blocks": "sqli"}, "controls[1].blocks: must be a list, got 'sqli'"),
+        ({"cost": -1.0}, "controls[1].cost: must lie in [0, 1e+12], got -1"),
+        ({"kind": "weekly"}, "controls[1].kind: must be momentary or lasting, got 'weekly'"),
+        ({"id": "waf"}, "controls[1].id: 'waf' appears twice"),
+        ({"id": ""}, "controls[1].id: must not be empty, got ''"),
+        ({"price": 1.0}, "controls[1].price: is not a known key"),
+    ],
+)
+def test_a_malformed_control_gets_one_sentence(change: dict[str, Any], fault: str) -> None:
+    data = copy.deepcopy(CONTROLLED)
+    data["controls"][1] |= change
+    with pytest.raises(ncirl.InputError) as raised:
+        attack_graph_from_data(data)
+    assert raised.value.faults == (fault,)
+
+
+def test_controls_need_format_2() -> None:
+    assert CONTROLLED["format"] == "ncirl-attack-graph/2"
+    with pytest.raises(ncirl.InputError, match="controls: is not known in 'ncirl-attack-graph/1'"):
+        attack_graph_from_data(CONTROLLED | {"format": "ncirl-attack-graph/1"})
 
 
 def test_what_format_1_can_say_is_written_in_it_and_read_in_either() -> None:
@@ -222,12 +266,12 @@ def places(data: Any, steps: tuple[str | int, ...] = ()) -> list[tuple[str | int
 
 @given(
     changes=st.lists(
-        st.tuples(st.sampled_from([steps for steps in places(GOOD) if steps]), anything), min_size=1, max_size=3
+        st.tuples(st.sampled_from([steps for steps in places(CONTROLLED) if steps]), anything), min_size=1, max_size=3
     )
 )
 @settings(max_examples=300)
 def test_any_data_gives_a_graph_or_an_input_error(changes: list[tuple[tuple[str | int, ...], Any]]) -> None:
-    data: Any = copy.deepcopy(GOOD)
+    data: Any = copy.deepcopy(CONTROLLED)
     for steps, value in changes:
         with suppress(LookupError, TypeError):  # an earlier change may have taken the place away
             inner = data

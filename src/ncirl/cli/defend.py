@@ -142,7 +142,8 @@ class Dialogue:
 
     def _advise(self) -> None:
         advice = self.session.advice()
-        screen.show_advice(advice, [note for note in advice.notes if note not in self._noted])
+        new = [note for note in advice.notes if note not in self._noted]
+        screen.show_advice(advice, new, has_controls=self.session.has_controls)
         self._noted = advice.notes
 
     def _help(self) -> None:

@@ -47,7 +47,7 @@ def say(text: str) -> None:
     PlainConsole().print(fill(printable(" ".join(text.split())), WIDTH, break_on_hyphens=False))
 
 
-def show_advice(advice: Advice, notes: Sequence[str]) -> None:
+def show_advice(advice: Advice, notes: Sequence[str], *, has_controls: bool = False) -> None:
     """Show where play stands, what to do now and what is promised, with the notes that are new."""
     console = PlainConsole()
     console.print()
@@ -56,6 +56,8 @@ def show_advice(advice: Advice, notes: Sequence[str]) -> None:
         say(f"State: {advice.state}.")
     else:
         say(f"Enabled so far: {', '.join(advice.enabled) or 'nothing beyond the start'}.")
+        if advice.in_place:
+            say(f"In place, and staying so: {', '.join(advice.in_place)}.")
         for name, label in advice.labels.items():
             PlainConsole().print(printable(f"  {name}: {label}"))
     for note in notes:
@@ -63,14 +65,15 @@ def show_advice(advice: Advice, notes: Sequence[str]) -> None:
     if advice.finished:
         say("Play has ended: there is nothing left to attempt.")
         return
-    deed = "Do now" if advice.enabled is None else "Block now"
+    deed = "Do now" if advice.enabled is None else "Apply now" if has_controls else "Block now"
     say(f"{deed}: {advice.drawn}   (drawn with seed {advice.seed})")
     likely = [(f"{chance:.1%}", name) for name, chance in advice.mix.items()]
     left = f", the likeliest {ACTIONS} of {len(likely)}" if len(likely) > ACTIONS else ""
     print_table(f"drawn from{left}", ["chance", "action"], likely[:ACTIONS])
     if len(likely) > ACTIONS and advice.blocked:
         rows = [(f"{chance:.1%}", name) for name, chance in list(advice.blocked.items())[:ACTIONS]]
-        print_table("so each exploit is blocked with", ["chance", "exploit"], rows)
+        what, done = ("control", "applied") if has_controls else ("exploit", "blocked")
+        print_table(f"so each {what} is {done} with", ["chance", what], rows)
     _show_intents(advice)
 
 
@@ -83,7 +86,8 @@ def show_history(session: Session) -> None:
 def show_step(session: Session, number: int) -> None:
     """Say in a line what was told of a stage."""
     step = session.steps[number - 1]
-    parts = [f"you {'blocked' if session.is_graph else 'did'} {step.defender}"]
+    done = "applied" if session.has_controls else "blocked" if session.is_graph else "did"
+    parts = [f"you {done} {step.defender}"]
     if step.attacker is not None:
         parts.append(f"the attacker {'attempted' if session.is_graph else 'did'} {step.attacker}")
     if session.is_graph:

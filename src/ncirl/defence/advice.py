@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.attack_graphs.names import listed, members
+from ncirl.attack_graphs.names import in_place, listed, members
 from ncirl.defence.choices import some
 from ncirl.model.game import Game
 from ncirl.model.stage import Outcome
@@ -47,14 +47,16 @@ class Advice:
         Whether play has ended; then there is nothing to draw.
     enabled : tuple of str or None
         In an attack graph, the conditions enabled since the start.
+    in_place : tuple of str
+        In an attack graph, the lasting controls that have been applied.
     labels : mapping
-        What those mean, where the policy tells.
+        What those and what may be drawn mean, where the policy tells.
     drawn : str
         What to do now, drawn from `mix` with `seed`.
     mix : mapping
         The chance of every action that may be drawn, likeliest first.
     blocked : mapping
-        In an attack graph, the chance with which each exploit is blocked, likeliest first.
+        In an attack graph, the chance with which each exploit is blocked, or each control applied, likeliest first.
     promised : mapping or None
         What an attacker of each intent gets at most from here on, whatever it does; None where nothing is promised.
     promised_at_start : mapping
@@ -74,6 +76,7 @@ class Advice:
     stage: int
     finished: bool
     enabled: tuple[str, ...] | None
+    in_place: tuple[str, ...]
     labels: Mapping[str, str]
     drawn: str
     mix: Mapping[str, float]
@@ -191,16 +194,20 @@ def advise(
         if stages
     ]
     enabled = members(session.state) if session.is_graph else None
+    placed = in_place(session.state) if session.is_graph else ()
+    blocked = _blocked(mix) if session.is_graph else {}
+    told_of = dict.fromkeys((*(enabled or ()), *placed, *blocked))
     return Advice(
         game=session.game.name,
         state=session.state,
         stage=stage,
         finished=session.finished,
         enabled=enabled,
-        labels={name: session.labels[name] for name in enabled or () if name in session.labels},
+        in_place=placed,
+        labels={name: session.labels[name] for name in told_of if name in session.labels},
         drawn=session.drawn,
         mix=mix,
-        blocked=_blocked(mix) if session.is_graph else {},
+        blocked=blocked,
         promised=None if promise is None else _by(intents, promise),
         promised_at_start=_by(intents, session.solution.per_intent),
         posterior=_by(intents, belief),

@@ -64,7 +64,7 @@ class DefenceSession(Session):
         self._watch = Watch(self.game, solution.attacker_playbook, state)
         self.start, self.prior = self.state, self._watch.belief
         self.is_graph = self.start == "start" and "nothing" in self.stage.defender
-        self.labels = _labels(solution.extra)
+        self.labels, self.has_controls = _labels(solution.extra), _has_controls(solution.extra)
         self.steps = []
         self._met: dict[tuple[str, str], Choice] = {}
         self.drawn = self._draw()
@@ -96,7 +96,8 @@ class DefenceSession(Session):
 
     def defences(self) -> Choice:
         """Return what may have been done by the defender."""
-        return self._actions("blocked" if self.is_graph else "defender", self.stage.defender)
+        done = "applied" if self.has_controls else "blocked"
+        return self._actions(done if self.is_graph else "defender", self.stage.defender)
 
     def attacks(self) -> Choice:
         """Return what may have been attempted."""
@@ -152,8 +153,17 @@ class DefenceSession(Session):
 
 
 def _labels(extra: Mapping[str, Any]) -> dict[str, str]:
-    """Return what conditions mean, where the policy carries its attack graph along."""
+    """Return what conditions, exploits and controls mean, where the policy carries its attack graph along."""
     graph = extra.get(EXTRA_KEY)
-    conditions = graph.get("conditions") if isinstance(graph, Mapping) else None
-    told = [c for c in conditions if isinstance(c, Mapping)] if isinstance(conditions, list) else []
-    return {str(c.get("id")): str(c["label"]) for c in told if c.get("label")}
+    labels: dict[str, str] = {}
+    for kind in ("exploits", "controls", "conditions"):  # one id may stand for several, a condition then
+        parts = graph.get(kind) if isinstance(graph, Mapping) else None
+        told = [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
+        labels |= {str(part.get("id")): str(part["label"]) for part in told if part.get("label")}
+    return labels
+
+
+def _has_controls(extra: Mapping[str, Any]) -> bool:
+    """Tell whether the policy carries an attack graph with controls along."""
+    graph = extra.get(EXTRA_KEY)
+    return isinstance(graph, Mapping) and graph.get("controls") is not None

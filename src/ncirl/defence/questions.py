@@ -90,7 +90,8 @@ class Questions:
         defences = session.defences()
         done = defences.only or self._answers.get("defender")
         if defences.only is None:
-            text = "What did you block?" if graph else "What did you do?"
+            text = "What did you apply?" if session.has_controls else "What did you block?"
+            text = text if graph else "What did you do?"
             asked.append(Question("defender", text, defences, session.drawn))
         if done is None:
             return asked

@@ -69,14 +69,14 @@ class Session(ABC):
         What is played.
     seed : int
         Of what is drawn.
-    sees_attempts, is_graph : bool
-        Whether what is attempted is seen, and whether an attack graph is played.
+    sees_attempts, is_graph, has_controls : bool
+        Whether what is attempted is seen, whether an attack graph is played, and whether with controls.
     start, drawn : str
         Where play began, and what to do now.
     prior : ndarray of shape (Θ,)
         The belief before anything was seen.
     labels : dict
-        What conditions mean.
+        What conditions, exploits and controls mean.
     steps : list of Step
         The stages told so far.
     """
@@ -86,6 +86,7 @@ class Session(ABC):
     seed: int
     sees_attempts: bool
     is_graph: bool
+    has_controls: bool = False
     start: str
     drawn: str
     prior: FloatArray

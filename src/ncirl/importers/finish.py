@@ -47,7 +47,7 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     steps = list(_sound(draft, start, options, notes))
     start = follows_from(start | _entries(steps, start, given - folded, names, notes, where), steps)
     steps = [step for step in steps if step.gives not in start]
-    depth = rounds_to(start, [(step.needs, step.gives) for step in steps], follows.closed)
+    depth = rounds_to(start, [(step.needs, step.gives) for step in steps], follows.in_order)
     for step in steps:
         if not depth.keys() >= set(step.needs):
             notes.add("dropped", "steps that cannot be reached from the start", step.name)

@@ -10,6 +10,7 @@ from ncirl.limits import Limits, default_memory
 from ncirl.model.belief import prior_of
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate, verify
+from ncirl.reports.names_section import names_section
 from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import themed_svg
 from ncirl.reports.pictures.story_picture import story_figure
@@ -19,7 +20,6 @@ from ncirl.reports.sections import (
     graph_section,
     intents_section,
     members_of,
-    names_section,
 )
 from ncirl.reports.story import Moment, story
 from ncirl.reports.worth import FixedDefence, Members, Worth, fixed_defences, worth_of_options
@@ -146,7 +146,8 @@ def _worth_section(
         parts.append(paragraph("What each single option is worth was left out (--quick).", "note"))
     else:
         worths = worth_of_options(policy, tried, lambda action, option: option in members(action), limits)
-        parts += _by_option(list(worths), found, len(options))
+        controls = graph is not None and graph.controls is not None
+        parts += _by_option(list(worths), found, len(options), "control" if controls else "step")
     return section(title, *parts)
 
 
@@ -170,7 +171,7 @@ def _against_fixed(defences: list[FixedDefence], found: Certificate) -> list[Htm
     ]
 
 
-def _by_option(worths: list[Worth], found: Certificate, n_options: int) -> list[Html]:
+def _by_option(worths: list[Worth], found: Certificate, n_options: int, what: str) -> list[Html]:
     least = {w.option: max(0.0, w.lower - found.upper) for w in worths if not w.note}
     most = {w.option: max(0.0, w.upper - found.lower) for w in worths if not w.note}
     top = max(most.values(), default=0.0)
@@ -182,14 +183,15 @@ def _by_option(worths: list[Worth], found: Certificate, n_options: int) -> list[
         low, high = least[w.option], most[w.option]
         shown = bar(low, most=high, top=top)
         rows.append([w.option, f"{w.lower:.3f} to {w.upper:.3f}", f"{low:.3f} to {high:.3f}", shown])
+    verb = "block" if what == "step" else "apply"
     parts = [
         Html("<h3>What each option is worth</h3>"),
         paragraph(
-            "If you could never block that step, and made the best of the others, the intrusion would be worth this "
-            "much; the difference is what being able to block it is worth. Bars are solid up to what is proved and "
-            "pale up to what is possible."
+            f"If you could never {verb} that {what}, and made the best of the others, the intrusion would be worth "
+            f"this much; the difference is what being able to {verb} it is worth. Bars are solid up to what is proved "
+            "and pale up to what is possible."
         ),
-        table(["without blocking", "worth then", "so the option is worth", ""], rows, [1, 2]),
+        table([f"without {verb}ing", "worth then", "so the option is worth", ""], rows, [1, 2]),
     ]
     if n_options > len(worths):
         parts.append(paragraph(f"The first {len(worths)} of {n_options} options were tried.", "note"))

@@ -6,23 +6,25 @@ from functools import partial
 import numpy as np
 
 from ncirl._typing import FloatArray
+from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.names import members
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
+from ncirl.reports.names_section import lasting, names_section
 from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import graph_figure, themed_svg
 from ncirl.reports.pictures.graph_picture import MOST
 from ncirl.reports.worth import Members
 
 __all__ = [
+    "exploit_chances",
     "first_chances",
     "first_moves_section",
     "graph_section",
     "intents_section",
     "members_of",
-    "names_section",
     "option_chances",
     "overview_page",
 ]
@@ -34,7 +36,7 @@ WIDE = 13.0  # inches of a picture that may shrink to the page
 
 
 def members_of(graph: AttackGraph | None, action: str) -> frozenset[str]:
-    """Return the options that a defender's action makes use of: exploits, or the action itself in other games."""
+    """Return the options that a defender's action makes use of: exploits or controls; in other games, the action."""
     return frozenset([action]) if graph is None else frozenset(members(action))
 
 
@@ -66,13 +68,18 @@ def option_chances(actions: Mapping[str, float], options_of: Members) -> dict[st
     return chances
 
 
+def exploit_chances(graph: AttackGraph, actions: Mapping[str, float]) -> dict[str, float]:
+    """Return how likely each exploit is stopped, given how likely each of the defender's actions is played."""
+    return option_chances(actions, lambda action: stopped(graph.defences, members(action)))
+
+
 def graph_section(graph: AttackGraph, policy: CertifiedSolution | None) -> Html:
     """Show the picture of a graph, with what a policy blocks first."""
     heading = "The network and the ways through it"
     if len(graph.conditions) > MOST:
         return section(heading, paragraph(TOO_LARGE, "note"))
     first = [] if policy is None else first_chances(policy, graph)
-    figure = graph_figure(graph, blocked=first[0][1] if first else None)
+    figure = graph_figure(graph, blocked=exploit_chances(graph, first[0][2]) if first else None)
     said = (
         "Read from left to right. Boxes are things that may come to hold; a knot is a step of the intruder's, open "
         "once everything that runs into it holds."
@@ -107,51 +114,41 @@ def intents_section(game: Game, graph: AttackGraph | None, per_intent: FloatArra
 def first_moves_section(policy: CertifiedSolution, graph: AttackGraph | None) -> Html:
     """Say what to do now."""
     parts: list[Html] = []
-    costs = {} if graph is None else {e.id: e for e in graph.exploits}
     for state, options, actions in first_chances(policy, graph):
         if len(policy.game.starts) > 1:
             parts.append(Html(f"<h3>{text(state)}</h3>"))
         if graph is not None:
-            rows = [
-                [name, f"{chance:.0%}", bar(chance, "block"), f"{costs[name].block_cost:g}" if name in costs else ""]
-                for name, chance in options.items()
-            ]
-            parts.append(table(["step", "block with chance", "", "blocking costs"], rows, [1, 3]))
+            parts.append(_options_table(graph, options))
         shown = [(name, chance) for name, chance in actions.items() if chance >= LEAST]
         if graph is not None and [name for name, _ in shown] == ["nothing"]:
             parts.append(paragraph("For now block nothing: what is open costs more to block than that would save."))
             continue
         sets = [[name, f"{chance:.1%}", bar(chance, "block")] for name, chance in shown[:SETS]]
         more = f", the likeliest {SETS} of {len(shown)}" if len(shown) > SETS else ""
-        what = "block together" if graph is not None else "action"
+        what = "action" if graph is None else "block together" if graph.controls is None else "apply together"
         parts += [paragraph(f"Draw one line{more}:", "note"), table([what, "chance", ""], sets, [1])]
     said = (
         "Do not always do the same: draw what to block with these chances, afresh each time, so that the intruder "
         "cannot count on any step being open or closed."
     )
+    if graph is not None and any(control.lasts for control in graph.defences):
+        said += " What lasts is paid for and done once: after that it stays in place."
     return section("What to do now", paragraph(said), *parts)
 
 
-def names_section(graph: AttackGraph) -> Html:
-    """List conditions and exploits in full."""
-    conditions = [
-        [
-            c.id,
-            c.label,
-            "yes" if c.initial else "",
-            ", ".join(i.id for i in graph.intents if i.rewards.get(c.id, 0) > 0),
-        ]
-        for c in graph.conditions
-    ]
-    exploits = [
-        [e.id, " and ".join(e.premises), e.result, f"{e.success:.0%}", f"{e.attack_cost:g}", f"{e.block_cost:g}"]
-        for e in graph.exploits
-    ]
-    return section(
-        "Everything by name",
-        table(["condition", "meaning", "from the start", "wanted by"], conditions),
-        table(["step", "needs", "gives", "success", "costs", "blocking costs"], exploits, [3, 4, 5]),
-    )
+def _options_table(graph: AttackGraph, options: Mapping[str, float]) -> Html:
+    known = {control.id: control for control in graph.defences}
+    rows: list[list[object]] = []
+    for name, chance in options.items():
+        row: list[object] = [name, f"{chance:.0%}", bar(chance, "block")]
+        control = known.get(name)
+        row.append("" if control is None else f"{control.cost:g}")
+        if graph.controls is not None:
+            row += ["", ""] if control is None else [lasting(control), ", ".join(control.blocks)]
+        rows.append(row)
+    if graph.controls is None:
+        return table(["step", "block with chance", "", "blocking costs"], rows, [1, 3])
+    return table(["control", "apply with chance", "", "costs", "for how long", "stops"], rows, [1, 3])
 
 
 def overview_page(

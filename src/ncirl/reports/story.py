@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray
+from ncirl.attack_graphs.names import in_place
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.sections import option_chances
 from ncirl.reports.worth import Members
@@ -76,8 +77,12 @@ def story(policy: CertifiedSolution, intent: str, members: Members) -> list[Mome
 
 
 def _gained(told: list[Moment], state: str, members: Members) -> str:
-    """List what a state has that the one told last had not."""
-    return ", ".join(sorted(members(state) - members(told[-1].state))) if told else state
+    """List what a state has that the one told last had not, and what the defender has put in place since."""
+    if not told:
+        return state
+    placed = sorted(set(in_place(state)) - set(in_place(told[-1].state)))
+    gained = ", ".join(sorted(members(state) - members(told[-1].state)))
+    return gained + (f" (now in place: {', '.join(placed)})" if placed else "")
 
 
 def _forward(law: sp.csr_array, plan: FloatArray, mix: FloatArray, changes: BoolArray) -> tuple[int, int, int]:

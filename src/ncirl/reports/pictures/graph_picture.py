@@ -5,9 +5,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
+from ncirl.attack_graphs.names import display_name
 from ncirl.errors import InputError
 from ncirl.reports.pictures.layers import Layout, Node, layered
-from ncirl.reports.pictures.render import INTENTS, LIGHT, blank_figure, intent_colour, shortened
+from ncirl.reports.pictures.render import INTENTS, LIGHT, blank_figure, intent_colour, shortened, told_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +57,7 @@ def graph_figure(
     figure = blank_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
     axes.axis("off")
-    canvas = _Canvas(axes, layout, height)
+    canvas = _Canvas(axes, layout, height, graph)
     chances = blocked or {}
     for exploit in graph.exploits:
         canvas.draw_exploit(exploit, chances.get(exploit.id, 0.0))
@@ -69,8 +70,10 @@ def graph_figure(
 class _Canvas:
     """Draws in inches."""
 
-    def __init__(self, axes: "Axes", layout: Layout, height: float) -> None:
+    def __init__(self, axes: "Axes", layout: Layout, height: float, graph: AttackGraph) -> None:
         self.axes, self.layout, self.height = axes, layout, height
+        self.steps = told_apart({e.id: display_name(e) for e in graph.exploits}, 17, 2)
+        self.boxes = told_apart({c.id: display_name(c) for c in graph.conditions}, 18, 2)
 
     def at(self, node: Node) -> tuple[float, float]:
         level, row = self.layout.places[node]
@@ -88,7 +91,7 @@ class _Canvas:
         x, y = self.at(node)
         face = colour if is_blocked else LIGHT["ink"]
         self.axes.add_patch(Circle((x, y), KNOT, facecolor=face, edgecolor="none", zorder=3))
-        said = shortened(exploit.id, 17, 2) + (f"\nblocked {chance:.0%}" if is_blocked else "")
+        said = self.steps[exploit.id] + (f"\nblocked {chance:.0%}" if is_blocked else "")
         ink = LIGHT["block" if is_blocked else "muted"]
         backing = {"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
         self.axes.text(
@@ -112,7 +115,7 @@ class _Canvas:
             zorder=4,
         )
         self.axes.add_patch(box)
-        self._write(x, y, shortened(condition.id, 18, 2), 8, "ink")
+        self._write(x, y, self.boxes[condition.id], 8, "ink")
         shown = wanted[:INTENTS]
         for place, k in enumerate(shown):
             spot = (x + (place - (len(shown) - 1) / 2) * 3 * DOT, y + BOX[1] / 2 + 0.07)
