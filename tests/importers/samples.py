@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Mapping
 
 VERTICES = """\
@@ -146,6 +148,41 @@ firewall:
   (2, 1): []
 """
 
+LINES = """\
+{"type":"node","id":"0","labels":["Base","User"],"properties":{"name":"ANN@LAB","objectid":"S-1","owned":true}}
+{"type":"node","id":"1","labels":["Base","Group"],"properties":{"name":"HELP@LAB","objectid":"S-2"}}
+{"type":"node","id":"2","labels":["Base","Domain"],"properties":{"name":"LAB","objectid":"S-3","highvalue":true}}
+{"type":"relationship","id":"r0","label":"MemberOf","properties":{},"start":{"id":"0"},"end":{"id":"1"}}
+{"type":"relationship","id":"r1","label":"GetChanges","start":{"id":"1","labels":["Group"]},"end":{"id":"2"}}
+{"type":"relationship","id":"r2","label":"GetChangesAll","start":{"id":"1"},"end":{"id":"2"}}
+"""
+AUTHORITY = """\
+{"graph": {"nodes": [
+ {"id": "u", "kinds": ["User"], "properties": {"owned": true}},
+ {"id": "d", "kinds": ["Domain"], "properties": {"name": "LAB"}},
+ {"id": "ca", "kinds": ["EnterpriseCA"], "properties": {"certthumbprint": "F0", "certchain": ["F0", "BA"]}},
+ {"id": "root", "kinds": ["RootCA"], "properties": {"certthumbprint": "BA"}},
+ {"id": "store", "kinds": ["NTAuthStore"], "properties": {"certthumbprints": ["F0"]}},
+ {"id": "t", "kinds": ["CertTemplate"], "properties": {"name": "WEB", "authenticationenabled": true, "schemaversion": 1,
+  "enrolleesuppliessubject": true, "requiresmanagerapproval": false, "authorizedsignatures": 0, "effectiveekus": []}}],
+ "edges": [
+ {"kind": "RootCAFor", "start": {"value": "root"}, "end": {"value": "d"}},
+ {"kind": "NTAuthStoreFor", "start": {"value": "store"}, "end": {"value": "d"}},
+ {"kind": "PublishedTo", "start": {"value": "t"}, "end": {"value": "ca"}},
+ {"kind": "Enroll", "start": {"value": "u"}, "end": {"value": "ca"}},
+ {"kind": "Enroll", "start": {"value": "u"}, "end": {"value": "t"}}]}}
+"""
+
+
+def archived(files: Mapping[str, str]) -> bytes:
+    """Return a zip archive of some files, the same bytes each time."""
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(zipfile.ZipInfo(name), text)
+    return raw.getvalue()
+
+
 SAMPLES: dict[str, list[Mapping[str, bytes]]] = {  # by importer; the first is used where one is enough
     "mulval": [
         {"VERTICES.CSV": VERTICES.encode(), "ARCS.CSV": ARCS.encode()},
@@ -159,6 +196,9 @@ SAMPLES: dict[str, list[Mapping[str, bytes]]] = {  # by importer; the first is u
     "bloodhound": [
         {"graph.json": OPENGRAPH.encode()},
         {"users.json": USERS.encode(), "groups.json": b"\xef\xbb\xbf" + GROUPS.encode()},
+        {"export.jsonl": LINES.encode()},
+        {"authority.json": AUTHORITY.encode()},
+        {"collected.zip": archived({"users.json": USERS, "groups.json": GROUPS})},
     ],
     "nasim": [{"scenario.yaml": NASIM.encode()}],
 }

@@ -329,3 +329,27 @@ def test_a_graph_is_called_after_its_file_or_the_folder_of_its_files() -> None:
     assert named("/some/plant.json") == "plant"
     assert named("/some/plant/a.csv", "/some/plant/b.csv") == "plant"
     assert named() == "sketch"
+
+
+def test_the_attackers_own_machine_and_single_steps_are_not_guessed_as_goals() -> None:
+    draft = Draft("sketch")
+    draft.condition("out", initial=True, asset="laptop")
+    draft.condition("root", label="root on the laptop", asset="laptop")
+    for key in ("near", "web", "db"):
+        draft.condition(key, asset=key)
+    for before, after in (("out", "root"), ("out", "near"), ("out", "web"), ("web", "db")):
+        draft.exploit(f"{before} {after}", needs=[before], gives=after)
+    assert draft.finish().report.goals == ("db",)
+    draft.exploit("back", needs=["db"], gives="web")  # now every condition that is none of these leads on
+    with pytest.raises(InputError, match=r"root on the laptop \(the attacker's own\), near \(one step") as raised:
+        draft.finish()
+    assert str(raised.value).endswith("(once for each) or --intents: db (2 steps away), web")
+
+
+def test_goals_that_are_worth_nothing_are_none() -> None:
+    draft = chain()
+    draft.goal("db", 0.0)
+    draft.goal("web", 2.0)
+    report = draft.finish().report
+    assert report.goals == ("web",)
+    assert "goals of the source that are worth nothing: data base" in str(report)

@@ -97,6 +97,8 @@ def test_options_reach_the_graph(graph_file: Path, tmp_path: Path) -> None:
         ),
         (["graphml", "/nowhere"], "/nowhere: cannot be read: No such file"),
         (["graphml"], "no file is given to import"),
+        (["nosuch.json"], "nosuch.json: cannot be read: No such file"),
+        (["nosuch/folder"], "nosuch/folder: cannot be read: No such file"),
         (["grphml", "GRAPH"], "format 'grphml' is not known; choose from mulval, "),
         (["graphml", "GRAPH", "GRAPH"], "2 files are given"),
         (["graphml", "GRAPH", "--set", "steps"], "--set: must be KEY=VALUE, got 'steps'"),
@@ -155,6 +157,22 @@ def test_other_files_are_refused_by_name(content: str, words: str, tmp_path: Pat
     if not kind.format:
         with pytest.raises(InputError, match=f"is {words}.*, which is not imported; .+"):
             import_graph("auto", path)
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ('{"attack_steps": {\n "a": {"x": 1}, ', "line 2, column"),
+        ('[{"links": "abc', "line 1, column 12"),
+        ("[1, }", "line 1"),
+    ],
+)
+def test_json_that_is_cut_off_says_where(content: str, place: str, tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=f"graph.json: {place}.*not JSON") as raised:
+        import_graph("auto", path)
+    assert ("as if it were cut off" in str(raised.value)) == (content[-1] != "}")
 
 
 @pytest.mark.parametrize("content", ["hello", "{}", "<html/>", "a: [", "[]"])

@@ -8,16 +8,49 @@ carry the ids along as data. A file keeps the text only; there it is read back.
 import json
 import re
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from ncirl._typing import BoolArray
 
-__all__ = ["ALERT", "SetName", "in_place", "listed", "members", "parts", "set_name", "set_names", "signals"]
+__all__ = [
+    "ALERT",
+    "SetName",
+    "display_name",
+    "in_place",
+    "listed",
+    "members",
+    "parts",
+    "set_name",
+    "set_names",
+    "signals",
+]
 
 ALERT = "alert: "
 IN_PLACE = " | in place: "
 EMPTY = ("nothing", "start", "quiet")  # actions, states and signals of no ids
 PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^+,"]+')
 HELD = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^"])*?)' + re.escape(IN_PLACE), re.DOTALL)  # up to the mark, unless quoted
+
+
+class Named(Protocol):
+    """What has an id, and perhaps a label: a condition, an exploit, a control."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+
+
+def display_name(thing: Named) -> str:
+    """Return what people call a condition, an exploit or a control: its label, or its id where it has none.
+
+    Examples
+    --------
+    >>> from ncirl.attack_graphs.graph import Condition
+    >>> display_name(Condition("c1", label="root on db")), display_name(Condition("c1"))
+    ('root on db', 'c1')
+    """
+    return thing.label or thing.id
 
 
 class SetName(str):

@@ -36,6 +36,7 @@ def solved_data(solution: GuardedSolution, seed: int) -> dict[str, Any]:
         "seed": seed,
         "per_intent": _by_intent(solution),
         "guards": _guards(solution),
+        "meanings": _meanings(solution),
         "parts": len(proof.parts),
         "groups": len(proof.groups),
         "attacker_nodes": sum(len(group.attacker_playbook) for group in proof.groups),
@@ -62,7 +63,7 @@ def print_solved(data: dict[str, Any]) -> None:
         }
     )
     print_most(data["per_intent"], promise_note(data))
-    _print_guards(data["guards"])
+    _print_guards(data["guards"], data["meanings"])
 
 
 def certificate_data(solution: GuardedSolution, found: GuardedCertificate) -> dict[str, Any]:
@@ -132,6 +133,7 @@ def shown_data(solution: GuardedSolution) -> dict[str, Any]:
             "guards": _guards(solution),
             "watch": watch_rows(solution, matters),
             "ways": [{"intent": way.intent, "goal": way.goal, "exploits": list(way.exploits)} for way in matters.ways],
+            "meanings": _meanings(solution),
             "parts": [
                 {"goals": list(p.part.goals), "guards": list(p.part.guards), "concedes": float(p.upper)}
                 for p in proof.parts
@@ -230,12 +232,18 @@ def _guards(solution: GuardedSolution) -> dict[str, float]:
     return dict(sorted(solution.guards.items(), key=lambda found: -found[1]))
 
 
-def _print_guards(guards: dict[str, float]) -> None:
+def _meanings(solution: GuardedSolution) -> dict[str, str]:
+    """Return what the exploits that are watched mean, where the graph says it."""
+    return {e.id: e.label for e in solution.graph.exploits if e.label and e.id in solution.guards}
+
+
+def _print_guards(guards: dict[str, float], meanings: dict[str, str]) -> None:
     if not guards:
         print("\nNothing is watched yet: a smaller gap, with more time, tells what to watch.")
         return
-    rows = [[f"{chance:.1%}", name] for name, chance in list(guards.items())[:ROWS]]
-    print_table(f"what to watch{_more(guards)}", ["blocked now", "exploit"], rows)
+    rows = [[f"{chance:.1%}", name, meanings.get(name, "")] for name, chance in list(guards.items())[:ROWS]]
+    columns = ["blocked now", "exploit", "meaning"] if meanings else ["blocked now", "exploit"]
+    print_table(f"what to watch{_more(guards)}", columns, [row[: len(columns)] for row in rows])
 
 
 def _more(found: Any) -> str:

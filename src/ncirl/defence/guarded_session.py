@@ -76,7 +76,8 @@ class GuardedSession(Session):
         self.scope = scope_of(solution)
         self.sees_attempts = Observes(self.graph.observes) is Observes.ACTIONS
         self.is_graph = True
-        self.labels = {c.id: c.label for c in self.graph.conditions if c.label}
+        self.labels = {e.id: e.label for e in self.graph.exploits if e.label}
+        self.labels |= {c.id: c.label for c in self.graph.conditions if c.label}  # what one id is both is a condition
         self._rules = AttackRules(self.graph)
         self._exploits = {e.id: e for e in self.graph.exploits}
         self._watch = GuardedWatch(solution.attacker_strategy())

@@ -49,8 +49,8 @@ MULVAL_SETTINGS = {"attacker": "where attackers begin, of the places that the fi
 FLOW_SETTINGS = {"confidence": "success to take an action's confidence for its success (default), or ignore"}
 BLOODHOUND_SETTINGS = {
     "steps": "kinds of edges that are attack steps, with commas between, or all (by default what is traversable)",
-    "controls": "none (each step can be blocked, the default), or what ends a right, a membership, a session or a "
-    "template for one stage (momentary) or for good (lasting)",
+    "controls": "none (the default: each step can be blocked), or what ends a right, membership, session or template "
+    "for one stage (momentary) or for good (lasting)",
     "table": "a file with success, attack_cost, block_cost and effort by kind of edge; --table says the same",
 }
 IMPORTERS: dict[str, Importer] = {

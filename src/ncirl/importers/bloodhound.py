@@ -26,9 +26,10 @@ __all__ = ["read"]
 ANYBODY = ("-513", "S-1-1-0", "S-1-5-11", "-515")  # Domain Users, Everyone, Authenticated Users, Domain Computers
 FIRST_GOALS = ("-512", "-519", "-544", "-516", "-518")  # Domain Admins, Enterprise Admins, Administrators, …
 LIKELY_GOALS = ("Group", "Computer", "OU", "GPO", "Container", "User")
+NOBODY_LEAVES = ("S-1-1-0", "S-1-5-11")
 MOST_GOALS = 5
 CONTROLS = NO_CONTROLS, _, _ = ("none", "momentary", "lasting")
-UNKNOWN = KindOfEdge("step", words="use the edge to", control="remove what the edge stands for")
+UNKNOWN = KindOfEdge("step", control="remove what the edge stands for")
 
 
 @dataclass
@@ -157,7 +158,7 @@ def _fill(draft: Draft, reading: _Reading, wanted: str) -> None:
             success=known.success if edge.success is None else edge.success,
             attack_cost=known.attack_cost,
             block_cost=known.block_cost,
-            label=f"{edge.kind}: {known.words} {end}{by} as {start}",
+            label=f"{edge.kind} {end}{by} as {start}" + (f" ({known.words})" if known.words else ""),
             asset=end,
             references=tuple(name for name in (edge.kind, known.technique) if name),
             origins=origins if edge.success is None else origins | {"success": SOURCE},
@@ -167,9 +168,9 @@ def _fill(draft: Draft, reading: _Reading, wanted: str) -> None:
 
 def _control(draft: Draft, edge: Edge, reading: _Reading, wanted: str) -> str:
     """Add what stops an edge, as its kind says it; the same for all that a certificate template allows."""
-    if wanted == NO_CONTROLS:
-        return ""
     known = known_kind(edge.kind, reading.kinds) or UNKNOWN
+    if wanted == NO_CONTROLS or not known.control or edge.end.endswith(NOBODY_LEAVES):
+        return ""
     start, end = reading.name(edge.start), reading.name(edge.end)
     if edge.by:
         return draft.control(f"by {edge.by}", f"{known.control} {edge.by}", lasting=wanted == "lasting")

@@ -134,7 +134,10 @@ def _esc3(
 
 def _makes_an_agent(agent: Node, template: Node) -> bool:
     """Tell whether a certificate of one template is taken as an agent's word by another."""
-    uses = texts(agent.properties.get("effectiveekus")) or texts(agent.properties.get("ekus"))
+    told = agent.properties.get("effectiveekus", agent.properties.get("ekus"))
+    if not isinstance(told, list):
+        return False
+    uses = texts(told)
     if (number(template.properties.get("schemaversion")) or 1) <= 1:
         return not uses or REQUEST_AGENT in uses or ANY_PURPOSE in uses
     signatures = number(template.properties.get("authorizedsignatures")) or 0

@@ -48,6 +48,17 @@ SAME_FOREST = {"ParentChild", "TreeRoot", "CrossLink", "0", "1"}
 TRUST_IN, TRUST_OUT = {"Inbound", "Bidirectional", "1", "3"}, {"Outbound", "Bidirectional", "2", "3"}
 OWNER_RIGHTS = "S-1-3-4"  # stands for whoever the owner is; controls nothing itself
 OWNERS_USE = {"GenericAll", "GenericWrite", "WriteDacl", "WriteOwner", "AllExtendedRights", "AddMember"}
+WELL_KNOWN = {
+    "S-1-1-0": "EVERYONE",
+    "S-1-5-11": "AUTHENTICATED USERS",
+    "S-1-5-9": "ENTERPRISE DOMAIN CONTROLLERS",
+    "S-1-5-32-544": "ADMINISTRATORS",
+    "S-1-5-32-545": "USERS",
+    "S-1-5-32-548": "ACCOUNT OPERATORS",
+    "S-1-5-32-549": "SERVER OPERATORS",
+    "S-1-5-32-550": "PRINT OPERATORS",
+    "S-1-5-32-551": "BACKUP OPERATORS",
+}
 FOR_A_DOMAIN = {"rootcas": "RootCAFor", "ntauthstores": "NTAuthStoreFor"}
 
 
@@ -78,8 +89,16 @@ def nodes_and_edges(files: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Node]
     for _, *ends in edges:
         for end in ends:
             if end not in nodes:
-                nodes[end] = Node(end, prized=is_prized(end, (), {}))
+                nodes[end] = Node(end, *_well_known(end), prized=is_prized(end, (), {}))
     return nodes, [Edge(*edge) for edge in edges]
+
+
+def _well_known(id: str) -> tuple[str, tuple[str, ...]]:
+    """Return the name and the kinds of a group that is the same everywhere and that files only refer to."""
+    for ending, name in WELL_KNOWN.items():
+        if id.endswith(f"-{ending}"):
+            return f"{name}@{id.removesuffix(ending).rstrip('-')}", ("Group",)
+    return "", ()
 
 
 def _node(own: str, kind: str, thing: Mapping[str, Any]) -> Node:

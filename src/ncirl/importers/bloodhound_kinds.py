@@ -59,29 +59,29 @@ class _Sort:
 # a session may have ended before its secrets are read (0.7); what must wait for a policy, a ticket or a machine that
 # somebody makes call back fails more often (0.8, 0.6). Costs in the unit of a goal's reward: quiet 0.02, noticed 0.05.
 SORTS = (
-    _Sort(0.95, 0.02, 0.05, "use the right to change", "remove the right", "T1098", """
+    _Sort(0.95, 0.02, 0.05, "use the right", "remove the right", "T1098", """
         GenericAll GenericWrite WriteDacl WriteOwner Owns AllExtendedRights AddMember AddSelf AddKeyCredentialLink
         AddAllowedToAct WriteSPN WriteAccountRestrictions OwnsLimitedRights WriteOwnerLimitedRights
         WriteAltSecurityIdentities WritePublicInformation ManageCA ManageCertificates"""),
-    _Sort(0.95, 0.05, 0.05, "set the password of", "remove the right", "T1098", "ForceChangePassword AZResetPassword"),
-    _Sort(0.95, 0.02, 0.05, "read the password of", "remove the right", "T1555", """
+    _Sort(0.95, 0.05, 0.05, "set the password", "remove the right", "T1098", "ForceChangePassword AZResetPassword"),
+    _Sort(0.95, 0.02, 0.05, "read the password", "remove the right", "T1555", """
         ReadLAPSPassword ReadGMSAPassword SyncLAPSPassword DumpSMSAPassword"""),
-    _Sort(0.85, 0.02, 0.05, "log on to", "remove from the local group", "T1021", """
+    _Sort(0.85, 0.02, 0.05, "log on", "remove from the local group", "T1021", """
         AdminTo CanPSRemote CanRDP ExecuteDCOM SQLAdmin"""),
-    _Sort(0.7, 0.02, 0.05, "take the session of", "keep such accounts off this machine", "T1003", "HasSession"),
-    _Sort(0.95, 0.05, 0.1, "copy all secrets of", "remove the replication right", "T1003.006", "DCSync DCFor"),
-    _Sort(0.8, 0.02, 0.05, "act for others on", "remove the delegation", "T1550.003", """
+    _Sort(0.7, 0.02, 0.05, "take over the session", "keep such accounts off this machine", "T1003", "HasSession"),
+    _Sort(0.95, 0.05, 0.1, "copy all secrets", "remove the replication right", "T1003.006", "DCSync DCFor"),
+    _Sort(0.8, 0.02, 0.05, "act for others", "remove the delegation", "T1550.003", """
         AllowedToDelegate AllowedToAct"""),
-    _Sort(0.6, 0.05, 0.05, "make machines call and relay to", "require signing, forbid delegation", "T1187", """
+    _Sort(0.6, 0.05, 0.05, "make machines call, and relay", "require signing, forbid delegation", "T1187", """
         CoerceToTGT CoerceAndRelayNTLMToSMB CoerceAndRelayNTLMToLDAP CoerceAndRelayNTLMToLDAPS
         CoerceAndRelayNTLMToADCS"""),
-    _Sort(0.9, 0.02, 0.1, "forge a certificate for", "disable the certificate template", "T1649", """
+    _Sort(0.9, 0.02, 0.1, "get a certificate for anybody", "disable the certificate template", "T1649", """
         ADCSESC1 ADCSESC3 ADCSESC4 ADCSESC5 ADCSESC6a ADCSESC6b ADCSESC7 ADCSESC9a ADCSESC9b ADCSESC10a ADCSESC10b
         ADCSESC13 ADCSESC16 GoldenCert"""),
-    _Sort(0.8, 0.02, 0.05, "change the policy of", "remove the right", "T1484.001", "WriteGPLink"),
-    _Sort(0.8, 0.05, 0.1, "cross the trust to", "filter the trust", "T1134.005", """
+    _Sort(0.8, 0.02, 0.05, "change the policy", "remove the right", "T1484.001", "WriteGPLink"),
+    _Sort(0.8, 0.05, 0.1, "cross the trust", "filter the trust", "T1134.005", """
         SameForestTrust SpoofSIDHistory AbuseTGTDelegation HasTrustKeys TrustedBy"""),
-    _Sort(0.85, 0.02, 0.05, "use the cloud right over", "remove the cloud right", "T1098.003", """
+    _Sort(0.85, 0.02, 0.05, "use the cloud right", "remove the cloud right", "T1098.003", """
         AZAddMembers AZAddOwner AZAddSecret AZAKSContributor AZAppAdmin AZAutomationContributor AZAvereContributor
         AZCloudAppAdmin AZContributor AZExecuteCommand AZGetCertificates AZGetKeys AZGetSecrets AZGlobalAdmin
         AZKeyVaultContributor AZLogicAppContributor AZManagedIdentity AZMGAddMember AZMGAddOwner AZMGAddSecret
@@ -93,13 +93,20 @@ FREE = """
     MemberOf MemberOfLocalGroup Contains GPLink GPOAppliesTo CanApplyGPO PropagatesACEsTo HasSIDHistory ContainsIdentity
     ClaimSpecialIdentity AZMemberOf AZContains AZHasRole AZRunsAs
 """
+CUTTING = {
+    "MemberOf": "remove the membership",
+    "MemberOfLocalGroup": "remove from the local group",
+    "GPLink": "remove the link of the policy",
+    "HasSIDHistory": "clear the SID history",
+    "AZMemberOf": "remove the membership",
+}
 KINDS: Mapping[str, KindOfEdge] = {
     kind.lower(): KindOfEdge(
         "step", sort.success, sort.attack_cost, sort.block_cost, sort.words, sort.control, sort.technique
     )
     for sort in SORTS
     for kind in sort.kinds.split()
-} | {kind.lower(): KindOfEdge("none", control="remove the membership or the link") for kind in FREE.split()}
+} | {kind.lower(): KindOfEdge("none", control=CUTTING.get(kind, "")) for kind in FREE.split()}
 """What is known of the kinds that BloodHound's own path finding walks, by their names in lower case."""
 
 

@@ -8,7 +8,8 @@ Such edges are no steps: nobody attempts them, they take no stage and cannot fai
 
 A gain that comes with several goals, or with one but leads on to others too, stays a condition of its own, since a step
 gives one condition: its goals follow by a certain step, free of charge and not worth blocking, one stage later. That
-is the one thing that folding changes, and `Folded.late` counts it. Steps that lead to no goal are left out.
+is the one thing that folding changes, and `Folded.late` counts it. Steps that lead to no goal are left out, and so are
+those from a goal that lead to no other.
 """
 
 from collections import defaultdict
@@ -16,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
 from ncirl.importers.draft import MOST_PARTS, DraftExploit
 from ncirl.importers.report import Origin
@@ -83,14 +85,18 @@ class Follows:
 
     def closed(self, keys: Iterable[str], among: Collection[str] | None = None) -> set[str]:
         """Return some conditions and all that comes with them, or so much of it as lies `among` some."""
-        found = set(keys)
+        return set(self.in_order(keys, among))
+
+    def in_order(self, keys: Iterable[str], among: Collection[str] | None = None) -> list[str]:
+        """Return the same as a list that is the same each time."""
+        found = dict.fromkeys(keys)
         rest = list(found)
-        while rest:
-            for key in self.next.get(rest.pop(), ()):
-                if key not in found and (among is None or key in among):
-                    found.add(key)
-                    rest.append(key)
-        return found
+        for key in rest:
+            for after in self.next.get(key, ()):
+                if after not in found and (among is None or after in among):
+                    found[after] = None
+                    rest.append(after)
+        return rest
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,8 @@ def fold(
     for gain, held in coming.items():
         for key in held:
             makers[key].append(gain)
-    folded = list(_between_gains(kept, follows, start, makers, coming, given))
+    between = _between_gains(kept, follows, start, makers, coming, given)
+    folded = [step for step in between if _leads_on(step, serving)]
     late = [
         DraftExploit(
             f"{gain} gives {goal}",
@@ -155,7 +162,10 @@ def fold(
         if given[gain] == gain
         for goal in sorted({goals[key] for key in held if key in goals} - {gain})
     ]
-    return Folded(folded + late, [step for step in steps if step.gives not in useful], len(late))
+    reach = rounds_to(start, [(step.needs, step.gives) for step in (*folded, *late)])
+    left = [step for step in (*folded, *late) if reach.keys() >= set(step.needs)]
+    late_left = sum(step.origins.get("success") == CERTAIN for step in left)
+    return Folded(left, [step for step in steps if step.gives not in useful], late_left)
 
 
 def _useful(steps: Sequence[DraftExploit], follows: Follows, goals: Iterable[str]) -> set[str]:
@@ -184,6 +194,11 @@ def _coming(steps: Sequence[DraftExploit], follows: Follows, useful: set[str]) -
         if looked_at > MOST_LOOKED_AT:
             raise InputError("too much comes with too much else to be folded; import a part of the graph")
     return coming
+
+
+def _leads_on(step: DraftExploit, serving: Mapping[str, set[str]]) -> bool:
+    """Tell whether a step can serve a goal that is not held when it is taken."""
+    return any(step.gives in useful for goal, useful in serving.items() if goal not in step.needs)
 
 
 def _beyond(goal: str, held: set[str], steps: Sequence[DraftExploit], serving: Mapping[str, set[str]]) -> set[str]:

@@ -9,10 +9,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
+from ncirl.attack_graphs.names import display_name
 from ncirl.errors import InputError
 from ncirl.reports.pictures.folding import Folded, folded
 from ncirl.reports.pictures.layers import Layout, Node, layered
-from ncirl.reports.pictures.render import INTENTS, LIGHT, blank_figure, intent_colour, shortened
+from ncirl.reports.pictures.render import INTENTS, LIGHT, blank_figure, intent_colour, shortened, told_apart
 from ncirl.reports.what_matters import Matters
 
 if TYPE_CHECKING:
@@ -87,9 +88,10 @@ class _Marks:
     ways: Collection[str] = ()  # exploits that an attack keeps to
     folded: Folded | None = None  # what nodes stand for
 
-    def label(self, node: str, meaning: str = "") -> str:
-        """Return what is written at a node: of a large graph what it means, where that is known."""
-        return node if self.folded is None else meaning or self.folded.label(node)
+    def name(self, thing: Condition | Exploit) -> str:
+        """Return what is written at a node: what people call it, or how many it stands for."""
+        said = thing.id if self.folded is None else self.folded.label(thing.id)
+        return display_name(thing) if said == thing.id else said
 
     def is_folded(self, node: str) -> bool:
         return self.folded is not None and (node in self.folded.conditions or node in self.folded.exploits)
@@ -103,7 +105,7 @@ def _figure(graph: AttackGraph, marks: _Marks) -> "Figure":
     figure = blank_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
     axes.axis("off")
-    canvas = _Canvas(axes, layout, height, marks)
+    canvas = _Canvas(axes, layout, height, marks, graph)
     for exploit in graph.exploits:
         canvas.draw_exploit(exploit)
     for condition in graph.conditions:
@@ -115,8 +117,10 @@ def _figure(graph: AttackGraph, marks: _Marks) -> "Figure":
 class _Canvas:
     """Draws in inches."""
 
-    def __init__(self, axes: "Axes", layout: Layout, height: float, marks: _Marks) -> None:
+    def __init__(self, axes: "Axes", layout: Layout, height: float, marks: _Marks, graph: AttackGraph) -> None:
         self.axes, self.layout, self.height, self.marks = axes, layout, height, marks
+        self.steps = told_apart({e.id: marks.name(e) for e in graph.exploits}, 17, 2)
+        self.boxes = told_apart({c.id: marks.name(c) for c in graph.conditions}, 18, 2)
 
     def at(self, node: Node) -> tuple[float, float]:
         level, row = self.layout.places[node]
@@ -141,7 +145,7 @@ class _Canvas:
         face = colour if is_marked else LIGHT["line" if is_folded else "ink"]
         self.axes.add_patch(Circle((x, y), KNOT * (1 + 0.5 * is_marked), facecolor=face, edgecolor="none", zorder=3))
         state = f"\nblocked {chance:.0%}" if is_blocked else "\nwatched" if is_marked else ""
-        said = shortened(self.marks.label(exploit.id), 17, 2) + state
+        said = self.steps[exploit.id] + state
         ink = LIGHT["block" if is_marked else "muted"]
         backing = {"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
         self.axes.text(
@@ -166,7 +170,7 @@ class _Canvas:
             zorder=4,
         )
         self.axes.add_patch(box)
-        self._write(x, y, shortened(self.marks.label(condition.id, condition.label), 18, 2), 8, "ink")
+        self._write(x, y, self.boxes[condition.id], 8, "ink")
         shown = wanted[:INTENTS]
         for place, k in enumerate(shown):
             spot = (x + (place - (len(shown) - 1) / 2) * 3 * DOT, y + BOX[1] / 2 + 0.07)

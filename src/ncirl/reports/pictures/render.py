@@ -5,6 +5,8 @@ Colours are named by what they mean, once for paper and light screens and once f
 
 import io
 import re
+from collections import Counter
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,7 @@ __all__ = [
     "shortened",
     "svg_text",
     "themed_svg",
+    "told_apart",
 ]
 
 DPI = 150
@@ -147,6 +150,36 @@ def shortened(text: str, width: int, lines: int) -> str:
     if len(found) > lines:
         found = [*found[: lines - 1], found[lines - 1][: width - 1].rstrip() + "…"]
     return "\n".join(found)
+
+
+def told_apart(names: Mapping[str, str], width: int, lines: int) -> dict[str, str]:
+    """Shorten names by key so that no two read alike: those that begin alike show their ends, or are numbered.
+
+    Examples
+    --------
+    >>> told_apart({"a": "execCode(web, root)", "b": "execCode(web, user)"}, 9, 1)
+    {'a': '… root)', 'b': '… user)'}
+    """
+    found = {key: shortened(name, width, lines) for key, name in names.items()}
+    alike: dict[str, list[str]] = {}
+    for key, brief in found.items():
+        alike.setdefault(brief, []).append(key)
+    for brief, keys in alike.items():
+        if len(keys) > 1:
+            ends = [_ending(plain_text(names[key]), width, lines) for key in keys]
+            told = ends if len(set(ends)) == len(ends) else [f"{brief} #{n}" for n in range(1, len(keys) + 1)]
+            found |= dict(zip(keys, told, strict=True))
+    times = Counter(found.values())
+    return {key: brief if times[brief] == 1 else f"{brief} #{k}" for k, (key, brief) in enumerate(found.items(), 1)}
+
+
+def _ending(text: str, width: int, lines: int) -> str:
+    """Shorten text to its last words, or the end of its last word, and mark it so."""
+    room = (width - 2) * lines
+    tail = text[-room:]
+    if len(text) > room and " " in tail.strip():
+        tail = tail[tail.index(" ") :].strip()
+    return shortened(f"… {tail}", width, lines)
 
 
 def _saved(figure: "Figure", kind: str) -> bytes:
