@@ -20,6 +20,7 @@ from ncirl.cli.output import (
     print_table,
     retimed,
 )
+from ncirl.cli.own_strategy import OWN, is_own, own_strategy
 from ncirl.cli.solve import solver_named
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import AnsweringAttacker, Simulation
@@ -29,6 +30,7 @@ from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import PlayableSolution, Solution, solve
+from ncirl.strategies.checked import checked_attacker, checked_defender
 from ncirl.strategies.strategy import (
     AttackerStrategy,
     DefenderStrategy,
@@ -75,6 +77,9 @@ class Contest:
 
     def attacker(self, name: str, defence: DefenderStrategy) -> AttackerStrategy:
         """Return how the attacker plays."""
+        if is_own(name):
+            own: AttackerStrategy = own_strategy("--attacker", name, self.game)
+            return checked_attacker(self.game, own)
         if name in SOLVED:
             return self.solved(name).attacker_strategy()
         if name == "nash":  # as if the defender knew the intent
@@ -90,6 +95,9 @@ class Contest:
         """Return how the defender plays."""
         from ncirl.baselines import MAIRL
 
+        if is_own(name):
+            own: DefenderStrategy = own_strategy("--defender", name, self.game)
+            return checked_defender(self.game, own)
         if name in SOLVED:
             return self.solved(name).defender_strategy()
         if name == "nash":  # as if the attacker had the prior's mean intent
@@ -111,10 +119,10 @@ def simulate(
     /,
     *,
     attacker: Annotated[
-        str | None, Parameter(help=f"How the attacker plays: {', '.join(ATTACKERS)}. {DEFAULT}")
+        str | None, Parameter(help=f"How the attacker plays: {', '.join(ATTACKERS)}, {OWN}. {DEFAULT}")
     ] = None,
     defender: Annotated[
-        str | None, Parameter(help=f"How the defender plays: {', '.join(DEFENDERS)}. {DEFAULT}")
+        str | None, Parameter(help=f"How the defender plays: {', '.join(DEFENDERS)}, {OWN}. {DEFAULT}")
     ] = None,
     episodes: Annotated[int, Parameter(help="Episodes to draw.")] = 1000,
     horizon: Horizon = None,
@@ -133,7 +141,8 @@ def simulate(
     program at every belief and promise it comes to. playbook plays what the policy file says; without one, or with
     another horizon or discount, the game is first solved to 1 %. best-response knows the defender's strategy and
     answers it, as well as it can where the defender's memory is hidden. ma-irl learned an intent before play began,
-    drawn from the prior, and stays with it.
+    drawn from the prior, and stays with it. module:Name is a strategy of your own: a class or function that is called
+    with the game.
 
     Example: `ncirl simulate builtin:patrol --attacker exact --defender nash --horizon 3 --episodes 2000`,
     `ncirl simulate office.ncirl --attacker best-response --defender nash --episodes 200`
@@ -175,8 +184,8 @@ def simulate(
 
 
 def _check_known(option: str, name: str, choices: Sequence[str]) -> None:
-    if name not in choices:
-        raise InputError(f"{option}: must be one of {', '.join(choices)}, got '{name}'")
+    if name not in choices and not is_own(name):
+        raise InputError(f"{option}: must be one of {', '.join(choices)}, {OWN}, got '{name}'")
 
 
 def _if_small(value: Callable[[], float]) -> float | None:
