@@ -13,6 +13,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from ncirl import __version__
 from ncirl.cli import (
+    cross_play,
     defend,
     demo,
     example,
@@ -76,6 +77,7 @@ def completion(
 
 for command in (
     completion,
+    cross_play.cross_play,
     defend.defend,
     demo.demo,
     example.example,

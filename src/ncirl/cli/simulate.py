@@ -40,7 +40,7 @@ from ncirl.strategies.strategy import (
     uniform_defender,
 )
 
-__all__ = ["ATTACKERS", "DEFENDERS", "simulate"]
+__all__ = ["ATTACKERS", "DEFENDERS", "Contest", "check_known", "simulate"]
 
 LIMIT = 20_000  # situations looked at for exact numbers; beyond, the drawn ones must do
 SOLVED: dict[str, tuple[str, dict[str, object]]] = {  # strategies that a solver finds, each with its settings
@@ -153,8 +153,8 @@ def simulate(
         raise InputError("is a policy that guards a whole attack graph, which is not simulated yet", game)
     usual = "nash" if loaded.policy is None else "playbook"
     attacker, defender = attacker or usual, defender or usual
-    _check_known("--attacker", attacker, ATTACKERS)
-    _check_known("--defender", defender, DEFENDERS)
+    check_known("--attacker", attacker, ATTACKERS)
+    check_known("--defender", defender, DEFENDERS)
     check_seed(seed)
     if episodes < 1:
         raise InputError(f"--episodes: at least one is needed, got {episodes}")
@@ -183,7 +183,8 @@ def simulate(
         _print(data)
 
 
-def _check_known(option: str, name: str, choices: Sequence[str]) -> None:
+def check_known(option: str, name: str, choices: Sequence[str]) -> None:
+    """Refuse a strategy that is none of the choices and not one's own."""
     if name not in choices and not is_own(name):
         raise InputError(f"{option}: must be one of {', '.join(choices)}, {OWN}, got '{name}'")
 
