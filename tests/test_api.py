@@ -28,6 +28,7 @@ PACKAGES = (
     "ncirl.reports.pictures",
     "ncirl.attack_graphs.reductions",
     "ncirl.reports",
+    "ncirl.strategies",
 )
 ARRAY = re.compile(r"\b(?:\w*Array|ndarray|NDArray)\b(?!Like)")
 SHAPE = re.compile(r"shape|\[[a-zθ]|\([A-ZΘ][^)]*,|matri|vector|per intent|of each intent|for every θ", re.IGNORECASE)

@@ -36,6 +36,7 @@ def named(page: Path) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_a_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # modules of one's own are found where one is
     follow(blocks_of(page), slow=False)
 
 

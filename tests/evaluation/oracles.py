@@ -8,6 +8,7 @@ import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.model.game import Game
+from ncirl.solvers.history_lp.tree import HistoryTree
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "answered_defender",
     "answered_unseen_attacker",
     "answered_unseen_defender",
+    "on_tree",
     "payoff_by_histories",
 ]
 
@@ -164,3 +166,24 @@ def _worst(
                 value += game.discount * _worst(game, attacker, after, part, left - 1, seen=seen)
         values.append(value)
     return min(values)
+
+
+def on_tree(
+    tree: HistoryTree, attacker: AttackerStrategy, defender: DefenderStrategy
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Lay strategies whose memory depends on what is seen alone out over a tree of histories."""
+    memories: list[dict[int, tuple[Memory, Memory]]] = [{} for _ in tree.clusters]
+    for start, (k, n) in zip(tree.starts, tree.roots, strict=True):
+        memories[k][n] = attacker.begin(start.state)[0][0], defender.begin(start.state)[0][0]
+    policies, defences = [], []
+    for cluster, held in zip(tree.clusters, memories, strict=True):
+        for i, (child, begin) in cluster.children.items():
+            for n, (own, other) in held.items():
+                memories[child][begin + n] = (
+                    attacker.after(cluster.state, own, 0, 0, i)[0][0],
+                    defender.after(cluster.state, other, 0, i)[0][0],
+                )
+        rows = [held[n] for n in range(cluster.size)]
+        policies.append(np.stack([attacker.policy(cluster.state, own) for own, _ in rows]))
+        defences.append(np.stack([defender.mix(cluster.state, other) for _, other in rows]))
+    return policies, defences

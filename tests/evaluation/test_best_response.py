@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import answered_attacker, answered_defender, answered_unseen_attacker, answered_unseen_defender
+from oracles import answered_attacker, answered_defender, answered_unseen_attacker, answered_unseen_defender, on_tree
 
 import ncirl
-from ncirl._typing import FloatArray
 from ncirl.errors import SizeError
 from ncirl.evaluation import (
     Exploitability,
@@ -24,7 +23,6 @@ from ncirl.solvers.history_lp.tree import HistoryTree
 from ncirl.strategies.strategy import (
     AttackerStrategy,
     DefenderStrategy,
-    Memory,
     StationaryAttacker,
     StationaryDefender,
     uniform_attacker,
@@ -48,27 +46,6 @@ def game_of(seed: int, observes: str, signals: bool, terminal: bool, n_starts: i
     return random_game(
         seed, observes=observes, signals=signals, terminal=terminal, n_starts=n_starts, horizon=2 + seed % 2
     )
-
-
-def on_tree(
-    tree: HistoryTree, attacker: AttackerStrategy, defender: DefenderStrategy
-) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Lay strategies whose memory depends on what is seen alone out over a tree of histories."""
-    memories: list[dict[int, tuple[Memory, Memory]]] = [{} for _ in tree.clusters]
-    for start, (k, n) in zip(tree.starts, tree.roots, strict=True):
-        memories[k][n] = attacker.begin(start.state)[0][0], defender.begin(start.state)[0][0]
-    policies, defences = [], []
-    for cluster, held in zip(tree.clusters, memories, strict=True):
-        for i, (child, begin) in cluster.children.items():
-            for n, (own, other) in held.items():
-                memories[child][begin + n] = (
-                    attacker.after(cluster.state, own, 0, 0, i)[0][0],
-                    defender.after(cluster.state, other, 0, i)[0][0],
-                )
-        rows = [held[n] for n in range(cluster.size)]
-        policies.append(np.stack([attacker.policy(cluster.state, own) for own, _ in rows]))
-        defences.append(np.stack([defender.mix(cluster.state, other) for _, other in rows]))
-    return policies, defences
 
 
 @settings(max_examples=40)
@@ -217,8 +194,8 @@ def test_errors_of_endless_games_are_honest(seed: int, tolerance: float, kind: s
     game = random_game(seed, horizon=None, discount=0.2, n_states=2)
     attacker, defender = random_attacker(game, seed, kind), random_defender(game, seed, kind)
     for respond in (
-        lambda t: best_response_to_attacker(game, attacker, tolerance=t),
-        lambda t: best_response_to_defender(game, defender, tolerance=t),
+        lambda t: best_response_to_attacker(game, attacker, tolerance=t, sees_memory=True),
+        lambda t: best_response_to_defender(game, defender, tolerance=t, sees_memory=True),
     ):
         coarse, fine = respond(tolerance), respond(1e-2)
         assert coarse.error <= tolerance + ROUNDING

@@ -233,3 +233,32 @@ def test_what_is_off_by_rounding_is_put_right() -> None:
     # sums are one: what is evaluated is a strategy, not a little more than one
     plain = ncirl.expected_payoff(GAME.scaled(0.0, 1.0), OwnAttacker(policy=(1 + SUMS) * EVEN), OwnDefender())
     assert plain.value == pytest.approx(2.0, abs=1e-12)
+
+
+class SomeIntents(OwnAttacker):
+    """Remembers its intent; of memories that an intent never has it says nothing."""
+
+    def begin(self, state: object) -> Any:
+        return [("t1", [1.0, 0.0]), ("t2", [0.0, 1.0])]
+
+    def after(self, state: object, memory: object, a: int, d: int, i: int) -> Any:
+        return [(memory, [1.0, 0.0] if memory == "t1" else [0.0, 1.0])]
+
+
+class Leaking(SomeIntents):
+    """The same, but the second intent comes to the first one's memory after all, and would be lost there."""
+
+    def begin(self, state: object) -> Any:
+        return [("t1", [1.0, 0.0]), ("t2", [0.0, 1.0])]
+
+    def after(self, state: object, memory: object, a: int, d: int, i: int) -> Any:
+        return [("t1", [1.0, 0.0])] if memory == "t1" else [("t1", [0.0, 1.0])]
+
+
+def test_of_memories_that_an_intent_never_has_nothing_need_be_said() -> None:
+    longer = GAME.with_horizon(3)
+    found = ncirl.expected_payoff(longer, SomeIntents(), uniform_defender(longer))
+    plain = ncirl.expected_payoff(longer, OwnAttacker(), uniform_defender(longer))
+    np.testing.assert_allclose(found.per_intent, plain.per_intent, atol=1e-12)
+    with pytest.raises(InputError, match="after depends on which intents came to the memory 't1' before"):
+        ncirl.expected_payoff(longer, Leaking(), uniform_defender(longer))

@@ -14,6 +14,7 @@ from cyclopts import App, CycloptsError, Parameter
 from ncirl import __version__
 from ncirl.cli import (
     combine,
+    cross_play,
     defend,
     demo,
     example,
@@ -78,6 +79,7 @@ def completion(
 for command in (
     combine.combine,
     completion,
+    cross_play.cross_play,
     defend.defend,
     demo.demo,
     example.example,

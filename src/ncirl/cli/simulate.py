@@ -21,6 +21,7 @@ from ncirl.cli.output import (
     print_table,
     retimed,
 )
+from ncirl.cli.own_strategy import OWN, is_own, own_strategy
 from ncirl.cli.solve import solver_named
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import AnsweringAttacker, Simulation
@@ -30,6 +31,7 @@ from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import PlayableSolution, Solution, solve
+from ncirl.strategies.checked import checked_attacker, checked_defender
 from ncirl.strategies.strategy import (
     AttackerStrategy,
     DefenderStrategy,
@@ -39,7 +41,7 @@ from ncirl.strategies.strategy import (
     uniform_defender,
 )
 
-__all__ = ["ATTACKERS", "DEFENDERS", "simulate"]
+__all__ = ["ATTACKERS", "DEFENDERS", "Contest", "check_known", "simulate"]
 
 LIMIT = 20_000  # situations looked at for exact numbers; beyond, the drawn ones must do
 SOLVED: dict[str, tuple[str, dict[str, object]]] = {  # strategies that a solver finds, each with its settings
@@ -76,6 +78,9 @@ class Contest:
 
     def attacker(self, name: str, defence: DefenderStrategy) -> AttackerStrategy:
         """Return how the attacker plays."""
+        if is_own(name):
+            own: AttackerStrategy = own_strategy("--attacker", name, self.game)
+            return checked_attacker(self.game, own)
         if name in SOLVED:
             return self.solved(name).attacker_strategy()
         if name == "nash":  # as if the defender knew the intent
@@ -91,6 +96,9 @@ class Contest:
         """Return how the defender plays."""
         from ncirl.baselines import MAIRL
 
+        if is_own(name):
+            own: DefenderStrategy = own_strategy("--defender", name, self.game)
+            return checked_defender(self.game, own)
         if name in SOLVED:
             return self.solved(name).defender_strategy()
         if name == "nash":  # as if the attacker had the prior's mean intent
@@ -112,10 +120,10 @@ def simulate(
     /,
     *,
     attacker: Annotated[
-        str | None, Parameter(help=f"How the attacker plays: {', '.join(ATTACKERS)}. {DEFAULT}")
+        str | None, Parameter(help=f"How the attacker plays: {', '.join(ATTACKERS)}, {OWN}. {DEFAULT}")
     ] = None,
     defender: Annotated[
-        str | None, Parameter(help=f"How the defender plays: {', '.join(DEFENDERS)}. {DEFAULT}")
+        str | None, Parameter(help=f"How the defender plays: {', '.join(DEFENDERS)}, {OWN}. {DEFAULT}")
     ] = None,
     episodes: Annotated[int, Parameter(help="Episodes to draw.")] = 1000,
     horizon: Horizon = None,
@@ -134,7 +142,8 @@ def simulate(
     program at every belief and promise it comes to. playbook plays what the policy file says; without one, or with
     another horizon or discount, the game is first solved to 1 %. best-response knows the defender's strategy and
     answers it, as well as it can where the defender's memory is hidden. ma-irl learned an intent before play began,
-    drawn from the prior, and stays with it.
+    drawn from the prior, and stays with it. module:Name is a strategy of your own: a class or function that is called
+    with the game.
 
     Of a policy that guards a whole attack graph the defender is its own, and what is promised is told beside what was
     drawn, intent by intent. The attacker is playbook; random; adaptive, which goes one way at a time by what it has
@@ -155,8 +164,8 @@ def simulate(
         return
     usual = "nash" if loaded.policy is None else "playbook"
     attacker, defender = attacker or usual, defender or usual
-    _check_known("--attacker", attacker, ATTACKERS)
-    _check_known("--defender", defender, DEFENDERS)
+    check_known("--attacker", attacker, ATTACKERS)
+    check_known("--defender", defender, DEFENDERS)
     check_seed(seed)
     if episodes < 1:
         raise InputError(f"--episodes: at least one is needed, got {episodes}")
@@ -185,9 +194,10 @@ def simulate(
         _print(data)
 
 
-def _check_known(option: str, name: str, choices: Sequence[str]) -> None:
-    if name not in choices:
-        raise InputError(f"{option}: must be one of {', '.join(choices)}, got '{name}'")
+def check_known(option: str, name: str, choices: Sequence[str]) -> None:
+    """Refuse a strategy that is none of the choices and not one's own."""
+    if name not in choices and not is_own(name):
+        raise InputError(f"{option}: must be one of {', '.join(choices)}, {OWN}, got '{name}'")
 
 
 def _if_small(value: Callable[[], float]) -> float | None:

@@ -11,20 +11,24 @@ from ncirl.evaluation.best_response import (
     best_response_to_defender,
     exploitability,
 )
+from ncirl.evaluation.cross_play import CrossPlay, MetaEquilibrium, cross_play
 from ncirl.evaluation.payoff import Payoff, expected_payoff
 from ncirl.evaluation.simulate import History, Played, Simulation, simulate
 
 __all__ = [
     "AnsweringAttacker",
     "AnsweringDefender",
+    "CrossPlay",
     "DefenderResponse",
     "Exploitability",
     "History",
+    "MetaEquilibrium",
     "Payoff",
     "Played",
     "Simulation",
     "best_response_to_attacker",
     "best_response_to_defender",
+    "cross_play",
     "expected_payoff",
     "exploitability",
     "simulate",

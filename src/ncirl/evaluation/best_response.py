@@ -47,7 +47,7 @@ __all__ = [
     "exploitability",
 ]
 
-STEPS = 300_000  # what a private memory does next is asked so often before it is let be seen: a second or two
+STEPS = 100_000  # what a private memory does next is asked so often before it is let be seen: about a second
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ and played; every answer is checked, and a malformed one is an `InputError` that
 """
 
 from ncirl.strategies.check import StrategyCheck, check_attacker, check_defender
+from ncirl.strategies.mixture import MixtureAttacker, MixtureDefender
 from ncirl.strategies.own import (
     BehaviouralAttacker,
     BehaviouralDefender,
@@ -30,6 +31,8 @@ __all__ = [
     "BehaviouralDefender",
     "DefenderStrategy",
     "Memory",
+    "MixtureAttacker",
+    "MixtureDefender",
     "RememberingAttacker",
     "RememberingDefender",
     "Seen",

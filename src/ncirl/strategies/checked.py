@@ -4,15 +4,18 @@ Whatever asks a strategy for a mixed action or for what it remembers goes throug
 probability, up to `SUM_TOLERANCE`, in an array of the right shape, or an `InputError` that names the strategy, the
 state and what is wrong. What is off by rounding is put right: entries above −`SUM_TOLERANCE` are clipped at zero and
 sums brought to one, so that nothing is counted twice by an evaluator that states its error.
+
+A memory may be one that only some intents ever have. Of the others `after` may say nothing, all zeros, and that is kept
+in mind: should one of them come to have that memory after all, it is a fault.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from ncirl._typing import FloatArray, State
+from ncirl._typing import BoolArray, FloatArray, State
 from ncirl.errors import InputError, NcirlError
 from ncirl.model.game import Game
 from ncirl.model.stage import EPSILON, SUM_TOLERANCE
@@ -69,6 +72,7 @@ class _Checked:
     def _options(
         self, state: State, method: str, given: Any, probability: Callable[[State, str, Any], P]
     ) -> list[tuple[Memory, P]]:
+        """Return memories with their probabilities, which need not sum to one."""
         if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
             self._fault(state, method, f"must give a list of memories with their probabilities, got {given!r:.60}")
         found: list[tuple[Memory, P]] = []
@@ -76,18 +80,20 @@ class _Checked:
             if not isinstance(option, Sequence) or isinstance(option, (str, bytes)) or len(option) != 2:
                 self._fault(state, method, f"must give pairs of a memory and its probability, got {option!r:.60}")
             memory, p = option
-            if not isinstance(memory, Hashable) or not _hashes(memory):
+            if not _hashes(memory):
                 self._fault(state, method, f"gives a memory that cannot be hashed: {memory!r:.60}")
             found.append((memory, probability(state, method, p)))
         if not found:
             self._fault(state, method, "gives no memory; give at least one, such as [(None, 1.0)]")
-        total = sum(p for _, p in found)
+        return found
+
+    def _whole(self, state: State, method: str, options: list[tuple[Memory, P]]) -> list[tuple[Memory, P]]:
+        """Return the same with sums of one; what is further from it than rounding is a fault."""
+        total = sum(p for _, p in options)
         off = float(np.max(np.abs(np.asarray(total) - 1)))
         if off > SUM_TOLERANCE:
             self._fault(state, method, f"gives memories whose probabilities sum to {_number(total)}, not 1")
-        if off > len(found) * EPSILON:
-            found = [(memory, p / total) for memory, p in found]
-        return found
+        return options if off <= len(options) * EPSILON else [(memory, p / total) for memory, p in options]
 
     def _numbers(self, state: State, method: str, given: Any, shape: tuple[int, ...], axes: str) -> FloatArray:
         try:
@@ -117,12 +123,16 @@ class CheckedAttacker(_Checked):
     def __init__(self, game: Game, strategy: AttackerStrategy) -> None:
         super().__init__(game, strategy, "attacker", ("begin", "policy", "after"))
         self._n_t = len(game.intents)
+        self._had: dict[Memory, BoolArray] = {}  # by which intents
+        self._silent: dict[Memory, tuple[State, BoolArray]] = {}  # where `after` said nothing of some intents
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
         """Return the memories to start with and their probabilities per intent, [θ]."""
         with self._asked(state, "begin"):
             given = self.strategy.begin(state)
-        return self._options(state, "begin", given, self._per_intent)
+        found = self._whole(state, "begin", self._options(state, "begin", given, self._per_intent))
+        self._note(found, np.ones(self._n_t, dtype=bool))
+        return found
 
     def policy(self, state: State, memory: Memory) -> FloatArray:
         """Return π[a, θ]."""
@@ -134,7 +144,23 @@ class CheckedAttacker(_Checked):
         """Return the next memories and their probabilities per intent, [θ]."""
         with self._asked(state, "after"):
             given = self.strategy.after(state, memory, a, d, i)
-        return self._options(state, "after", given, self._per_intent)
+        options = self._options(state, "after", given, self._per_intent)
+        had = self._had.get(memory, np.ones(self._n_t, dtype=bool))
+        silent = ~had & (sum(p for _, p in options) == 0)
+        if silent.any():
+            self._silent[memory] = state, silent | self._silent.get(memory, (state, silent))[1]
+            options = [(then, np.where(silent, 1 / len(options), p)) for then, p in options]
+        found = self._whole(state, "after", options)
+        self._note(found, had)
+        return found
+
+    def _note(self, options: Sequence[tuple[Memory, FloatArray]], had: BoolArray) -> None:
+        for memory, p in options:
+            has = self._had.get(memory, np.zeros(self._n_t, dtype=bool)) | (had & (p > 0))
+            self._had[memory] = has
+            state, silent = self._silent.get(memory, (None, ~has))
+            if (silent & has).any():
+                self._fault(state, "after", f"depends on which intents came to the memory {memory!r:.60} before")
 
     def _per_intent(self, state: State, method: str, p: Any) -> FloatArray:
         return self._numbers(state, method, p, (self._n_t,), "[θ] with each memory")
@@ -150,7 +176,7 @@ class CheckedDefender(_Checked):
         """Return the memories to start with and their probabilities."""
         with self._asked(state, "begin"):
             given = self.strategy.begin(state)
-        return self._options(state, "begin", given, self._single)
+        return self._whole(state, "begin", self._options(state, "begin", given, self._single))
 
     def mix(self, state: State, memory: Memory) -> FloatArray:
         """Return D[d]."""
@@ -162,7 +188,7 @@ class CheckedDefender(_Checked):
         """Return the next memories and their probabilities."""
         with self._asked(state, "after"):
             given = self.strategy.after(state, memory, d, i)
-        return self._options(state, "after", given, self._single)
+        return self._whole(state, "after", self._options(state, "after", given, self._single))
 
     def _single(self, state: State, method: str, p: Any) -> float:
         return float(self._numbers(state, method, p, (), "with each memory"))
