@@ -101,7 +101,9 @@ def _plain(settings: Any) -> dict[str, Any]:
     return {"solver": type(settings).__name__} | kept
 
 
-def load_solution(source: str | Path | bytes, name: str = "") -> CertifiedSolution | GuardedSolution:
+def load_solution(
+    source: str | Path | bytes, name: str = "", seconds: float = LONGEST
+) -> CertifiedSolution | GuardedSolution:
     """Read a policy file of either kind: playbooks of a listed game, or guards of a whole attack graph.
 
     Parameters
@@ -110,6 +112,8 @@ def load_solution(source: str | Path | bytes, name: str = "") -> CertifiedSoluti
         The path of a file, or its content.
     name : str
         What messages call it; a path is its own name.
+    seconds : float
+        The most that building the games of a guarded policy may take.
 
     Raises
     ------
@@ -124,7 +128,7 @@ def load_solution(source: str | Path | bytes, name: str = "") -> CertifiedSoluti
     """
     file = read_arrays(source, POLICY_FORMAT, name, also=(GUARDED_FORMAT,))
     is_guarded = file.value("format", str) == GUARDED_FORMAT
-    return guarded_from_arrays(file) if is_guarded else policy_from_arrays(file)
+    return guarded_from_arrays(file, seconds) if is_guarded else policy_from_arrays(file)
 
 
 def load_guarded(source: str | Path | bytes, name: str = "", seconds: float = LONGEST) -> GuardedSolution:

@@ -30,6 +30,7 @@ from ncirl.attack_graphs.guarded.proof import (
     tolls_of,
 )
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.verify import Certificate, verify
@@ -86,12 +87,12 @@ class _Claimed:
     upper: float = inf
 
 
-def verify_guarded(proof: GuardedProof) -> GuardedCertificate:
-    """Recompute a bracket from its record."""
+def verify_guarded(proof: GuardedProof, limits: Limits = UNLIMITED) -> GuardedCertificate:
+    """Recompute a bracket from its record; `LimitError` where that takes longer than it may, and nothing is found."""
     began = time.perf_counter()
     net = Net.of(proof.graph)
-    above = _above(net, proof.parts)
-    below = _below(net, proof.groups)
+    above = _above(net, proof.parts, limits)
+    below = _below(net, proof.groups, limits)
     faults = [*above.faults, *below.faults]
     per_intent = above.per_intent
     if not proof.lower <= below.bound + below.allowance:
@@ -121,7 +122,7 @@ class _Found:
     per_intent: FloatArray
 
 
-def _above(net: Net, proofs: Sequence[PartProof]) -> _Found:
+def _above(net: Net, proofs: Sequence[PartProof], limits: Limits) -> _Found:
     """Check the parts and add up what they concede."""
     nothing = _Found([], inf, 0.0, np.full(len(net.intents), inf))
     parts = [proof.part for proof in proofs]
@@ -129,11 +130,13 @@ def _above(net: Net, proofs: Sequence[PartProof]) -> _Found:
     if faults:
         return replace(nothing, faults=faults)
     certificates = []
-    for k, (proof, full) in enumerate(zip(proofs, terms(net, parts), strict=True)):
+    all_terms = terms(net, parts, limits)
+    limits.check("working out the tolls")  # those that are cut short are no standard for the record
+    for k, (proof, full) in enumerate(zip(proofs, all_terms, strict=True)):
         its_faults, used = with_tolls(net, proof.part, proof.tolls, full)
         game = Relaxed(net, proof.part, used).game()
         claim = _Claimed(game, proof.attacker_playbook, proof.defender_playbook, upper=proof.upper)
-        found = verify(claim)
+        found = verify(claim, limits)
         certificates.append(found)
         its_faults += found.faults
         if not found.faults and not _promised(proof, found):
@@ -167,7 +170,7 @@ def with_tolls(net: Net, part: Part, tolls: Sequence[Toll], full: Terms) -> tupl
     return faults, less_recorded(net, part, taken, full)
 
 
-def _below(net: Net, proofs: Sequence[GroupProof]) -> _Found:
+def _below(net: Net, proofs: Sequence[GroupProof], limits: Limits) -> _Found:
     """Check the groups and add up what they secure."""
     faults = group_faults(net, [proof.group for proof in proofs])
     if faults:
@@ -177,7 +180,7 @@ def _below(net: Net, proofs: Sequence[GroupProof]) -> _Found:
         bundled = Bundled(net, proof.group)
         its_faults = _number_faults(proof, bundled)
         claim = _Claimed(bundled.game(), proof.attacker_playbook, proof.defender_playbook, lower=proof.lower)
-        certificate = verify(claim)
+        certificate = verify(claim, limits)
         found.append((bundled.weight, certificate))
         faults += [f"group {k + 1}: {fault}" for fault in (*its_faults, *certificate.faults)]
     if faults:

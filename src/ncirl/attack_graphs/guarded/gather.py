@@ -55,7 +55,7 @@ class Pool:
 
 
 def gathered(
-    pool: Pool, intents: list[int], size: Size, deadline: Limits, private: int = 1
+    pool: Pool, intents: list[int], size: Size, deadline: Limits, private: int = 1, narrow: bool = False
 ) -> tuple[Group, Size] | None:
     """Return a group for `intents` and how large its game is; None where no bundling is small enough.
 
@@ -71,6 +71,8 @@ def gathered(
         When to stop gathering.
     private : int
         How many private ways to go beside each other at most.
+    narrow : bool
+        Whether to rather attempt few exploits at a time than bundle them.
     """
     net = pool.net
     names = tuple(net.intents[t] for t in intents)
@@ -91,7 +93,9 @@ def gathered(
                         best, ways = (single, its_size), more
         if n == 0:
             single = replace(_single(net, names, ways), kept=private)
-            best = _freest(net, single, size, deadline) or _first(net, names, ways, size, deadline)
+            best = _freest(net, single, size, deadline)
+            best = best or (_narrowest(net, single, size, deadline) if narrow else None)
+            best = best or _first(net, names, ways, size, deadline)
             if best is None or any(len(bundle) > 1 for bundle in best[0].bundles):
                 return best
         if deadline.passed:
@@ -105,6 +109,15 @@ def _freest(net: Net, group: Group, size: Size, deadline: Limits) -> tuple[Group
         freer = replace(group, kept=kept)
         if (its_size := _fits(net, freer, size, deadline)) is not None:
             return freer, its_size
+    return None
+
+
+def _narrowest(net: Net, group: Group, size: Size, deadline: Limits) -> tuple[Group, Size] | None:
+    """Return a group of single exploits, as many of which may be attempted at a time as fit."""
+    for width in range(6, 1, -1):
+        fewer = replace(group, width=width)
+        if (its_size := _fits(net, fewer, size, deadline)) is not None:
+            return fewer, its_size
     return None
 
 

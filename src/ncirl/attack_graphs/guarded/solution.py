@@ -29,7 +29,7 @@ from ncirl.attack_graphs.guarded.proof import (
 )
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Words
-from ncirl.limits import Limits
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.playbook.verify import Certificate, Claimed
 from ncirl.playbook.verify import verify as verify_playbooks
 from ncirl.solution import Stats, Status
@@ -116,9 +116,9 @@ class GuardedSolution:
         likely = self.defender().likely()
         return {name: likely.get(name, 0.0) for proof in self.proof.parts for name in proof.part.guards}
 
-    def verify(self) -> GuardedCertificate:
+    def verify(self, limits: Limits = UNLIMITED) -> GuardedCertificate:
         """Recompute everything from the graph and the playbooks."""
-        return verify_guarded(self.proof)
+        return verify_guarded(self.proof, limits)
 
     def recomputed(self, found: GuardedCertificate) -> "GuardedSolution":
         """Return the same with every number of the whole the one that its certificate found."""
