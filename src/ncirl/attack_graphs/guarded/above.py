@@ -44,13 +44,14 @@ class Above:
             self.divisions.append([[goal] for goal in self.goals])
         self.trials: list[dict[int, Solved | None]] = []  # divisions, None where a part is not solved
         self.kinds: list[tuple[int, bool]] = []  # of each trial: its division, and whether guards are tolled
+        self.totals: list[float] = []  # of each trial: its bound, infinite until all of it is solved
         self.is_whole = False  # whether everything could be guarded
         self._met: set[tuple[Part, ...]] = set()
 
     @property
     def bound(self) -> float:
         """The best bound."""
-        return 0.0 if not self.goals else min((_total(trial) for trial in self.trials), default=inf)
+        return 0.0 if not self.goals else min(self.totals, default=inf)
 
     def best(self) -> list[Solved]:
         """Return the parts that prove it."""
@@ -87,22 +88,30 @@ class Above:
     def take(self, solved: Solved) -> None:
         """Keep what was found, if it is better."""
         trial, k = solved.job.tag
-        known = self.trials[trial][k]
+        known = self.trials[trial].get(k)
         if known is None or solved.upper < known.upper:
             self.trials[trial][k] = solved
+            self.totals[trial] = _total(self.trials[trial])
+        self._forget(self.kinds[trial][0])
+
+    def _forget(self, n: int) -> None:
+        """Let go of the games of a division's trials that others are better than: each holds the graph once more."""
+        mine = [trial for trial, kind in enumerate(self.kinds) if kind[0] == n and self.totals[trial] < inf]
+        best = min(mine, key=self.totals.__getitem__, default=-1)
+        for trial in mine:
+            if trial != best:
+                self.trials[trial] = {}
 
     def _least(self, n: int, tolled: bool) -> float:
         """Return the best bound of one kind of trial."""
         return min(
-            (_total(trial) for trial, kind in zip(self.trials, self.kinds, strict=True) if kind == (n, tolled)),
-            default=inf,
+            (total for total, kind in zip(self.totals, self.kinds, strict=True) if kind == (n, tolled)), default=inf
         )
 
     def _vain(self, n: int, tolled: bool) -> int:
         """Return how many trials of one kind in a row, up to now, were no better than what its division had before."""
         count, best = 0, inf
-        for trial, kind in zip(self.trials, self.kinds, strict=True):
-            total = _total(trial)
+        for total, kind in zip(self.totals, self.kinds, strict=True):
             if kind == (n, tolled):
                 count = 0 if total < best else count + 1
             best = min(best, total) if kind[0] == n else best
@@ -139,6 +148,7 @@ class Above:
             self._met.add(charged)
             self.trials.append(dict.fromkeys(range(len(charged))))
             self.kinds.append((n, tolled))
+            self.totals.append(inf)
             for k, its_terms in enumerate(all_terms):
                 wanting = int((its_terms.worth > 0).any(axis=0).sum())
                 work = works(sizes[k], min(wanting + 1, len(self.net.intents)))

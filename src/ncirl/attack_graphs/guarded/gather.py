@@ -18,6 +18,7 @@ __all__ = ["Pool", "gathered"]
 
 FEW = 400  # exploits of a graph that may fit whole
 WAYS = 7
+SMALL, SOON = 24, 1.0  # games of so many states are counted in no time: late ones, too, so that there is a bound at all
 SHARED = 0.5  # weight of an exploit that others use: who goes the same way is not told apart
 PENALTY = 0.15  # added to the weight of an exploit each time it is used
 
@@ -78,9 +79,10 @@ def gathered(
     names = tuple(net.intents[t] for t in intents)
     ways = {t: set[int]() for t in intents}
     best: tuple[Group, Size] | None = None
-    everything = Group(names, tuple((e.id,) for e in net.exploits))
-    if len(net.exploits) <= FEW and (its_size := _fits(net, everything, size, deadline)) is not None:
-        return everything, its_size
+    if len(net.exploits) <= FEW:
+        everything = Group(names, tuple((e.id,) for e in net.exploits))
+        if (its_size := _fits(net, everything, size, deadline)) is not None:
+            return everything, its_size
     for n in range(WAYS):
         for t in intents:
             for way in pool.nth(t, n, deadline):
@@ -92,6 +94,7 @@ def gathered(
                     if (its_size := _fits(net, single, size, deadline)) is not None:
                         best, ways = (single, its_size), more
         if n == 0:
+            deadline = deadline.at_least(SOON) if size.states <= SMALL else deadline
             single = replace(_single(net, names, ways), kept=private)
             best = _freest(net, single, size, deadline)
             best = best or (_narrowest(net, single, size, deadline) if narrow else None)
