@@ -221,3 +221,12 @@ def test_a_graph_too_large_to_list_is_shown_without_advice_to_cut(
     found = said(capsys, "show", large)
     assert found["too_large"] is True
     assert found["advice"].endswith("`ncirl solve` guards such a graph as a whole")
+
+
+def test_verify_gives_up_in_time(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(policy), "--time-limit", "1e-9"]) == BAD_INPUT
+    told = capsys.readouterr()
+    assert "holds" not in told.out
+    assert " s" in told.err
+    assert main(["verify", str(policy), "--time-limit", "0"]) == BAD_INPUT
+    assert "--time-limit: must be a positive number of seconds" in capsys.readouterr().err

@@ -158,8 +158,9 @@ def simulate(
     if loaded.guarded is not None:
         if horizon is not None or discount is not None:
             raise InputError("--horizon, --discount: a policy that guards a whole graph has its own; leave them out")
-        _check_known("--attacker", attacker or "playbook", GUARDED_ATTACKERS)
-        _check_known("--defender", defender or "playbook", ("playbook",))
+        for option, name, choices in (("attacker", attacker, GUARDED_ATTACKERS), ("defender", defender, ["playbook"])):
+            if name is not None and name not in choices:
+                raise InputError(f"--{option}: of a whole graph must be one of {', '.join(choices)}, got '{name}'")
         simulate_guarded(loaded.guarded, attacker or "playbook", episodes, seed, limits, json)
         return
     usual = "nash" if loaded.policy is None else "playbook"

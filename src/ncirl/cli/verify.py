@@ -7,11 +7,12 @@ from cyclopts import Parameter
 
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.cli.guarded import certificate_data, print_certificate
-from ncirl.cli.output import JsonFlag, by_intent, number, print_facts, print_json, print_most, print_table
+from ncirl.cli.output import JsonFlag, by_intent, limits_of, number, print_facts, print_json, print_most, print_table
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 from ncirl.errors import InputError, NcirlError
 from ncirl.formats.graph_source import scope_of
 from ncirl.formats.guarded_file import load_solution
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate
 from ncirl.playbook.verify import verify as certify
@@ -32,6 +33,7 @@ def verify(
             help="Verify once more, in exact arithmetic, sharing no numerical code; for small policies.",
         ),
     ] = False,
+    time_limit: Annotated[float | None, Parameter(help="Seconds after which to give up, with exit code 2.")] = None,
     json: JsonFlag = False,
 ) -> int:
     """Recompute what both playbooks of a policy file guarantee, without a solver; exit 1 if that is less than claimed.
@@ -45,12 +47,13 @@ def verify(
 
     Example: `ncirl verify policy.ncirl --exact`
     """
-    loaded = load_solution(policy)
+    limits = limits_of(time_limit, None)
+    loaded = load_solution(policy, limits=limits)
     if isinstance(loaded, GuardedSolution):
         if exact:
             raise InputError("--exact: is not offered for policies that guard a whole attack graph yet; leave it out")
-        return _verify_guarded(loaded, json)
-    certificate = certify(loaded)
+        return _verify_guarded(loaded, limits, json)
+    certificate = certify(loaded, limits if time_limit is not None else UNLIMITED)
     told = _data(loaded, certificate)
     if certificate.holds:  # where it comes from matters to bounds that hold
         told |= scope_data(scope_of(loaded.recomputed(certificate)))
@@ -70,8 +73,8 @@ def verify(
     return HELD if fine else FAILED
 
 
-def _verify_guarded(solution: GuardedSolution, json: bool) -> int:
-    data = certificate_data(solution, solution.verify())
+def _verify_guarded(solution: GuardedSolution, limits: Limits, json: bool) -> int:
+    data = certificate_data(solution, solution.verify(limits))
     if json:
         print_json(data)
     else:

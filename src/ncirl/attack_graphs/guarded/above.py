@@ -1,8 +1,12 @@
-"""From above: all goals in one part, and one part for each, climbing from nothing guarded to as much as fits.
+"""From above: all goals in one part, one part for each, and those that are worth much in one, the others alone.
 
-Each rung of the ladder allows larger relaxed games. The two divisions climb side by side until one is clearly better,
-with what guarded exploits cost charged in the games and, beside it, in the tolls. The parts of a division belong
+Each rung of the ladder allows larger relaxed games, from nothing guarded to as much as fits. The divisions climb side
+by side until one is clearly better, with what guarded exploits cost charged in the games and, beside it, in the tolls;
+what twice in a row was no better than its division was before climbs no further. The parts of a division belong
 together: what one of them charges depends on what the others do.
+
+Goals that are divided let whoever wants one of them bluff about all others at once, which is dear where much can be
+gained; goals that are not multiply their states, which is dear where ways are long. Hence the third division.
 """
 
 from collections.abc import Mapping
@@ -22,6 +26,9 @@ __all__ = ["Above"]
 
 BEHIND = 1.04  # a division whose bound is larger than the other's by this factor climbs no further
 SLOWER = 1.01  # the same for where guarded exploits are charged
+MUCH = 0.6  # of what the goal costs that costs most
+LATE = 400  # states up to which a division of three climbs whatever it has come to
+IN_VAIN = 2  # rungs in a row that were no use, after which there are no more
 MOST_PARTS = 24  # goals for which there is one part each
 
 
@@ -37,13 +44,14 @@ class Above:
             self.divisions.append([[goal] for goal in self.goals])
         self.trials: list[dict[int, Solved | None]] = []  # divisions, None where a part is not solved
         self.kinds: list[tuple[int, bool]] = []  # of each trial: its division, and whether guards are tolled
+        self.totals: list[float] = []  # of each trial: its bound, infinite until all of it is solved
         self.is_whole = False  # whether everything could be guarded
         self._met: set[tuple[Part, ...]] = set()
 
     @property
     def bound(self) -> float:
         """The best bound."""
-        return 0.0 if not self.goals else min((_total(trial) for trial in self.trials), default=inf)
+        return 0.0 if not self.goals else min(self.totals, default=inf)
 
     def best(self) -> list[Solved]:
         """Return the parts that prove it."""
@@ -55,29 +63,59 @@ class Above:
 
         Guards are chosen until `deadline`; tolls, which the verifier works out again, have half of what `limit` leaves.
         """
+        self._divide()
         totals = [min(self._least(n, False), self._least(n, True)) for n in range(len(self.divisions))]
         jobs: list[Job] = []
         for n in range(len(self.divisions)):
-            if totals[n] > BEHIND * min(totals) and totals[n] < inf and size.states > 100:
+            if totals[n] > BEHIND * min(totals) and totals[n] < inf and size.states > (LATE if n > 1 else 100):
                 continue
             if n and (self.is_whole or not size.states):  # nothing guarded: parts add up to the whole
                 continue
             jobs += self._rung(n, size, width, gap, deadline, limit)
         return jobs
 
+    def _divide(self) -> None:
+        """Put the goals that are worth much by themselves together, once it is known which are."""
+        found = [trial for trial, kind in zip(self.trials, self.kinds, strict=True) if kind[0] == 1]
+        best = min(found, key=_total, default={})
+        if len(self.divisions) != 2 or _total(best) == inf:
+            return
+        costs = {goal: solved.upper for goal, solved in zip(self.goals, best.values(), strict=True) if solved}
+        rich = [goal for goal, cost in costs.items() if cost >= MUCH * max(costs.values())]
+        if 1 < len(rich) < len(self.goals):
+            self.divisions.append([rich, *([goal] for goal in self.goals if goal not in rich)])
+
     def take(self, solved: Solved) -> None:
         """Keep what was found, if it is better."""
         trial, k = solved.job.tag
-        known = self.trials[trial][k]
+        known = self.trials[trial].get(k)
         if known is None or solved.upper < known.upper:
             self.trials[trial][k] = solved
+            self.totals[trial] = _total(self.trials[trial])
+        self._forget(self.kinds[trial][0])
+
+    def _forget(self, n: int) -> None:
+        """Let go of the games of a division's trials that others are better than: each holds the graph once more."""
+        mine = [trial for trial, kind in enumerate(self.kinds) if kind[0] == n and self.totals[trial] < inf]
+        best = min(mine, key=self.totals.__getitem__, default=-1)
+        for trial in mine:
+            if trial != best:
+                self.trials[trial] = {}
 
     def _least(self, n: int, tolled: bool) -> float:
         """Return the best bound of one kind of trial."""
         return min(
-            (_total(trial) for trial, kind in zip(self.trials, self.kinds, strict=True) if kind == (n, tolled)),
-            default=inf,
+            (total for total, kind in zip(self.totals, self.kinds, strict=True) if kind == (n, tolled)), default=inf
         )
+
+    def _vain(self, n: int, tolled: bool) -> int:
+        """Return how many trials of one kind in a row, up to now, were no better than what its division had before."""
+        count, best = 0, inf
+        for total, kind in zip(self.totals, self.kinds, strict=True):
+            if kind == (n, tolled):
+                count = 0 if total < best else count + 1
+            best = min(best, total) if kind[0] == n else best
+        return count
 
     def _rung(self, n: int, size: Size, width: int, gap: float, deadline: Limits, limit: Limits) -> list[Job]:
         division, taken = self.divisions[n], set[str]()
@@ -98,6 +136,8 @@ class Above:
             other = self._least(n, not tolled)
             if (tolled and (self.is_whole or not taken)) or other * SLOWER < self._least(n, tolled) < inf:
                 continue
+            if self._vain(n, tolled) >= IN_VAIN and not self.is_whole and (n < 2 or size.states > LATE):
+                continue
             charged = tuple(replace(part, tolled=tolled) for part in parts)
             if charged in self._met:
                 continue
@@ -108,6 +148,7 @@ class Above:
             self._met.add(charged)
             self.trials.append(dict.fromkeys(range(len(charged))))
             self.kinds.append((n, tolled))
+            self.totals.append(inf)
             for k, its_terms in enumerate(all_terms):
                 wanting = int((its_terms.worth > 0).any(axis=0).sum())
                 work = works(sizes[k], min(wanting + 1, len(self.net.intents)))

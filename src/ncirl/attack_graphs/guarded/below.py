@@ -1,4 +1,8 @@
-"""From below: all intents in one game, and one game for each, climbing from one way each to as many as fit."""
+"""From below: all intents in one game, one game for each, and those that get much in one, the others alone.
+
+Each climbs from one way per intent to as many as fit. Who gets little by itself needs a large game for it, which is
+better not multiplied with those of the others.
+"""
 
 from itertools import product
 from math import inf
@@ -15,6 +19,8 @@ from ncirl.limits import Limits
 __all__ = ["Below"]
 
 BEHIND = 0.97
+MUCH = 0.6  # of what the intent gets that gets most
+MANY = 240  # states from which on single exploits, few at a time, may be better than bundles
 MOST_GROUPS = 24
 
 
@@ -48,17 +54,33 @@ class Below:
 
     def climb(self, size: Size, gap: float, deadline: Limits) -> list[Job]:
         """Return what to solve on the next rung."""
+        self._divide()
         totals = [_total(self.plan(n)) for n in range(len(self.divisions))]
+        variants = [(1, False), (len(self.net.intents), False), (1, True)]
         jobs = []
         for n, division in enumerate(self.divisions):
             if -inf < totals[n] < BEHIND * max(totals) and size.states > 100:
                 continue
-            for intents, private in product(division, (1, len(self.net.intents))):
-                found = gathered(self.pool, intents, size, deadline, private) if private <= len(intents) else None
+            for intents, (private, narrow) in product(division, variants):
+                if private > len(intents) or (narrow and size.states < MANY):
+                    continue
+                found = gathered(self.pool, intents, size, deadline, private, narrow)
                 if found is not None and found[0] not in self._met:
                     self._met.add(found[0])
                     jobs.append(Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(intents))))
         return jobs
+
+    def _divide(self) -> None:
+        """Put those that get much by themselves together, once it is known who does."""
+        if len(self.divisions) != 2:
+            return
+        alone = {group[0]: self.solved.get(self._names(group), []) for group in self.divisions[1]}
+        if not all(alone.values()):
+            return
+        gets = {t: max(solved.lower for _, solved in found) for t, found in alone.items()}
+        rich = [t for t, value in gets.items() if value >= MUCH * max(gets.values())]
+        if 1 < len(rich) < len(gets):
+            self.divisions.append([rich, *([t] for t in gets if t not in rich)])
 
     def take(self, solved: Solved) -> None:
         """Keep what was found."""

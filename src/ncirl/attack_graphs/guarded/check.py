@@ -130,8 +130,9 @@ def _above(net: Net, proofs: Sequence[PartProof], limits: Limits) -> _Found:
     if faults:
         return replace(nothing, faults=faults)
     certificates = []
-    for k, (proof, full) in enumerate(zip(proofs, terms(net, parts, limits), strict=True)):
-        limits.check("verifying the parts of the defence", k)  # tolls that were cut short would be called false
+    all_terms = terms(net, parts, limits)
+    limits.check("working out the tolls")  # those that are cut short are no standard for the record
+    for k, (proof, full) in enumerate(zip(proofs, all_terms, strict=True)):
         its_faults, used = with_tolls(net, proof.part, proof.tolls, full)
         game = Relaxed(net, proof.part, used).game()
         claim = _Claimed(game, proof.attacker_playbook, proof.defender_playbook, upper=proof.upper)

@@ -18,6 +18,7 @@ __all__ = ["Pool", "gathered"]
 
 FEW = 400  # exploits of a graph that may fit whole
 WAYS = 7
+SMALL, SOON = 24, 1.0  # games of so many states are counted in no time: late ones, too, so that there is a bound at all
 SHARED = 0.5  # weight of an exploit that others use: who goes the same way is not told apart
 PENALTY = 0.15  # added to the weight of an exploit each time it is used
 
@@ -55,7 +56,7 @@ class Pool:
 
 
 def gathered(
-    pool: Pool, intents: list[int], size: Size, deadline: Limits, private: int = 1
+    pool: Pool, intents: list[int], size: Size, deadline: Limits, private: int = 1, narrow: bool = False
 ) -> tuple[Group, Size] | None:
     """Return a group for `intents` and how large its game is; None where no bundling is small enough.
 
@@ -71,14 +72,17 @@ def gathered(
         When to stop gathering.
     private : int
         How many private ways to go beside each other at most.
+    narrow : bool
+        Whether to rather attempt few exploits at a time than bundle them.
     """
     net = pool.net
     names = tuple(net.intents[t] for t in intents)
     ways = {t: set[int]() for t in intents}
     best: tuple[Group, Size] | None = None
-    everything = Group(names, tuple((e.id,) for e in net.exploits))
-    if len(net.exploits) <= FEW and (its_size := _fits(net, everything, size, deadline)) is not None:
-        return everything, its_size
+    if len(net.exploits) <= FEW:
+        everything = Group(names, tuple((e.id,) for e in net.exploits))
+        if (its_size := _fits(net, everything, size, deadline)) is not None:
+            return everything, its_size
     for n in range(WAYS):
         for t in intents:
             for way in pool.nth(t, n, deadline):
@@ -90,8 +94,11 @@ def gathered(
                     if (its_size := _fits(net, single, size, deadline)) is not None:
                         best, ways = (single, its_size), more
         if n == 0:
+            deadline = deadline.at_least(SOON) if size.states <= SMALL else deadline
             single = replace(_single(net, names, ways), kept=private)
-            best = _freest(net, single, size, deadline) or _first(net, names, ways, size, deadline)
+            best = _freest(net, single, size, deadline)
+            best = best or (_narrowest(net, single, size, deadline) if narrow else None)
+            best = best or _first(net, names, ways, size, deadline)
             if best is None or any(len(bundle) > 1 for bundle in best[0].bundles):
                 return best
         if deadline.passed:
@@ -105,6 +112,15 @@ def _freest(net: Net, group: Group, size: Size, deadline: Limits) -> tuple[Group
         freer = replace(group, kept=kept)
         if (its_size := _fits(net, freer, size, deadline)) is not None:
             return freer, its_size
+    return None
+
+
+def _narrowest(net: Net, group: Group, size: Size, deadline: Limits) -> tuple[Group, Size] | None:
+    """Return a group of single exploits, as many of which may be attempted at a time as fit."""
+    for width in range(6, 1, -1):
+        fewer = replace(group, width=width)
+        if (its_size := _fits(net, fewer, size, deadline)) is not None:
+            return fewer, its_size
     return None
 
 

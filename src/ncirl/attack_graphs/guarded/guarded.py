@@ -1,8 +1,9 @@
 """Certified bounds for attack graphs of any size: two ladders of small games, climbed by turns.
 
     first bounds      nothing guarded, everything conceded; one way per intent, in bundles
-    rung by rung      guard more while the relaxed game fits, keep to more ways while the restricted game fits
-    in the end        what was solved least exactly is solved more exactly
+    rung by rung      guard more while the relaxed game fits, keep to more ways while the restricted game fits;
+                      what was solved least exactly is solved more exactly, as long as that is a good part of the gap
+    in the end        the same, for what is left of the time
 
 until the bounds are as close as asked, or time is up. All of it is anytime: the best of each side so far is a proof
 about the whole graph. Sizes are known before a game is built, and how long its set-up takes is predicted from those
@@ -31,13 +32,15 @@ from ncirl.solution import Progress, ProgressCallback, Stats, Status
 
 __all__ = ["Guarded"]
 
-RUNGS = ((0, 4), (24, 4), (80, 5), (240, 6), (500, 6), (1000, 7), (2400, 7))  # states, width
-PAIRS = 40  # of actions per state, on average
+RUNGS = ((0, 4, 0), (24, 4, 40), (80, 5, 40), (240, 6, 40), (500, 6, 40), (1000, 7, 40), (2400, 7, 40), (2400, 7, 300))
+# states, width, pairs of actions per state on average
 MORE_PAIRS = 2_000
 LEAST = 0.3  # seconds that a game gets
 FIRST = 600.0  # seconds that the first bound gets, which takes next to none: nobody has a choice in its game
 ROUGH = 0.01  # relative gap of games on the ladder
-FINE = 0.25  # by how much a game is solved more exactly in the end
+FINE = 0.25  # by how much a game is solved more exactly
+ABOVE, BELOW = 0.35, 0.25  # of a rung's time; solving more exactly has the rest
+SLACK = 0.3  # of the gap: if games are solved less exactly than that, it pays to solve them again
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,7 @@ class _Search:
         self.above, self.below = Above(self.net, self.flow), Below(self.net)
         self.pace = Pace()
         self.solves, self.lp_seconds, self.states = 0, 0.0, 0
+        self.exact: set[Part | Group] = set()  # what gains nothing by being solved more exactly
         self.unhindered = unhindered(self.net, self.flow.depth)
 
     @property
@@ -123,22 +127,25 @@ class _Search:
     def climbed(self) -> Status:
         """Climb both ladders by turns, then refine."""
         rough = min(ROUGH, self.settings.relative_gap / 4) if self.settings.relative_gap else ROUGH
-        for rung, (states, width) in enumerate(RUNGS):
-            share = inf if self.deadline.left == inf else self.deadline.left / max(2 * (len(RUNGS) - rung), 2)
-            for jobs in self._turns(states, width, rough, share / 2):
-                self._solve(jobs, share)
+        for rung, (states, width, pairs) in enumerate(RUNGS):
+            share = self.deadline.left / (len(RUNGS) - rung)
+            size = Size(states, pairs * states + MORE_PAIRS if states else 0)
+            for jobs, part in self._turns(size, width, rough, share):
+                self._solve(jobs, part * share)
                 if self.is_done():
                     return Status.GAP_REACHED
                 if self.deadline.passed:
                     return Status.TIME_LIMIT
-        return self._refined()
+            self._refine(self.deadline.within((1.0 - ABOVE - BELOW) * share), SLACK)
+            if self.is_done():
+                return Status.GAP_REACHED
+        return self._refine(self.deadline, 0.0)
 
-    def _turns(self, states: int, width: int, gap: float, choosing: float) -> Iterator[list[Job]]:
+    def _turns(self, size: Size, width: int, gap: float, share: float) -> Iterator[tuple[list[Job], float]]:
         """Yield what to solve from above on a rung and then, chosen only when asked for, from below."""
-        size = Size(states, PAIRS * states + MORE_PAIRS if states else 0)
-        yield self.above.climb(size, width, gap, self.deadline.within(choosing), self.deadline)
-        below = Size(max(states, 12), max(size.pairs, MORE_PAIRS))
-        yield self.below.climb(below, gap, self.deadline.within(choosing))
+        yield self.above.climb(size, width, gap, self.deadline.within(ABOVE * share / 2), self.deadline), ABOVE
+        below = Size(max(size.states, 12), max(size.pairs, MORE_PAIRS))
+        yield self.below.climb(below, gap, self.deadline.within(BELOW * share / 2)), BELOW
 
     def bound_at_all(self) -> None:
         """Find a bound from above if there is none yet: with nothing guarded, in a moment."""
@@ -178,28 +185,28 @@ class _Search:
         if self.progress is not None and self.above.bound < inf:
             self.progress(Progress(self.deadline.spent, self.below.bound, self.above.bound, lp_solves=self.solves))
 
-    def _refined(self) -> Status:
-        """Solve again, more exactly, what was solved least exactly."""
-        done: set[Part | Group] = set()  # what gains nothing by it
-        while not self.deadline.passed:
+    def _refine(self, limit: Limits, enough: float) -> Status:
+        """Solve again, more exactly, what was solved least exactly, until that is no more than a share of the gap."""
+        while not limit.passed:
             loose = [(s.upper - s.lower, s) for s in self.above.best()]
             loose += [(weight * (s.upper - s.lower), s) for weight, s in self.below.best()]
-            loose = [(slack, s) for slack, s in loose if s.job.what not in done]
+            loose = [(slack, s) for slack, s in loose if s.job.what not in self.exact]
             slack, worst = max(loose, key=lambda found: found[0], default=(0.0, None))
-            if worst is None or slack <= FINE * self.target / max(len(loose), 1):
+            least = max(FINE * self.target, enough * (self.above.bound - self.below.bound)) / max(len(loose), 1)
+            if worst is None or slack <= least:
                 return Status.FINISHED
             overhead = self.pace.overhead(worst.job.work)
-            if self.deadline.left < 2 * overhead + LEAST:
+            if limit.left < 2 * overhead + LEAST:
                 return Status.TIME_LIMIT
-            seconds = min(3 * worst.job.seconds, self.deadline.left - overhead)
+            seconds = min(3 * worst.job.seconds, limit.left - overhead)
             job = replace(worst.job, gap=FINE * (worst.upper - worst.lower), relative_gap=0.0, seconds=seconds)
             found = list(solve_all(self.net, [job], self.workers, self._report, self.deadline))
             if not found:
-                done.add(job.what)
+                self.exact.add(job.what)
             for solved in found:
                 self._take(solved)
                 if solved.upper - solved.lower > 0.9 * (worst.upper - worst.lower):
-                    done.add(job.what)
+                    self.exact.add(job.what)
             if self.is_done():
                 return Status.GAP_REACHED
         return Status.TIME_LIMIT
