@@ -16,6 +16,7 @@ from ncirl.cli.guarded import print_solved, solved_data
 from ncirl.cli.output import (
     Discount,
     GameName,
+    Holding,
     Horizon,
     JsonFlag,
     Memory,
@@ -35,7 +36,7 @@ from ncirl.cli.output import (
 from ncirl.cli.progress import interruptible, reported
 from ncirl.errors import InputError, LimitError
 from ncirl.formats.graph_source import extra_of
-from ncirl.formats.load import load
+from ncirl.formats.load import Loaded, load
 from ncirl.limits import Limits
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
@@ -80,6 +81,7 @@ def solve(
         ),
     ] = None,
     jobs: Annotated[int | None, Parameter(help="guarded: processes that solve small games at once.")] = None,
+    holding: Holding = None,
     horizon: Horizon = None,
     discount: Discount = None,
     expansions: Annotated[int | None, Parameter(help="nc-pbvi: how often points are added.")] = None,
@@ -122,7 +124,7 @@ def solve(
     if output is not None:
         _check_output(output, solver or "certified")
     check_seed(seed)
-    loaded = load(game, policies=False)
+    loaded = _held(load(game, policies=False), holding)
     contest, graph = retimed(loaded.game, horizon, discount), loaded.graph
     if graph is not None:
         graph = replace(graph, horizon=contest.horizon, discount=contest.discount)
@@ -151,6 +153,16 @@ def solve(
         print_solved(data)
     else:
         _print(data)
+
+
+def _held(loaded: Loaded, holding: list[str] | None) -> Loaded:
+    """Begin where some conditions hold already."""
+    if not holding:
+        return loaded
+    if loaded.given is None:
+        raise InputError("--holding: is no attack graph, in which alone conditions hold; leave it out", loaded.name)
+    graph = loaded.given.holding(*holding)
+    return replace(loaded, game=graph.game(), given=graph)
 
 
 def _chosen(graph: AttackGraph | None) -> tuple[str, str]:
