@@ -92,6 +92,8 @@ class AttackGraph:
     controls : tuple of Control, optional
         What the defender can apply; an exploit under none of them cannot be stopped, and `block_cost` says nothing.
         None gives every exploit a momentary control of its own, at its `block_cost`.
+    unknown_prior : bool
+        Whether nobody knows how likely the intents are: their priors are then for pictures, and `WorstPrior` solves.
     name : str
         A name for people.
 
@@ -129,6 +131,7 @@ class AttackGraph:
     defender_budget: int | None = None
     name: str = "attack graph"
     controls: tuple[Control, ...] | None = None
+    unknown_prior: bool = False
 
     def __post_init__(self) -> None:
         faults = [*self._parameter_faults(), *self._graph_faults(), *self._intent_faults()]
