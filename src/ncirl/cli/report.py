@@ -1,22 +1,28 @@
 """``ncirl report``: a policy explained on one page."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.cli.output import JsonFlag, Memory, limits_of, print_json
+from ncirl.cli.output import Holding, JsonFlag, Memory, limits_of, print_json
 from ncirl.errors import InputError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.guarded_file import load_solution
 from ncirl.formats.load import graph_for
+from ncirl.limits import Limits
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate
 
 __all__ = ["GraphOption", "report"]
 
 HELD, FAILED = 0, 1
+CLOSE = 0.01  # relative gap that is enough where a policy is solved again
+SHARE = 0.5  # of the time, for that
 GraphOption = Annotated[
     str | None,
     Parameter(help="The attack graph of a policy that does not carry it: a file or builtin:office."),
@@ -29,6 +35,7 @@ def report(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="The page to write (.html).")],
     graph: GraphOption = None,
+    holding: Holding = None,
     quick: Annotated[
         bool, Parameter(negative="", help="Leave out what takes solving: the worth of each option.")
     ] = False,
@@ -56,9 +63,17 @@ def report(
     if isinstance(loaded, GuardedSolution):
         if graph is not None:
             raise InputError("--graph: a policy that guards a whole attack graph carries it; leave it out")
+        if holding:
+            raise InputError(
+                "--holding: this policy guards its graph from the start on; solve from there instead "
+                "(`ncirl solve GRAPH --holding ...`)"
+            )
         text, certificate = guarded_report_page(loaded, quick=quick, limits=limits)
     else:
-        text, certificate = report_page(loaded, graph_for(loaded, graph), quick=quick, limits=limits)
+        drawn = graph_for(loaded, graph)
+        if holding:
+            drawn, loaded = _from_there(loaded, drawn, holding, limits)
+        text, certificate = report_page(loaded, drawn, quick=quick, limits=limits)
     write_atomically(output, text)
     if json:
         print_json(
@@ -68,3 +83,17 @@ def report(
         said = "" if certificate.holds else "; the certificate does NOT hold"
         print(f"wrote {output}{said}")
     return HELD if certificate.holds else FAILED
+
+
+def _from_there(
+    policy: CertifiedSolution, graph: AttackGraph | None, holding: list[str], limits: Limits
+) -> tuple[AttackGraph, CertifiedSolution]:
+    """Solve again from the middle of an incident, about as closely as the policy was, in a share of the time."""
+    from ncirl.solvers.certified.certified import Certified
+
+    if graph is None:
+        raise InputError("--holding: the policy carries no attack graph to solve from there; give it with --graph")
+    held = replace(graph.holding(*holding), discount=policy.game.discount, horizon=policy.game.horizon)
+    closeness = max(CLOSE, policy.gap / max(abs(policy.upper), abs(policy.lower), 1e-12))
+    solver = Certified(gap=0.0, relative_gap=closeness)
+    return held, solver.run(held.game(), limits=limits.within(limits.left * SHARE))

@@ -160,7 +160,7 @@ def simulate(
             raise InputError("--horizon, --discount: a policy that guards a whole graph has its own; leave them out")
         for option, name, choices in (("attacker", attacker, GUARDED_ATTACKERS), ("defender", defender, ["playbook"])):
             if name is not None and name not in choices:
-                raise InputError(f"--{option}: of a whole graph must be one of {', '.join(choices)}, got '{name}'")
+                raise InputError(f"--{option}: must be one of {', '.join(choices)}, got '{name}'")
         simulate_guarded(loaded.guarded, attacker or "playbook", episodes, seed, limits, json)
         return
     usual = "nash" if loaded.policy is None else "playbook"
