@@ -129,7 +129,8 @@ def test_the_report_tells_what_was_recomputed_and_keeps_names_text() -> None:
     assert "What to watch" in guarded_overview_page(solution)
 
 
-def test_attackers_are_tried_in_the_time_there_is() -> None:
+def test_attackers_are_tried_in_the_time_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ncirl.reports.guarded_report.EPISODES", 3)
     written, _ = guarded_report_page(office(), time_limit=600)
     assert "the best answer" in written
     assert "plays its proved strategy" in written

@@ -12,7 +12,7 @@ const WIDEST_EDGE = 8;
 const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 /** Let long names break after their hyphens and the like. */
-const breakable = (text) => text.replace(/[-_/.:]/g, "$&\u200b");
+const breakable = (text) => text.replace(/[-_/.:@]/g, "$&\u200b");
 
 function look() {
   const colour = Object.fromEntries(

@@ -66,9 +66,9 @@ function value({ bounds, job, matters }) {
   ];
 }
 
-function guaranteeRows({ intents, guarantee, graph }) {
+function guaranteeRows({ intents, guarantee, graph, matters }) {
   return intents.map(({ id, prior }) => {
-    const goals = (graph?.conditions ?? []).filter((c) => c.rewards[id]).map((c) => `${c.id} ${c.rewards[id]}`);
+    const goals = (graph?.conditions ?? []).filter((c) => c.rewards[id]).map((c) => `${matters ? c.label : c.id} ${c.rewards[id]}`);
     return make(
       "tr", {}, make("th", { scope: "row" }, id), make("td", {}, share(prior)), make("td", {}, goals.join(", ") || "–"),
       make("td", { className: "number" }, guarantee ? payoff(guarantee[id]) : "–"),
