@@ -94,15 +94,9 @@ def test_the_list_shows_examples_and_files(client: TestClient) -> None:
 def test_a_contest_tells_its_graph_and_what_is_proved(client: TestClient, contest: Ids) -> None:
     told = client.get(f"/api/contests/{contest('small')}").json()
     assert (told["kind"], told["solved"]) == ("policy", True)
-    sizes = {
-        "states": 6,
-        "attacker_actions": 4,
-        "defender_actions": 4,
-        "counted": True,
-        "too_large": None,
-        "guarded": False,
-    }
-    assert told["sizes"] == sizes
+    sizes = {"states": 6, "attacker_actions": 4, "defender_actions": 4, "counted": True, "too_large": None}
+    assert told["sizes"] == {**sizes, "guarded": False}
+    assert told["matters"] is None
     assert [c["id"] for c in told["graph"]["conditions"]] == ["outside", "mail", "files", "root"]
     assert [c["layer"] for c in told["graph"]["conditions"]] == [0, 2, 2, 4]
     escalate = told["graph"]["exploits"][2]

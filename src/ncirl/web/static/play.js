@@ -115,7 +115,7 @@ function refresh() {
   by("role-told").hidden = !state.contest?.matters;
   by("step").disabled = over || (!["watch", "told"].includes(state.role) && (bySets() ? tooMany() : !picked.length));
   by("undo").disabled = !state.moves.length;
-  by("autoplay").disabled = over;
+  by("autoplay").disabled = over || state.role === "told";
 }
 
 function pick(value, isOn) {
