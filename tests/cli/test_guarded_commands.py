@@ -165,7 +165,30 @@ def test_show_says_what_to_watch(policy: Path, capsys: pytest.CaptureFixture[str
     printed = capsys.readouterr().out
     for words in ("on the whole graph", "what to watch", "blocked now", "what each attacker can get at most", "parts"):
         assert words in printed
-    assert main(["show", str(policy), "-o", str(policy.with_suffix(".svg"))]) == BAD_INPUT
+    assert printed.index("What must I watch?") < printed.index("on the whole graph")
+    assert [way["exploits"] for way in found["policy"]["ways"]] == [["phish", "spoof"]]
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "html"])
+def test_show_draws_what_matters(policy: Path, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / f"firm.{suffix}"
+    assert main(["show", str(policy), "-o", str(path)]) == DONE
+    assert f"wrote {path}" in capsys.readouterr().out
+    raw = path.read_bytes()
+    assert raw.startswith(b"\x89PNG") if suffix == "png" else b"phish" in raw
+    assert main(["show", str(policy), "--graph", "builtin:office"]) == BAD_INPUT
+
+
+def test_report_tells_what_to_watch(policy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "firm.html"
+    found = said(capsys, "report", policy, "-o", page, "--quick")
+    assert (found["holds"], found["report"]) == (True, str(page))
+    assert "What to watch" in page.read_text()
+    late = tmp_path / "late.html"
+    assert main(["report", str(policy), "-o", str(late), "--time-limit", "1e-9"]) == BAD_INPUT
+    assert "no result within the time limit" in capsys.readouterr().err
+    assert not late.exists()
+    assert main(["report", str(policy), "-o", str(late), "--graph", "builtin:office"]) == BAD_INPUT
 
 
 @pytest.mark.parametrize("attacker", ["playbook", "random", "adaptive", "informed", "best-response"])

@@ -107,6 +107,7 @@ def test_plays_on_a_large_graph_stay_within_the_promise(attacker: str, observes:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("observes", ["actions", "outcomes"])
 @pytest.mark.parametrize("attacker", [name for name in ATTACKERS if name != "random"])
 def test_many_plays_on_a_large_graph_stay_within_the_promise(attacker: str, observes: str) -> None:
@@ -137,6 +138,7 @@ def test_the_exact_answer_on_a_large_graph_is_within_the_promise(observes: str) 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_many_plays_of_the_exact_answer_on_a_large_graph_stay_within_the_promise() -> None:
     solution = large()
     assert len(solution.graph.exploits) > 1_000

@@ -30,6 +30,8 @@ STARTS_WORK = {
     "/api/play",
     "/api/contests/{contest_id}/solve",
     "/api/contests/{contest_id}/compare",
+    "/api/contests/{contest_id}/find",
+    "/api/resolve",
 }
 ENDLESS = {"gap": 1e-9, "time_limit": 300}
 
@@ -93,7 +95,8 @@ def test_a_contest_tells_its_graph_and_what_is_proved(client: TestClient, contes
     told = client.get(f"/api/contests/{contest('small')}").json()
     assert (told["kind"], told["solved"]) == ("policy", True)
     sizes = {"states": 6, "attacker_actions": 4, "defender_actions": 4, "counted": True, "too_large": None}
-    assert told["sizes"] == sizes
+    assert told["sizes"] == {**sizes, "guarded": False}
+    assert told["matters"] is None
     assert [c["id"] for c in told["graph"]["conditions"]] == ["outside", "mail", "files", "root"]
     assert [c["layer"] for c in told["graph"]["conditions"]] == [0, 2, 2, 4]
     escalate = told["graph"]["exploits"][2]
@@ -285,7 +288,8 @@ def test_examples_are_solved_when_the_server_starts() -> None:
         assert example(client, "office") == {**office, "solved": True, "job": None}
 
 
-def test_too_large_a_graph_is_not_started(client: TestClient) -> None:
+def test_too_large_a_graph_to_be_listed_is_guarded(solving: TestClient) -> None:
+    client = solving
     doors = [{"id": f"c{k}"} for k in range(30)]
     ways = [{"id": f"e{k}", "from": ["in"], "to": f"c{k}", "success": 0.5} for k in range(30)]
     intents = [{"id": "any", "prior": 1.0, "rewards": {"c1": 1.0}}]
@@ -294,9 +298,12 @@ def test_too_large_a_graph_is_not_started(client: TestClient) -> None:
     told = client.post("/api/contests?name=g.json", content=json.dumps(graph))
     assert told.status_code == 201, told.text
     assert not told.json()["sizes"]["counted"]
-    refused = client.post(f"/api/contests/{told.json()['id']}/solve", json={})
-    assert refused.status_code == 422
-    assert "too large" in refused.json()["error"]["message"]
+    assert told.json()["sizes"]["guarded"]
+    done = ended(client, start(client, told.json()["id"], gap=0.9, time_limit=60))
+    assert (done["state"], done["error"]) == ("done", None)
+    found = client.get(f"/api/contests/{done['contest']}").json()
+    assert (found["kind"], found["matters"]["exploits"]) == ("policy", 30)
+    assert found["bounds"]["lower"] <= found["bounds"]["upper"]
 
 
 def compared(client: TestClient, contest: str, **settings: Any) -> list[tuple[str, dict[str, Any]]]:

@@ -1,5 +1,7 @@
 """The report on a policy that guards a whole attack graph: what to watch, what that promises, what it leaves open."""
 
+from collections.abc import Mapping
+
 from ncirl import evaluation
 from ncirl.attack_graphs.guarded.answers import narrowed
 from ncirl.attack_graphs.guarded.check import GuardedCertificate
@@ -198,7 +200,8 @@ def _everything(solution: GuardedSolution) -> Html:
 
 
 def _made(solution: GuardedSolution, found: GuardedCertificate) -> Html:
-    settings = ", ".join(f"{name} {value}" for name, value in dict(solution.settings or {}).items())
+    given = solution.settings  # a mapping in a policy file, the solver itself in the process that solved
+    settings = ", ".join(f"{k} {v}" for k, v in given.items()) if isinstance(given, Mapping) else str(given)
     versions = ", ".join(f"{name} {version}" for name, version in solution.versions.items())
     said = (
         f"Status: {solution.status.label}. {solution.status.value} Settings: {settings or 'none'}; made with "

@@ -15,6 +15,7 @@ from ncirl.web.play import Role
 
 __all__ = ["Finder", "condition_view", "exploit_view", "folded_view", "guarded_play_view", "matters_view"]
 
+MOST_DRAWN = 28  # exploits one by one: more could not be read on a screen
 MOST_USABLE = 120  # exploits that are listed to choose from; a search finds the others
 MOST_FOUND = 40
 MOST_LISTED = 200  # guards and ways
@@ -41,7 +42,7 @@ def matters_view(matters: Matters, solution: GuardedSolution | None) -> dict[str
 
 def folded_view(matters: Matters) -> dict[str, Any]:
     """Return the graph that is drawn, with what its nodes stand for."""
-    found = folded(matters)
+    found = folded(matters, MOST_DRAWN)
     level = levels_of(found.graph)
     return {
         "conditions": [_condition(c, found, level["condition", c.id]) for c in found.graph.conditions],

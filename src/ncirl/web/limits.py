@@ -30,7 +30,7 @@ class Limits:
     texts: int = 5000  # names in one list of a file
     answer: int = 2**20  # bytes of what is told of a contest or a play
     policy: int = 32 * 2**20  # and of the policy that comes of a solve
-    opening: float = 20.0  # seconds it may take to open a file, or to play it
+    opening: float = 60.0  # seconds it may take to open a file, or to play it
     room: int = 512 * 2**20  # bytes of address space that the process which does so may add to those it starts with
     opened: int = 8  # contests kept open in such a process; any other is opened again
     plays: int = 200  # of each, kept ready to be continued; any other is replayed from its seed

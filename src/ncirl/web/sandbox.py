@@ -73,6 +73,10 @@ class Sandbox:
         """Ask what a contest's graph has that is called so, as JSON; refused like `view`, and where there is none."""
         return self._turns.submit(self._asked, source, Find(text))
 
+    def warm(self) -> None:
+        """Start the process, so that the first who asks need not wait for it."""
+        self._turns.submit(self._started)
+
     @property
     def pid(self) -> int | None:
         """Of the process, if there is one."""

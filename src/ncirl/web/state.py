@@ -138,7 +138,8 @@ class AppState:
             del self._unopened[0]
 
     def solve_examples(self) -> None:
-        """Solve the built-in examples, so that they can be played soon."""
+        """Solve the built-in examples, so that they can be played soon, and be ready for what visitors bring."""
+        self._upload_sandbox.warm()
         for contest in self.contests.examples():
             if contest.source.name in EXAMPLES and contest.policy is None:
                 task = Solve(contest.source, EXAMPLE_GAP, EXAMPLE_SECONDS, self._own_limits)

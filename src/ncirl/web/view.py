@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from ncirl._typing import FloatArray
+from ncirl.attack_graphs.coins import count_sets
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.names import in_place
@@ -26,7 +27,6 @@ MOST_CHOICES = 64  # listed; others are told by their exploits
 MOST_NAMED = 8  # actions of a mixed one
 MOST_SHOWN = 500  # conditions and exploits that are drawn one by one
 MOST_COUNTED = 2**53  # what a page can count to
-FEW = 64  # conditions of a graph whose states are estimated where they cannot be counted
 LOOKING = 2.0  # seconds to look for good ways
 BELIEF_MEANS = "if the attacker plays its certified strategy; the guarantee does not depend on it"
 
@@ -47,7 +47,7 @@ def contest_view(opened: Opened) -> dict[str, Any]:
         "observes": str(game.observes),
         "discount": game.discount,
         "horizon": game.horizon,
-        "sizes": _sizes(game, graph),
+        "sizes": _sizes(game, graph) if matters is None else _at_least(matters.net),
         "graph": None if graph is None else _graph_view(graph) if matters is None else folded_view(matters),
         "matters": None if matters is None else matters_view(matters, opened.guarded),
         "intents": [{"id": name, "prior": p} for name, p in _by_intent(game, prior_of(game)).items()],
@@ -100,11 +100,9 @@ def _sizes(game: Game, graph: AttackGraph | None) -> dict[str, Any]:
     """
     guarded, reason = False, None
     if graph is not None:
-        listed, size = listable(graph)
-        if not listed and len(graph.conditions) <= FEW:
-            size = estimate_size(graph, MANY_STATES)
+        size = estimate_size(graph, MANY_STATES)
         states, attacker, defender = size.states, size.attacker_actions, size.defender_actions
-        counted, guarded = size.kind == "counted", not listed
+        counted, guarded = size.kind == "counted", not listable(graph)[0]
     else:
         try:
             found, counted = game.explore(MANY_STATES), True
@@ -121,6 +119,21 @@ def _sizes(game: Game, graph: AttackGraph | None) -> dict[str, Any]:
         "counted": counted,
         "guarded": guarded,
         "too_large": None if reason is None else f"'{game.name:.80}' is too large to be solved here: {reason}",
+    }
+
+
+def _at_least(net: Net) -> dict[str, Any]:
+    """Say how large a graph is that is not listed: a state after each condition that can come about, at least."""
+    usable = sum(not needs & ~net.start for needs in net.needs)
+    budgets = net.graph.attacker_budget, net.graph.defender_budget
+    attacker, defender = (min(count_sets(usable, budget), MOST_COUNTED) for budget in budgets)
+    return {
+        "states": (net.met & ~net.start).bit_count() + 1,
+        "attacker_actions": attacker,
+        "defender_actions": defender,
+        "counted": False,
+        "guarded": True,
+        "too_large": None,
     }
 
 

@@ -60,11 +60,11 @@ class Folded:
         return _counted(self.exploits[node], "exploit") if node in self.exploits else node
 
 
-def folded(matters: Matters) -> Folded:
-    """Fold a graph; one that is small enough stays as it is."""
+def folded(matters: Matters, most: int = MOST_DRAWN) -> Folded:
+    """Fold a graph to `most` exploits drawn one by one; one that has no more stays as it is."""
     net = matters.net
     watched = {net.exploits[k].id: k for name in matters.guards for k in net.guards[name].stops}
-    drawn = _drawn(matters, watched)
+    drawn = _drawn(matters, most)
     depth = guard_depths(net, set(watched.values()))
     kept = _kept(matters, drawn)
     zones: dict[int, list[int]] = {}
@@ -112,15 +112,15 @@ def guard_depths(net: Net, watched: set[int]) -> list[int]:
     return depth
 
 
-def _drawn(matters: Matters, watched: dict[str, int]) -> set[int]:
+def _drawn(matters: Matters, most: int) -> set[int]:
     """Choose the exploits that are drawn one by one: guards and ways by turns, the most important first."""
     net = matters.net
     guards = [k for name in matters.guards for k in net.guards[name].stops]
     ways = [net.place[name] for way in matters.ways for name in way.exploits]
-    if len(net.exploits) <= MOST_DRAWN:
+    if len(net.exploits) <= most:
         return set(range(len(net.exploits)))
-    first = list(dict.fromkeys([*guards[: MOST_DRAWN // 2], *ways]))[:MOST_DRAWN]
-    return set(list(dict.fromkeys([*first, *guards]))[:MOST_DRAWN])
+    first = list(dict.fromkeys([*guards[: most // 2], *ways]))[:most]
+    return set(list(dict.fromkeys([*first, *guards]))[:most])
 
 
 def _kept(matters: Matters, drawn: set[int]) -> set[int]:

@@ -31,6 +31,8 @@ export const contest = (id) => json(`/contests/${key(id)}`);
 export const upload = (file) => json(`/contests?name=${key(file.name)}`, { method: "POST", body: file, headers: { "content-type": "application/octet-stream" } });
 export const solve = (id, settings) => json(`/contests/${key(id)}/solve`, sent(settings));
 export const compare = (id, settings) => json(`/contests/${key(id)}/compare`, sent(settings));
+export const find = (id, text, signal) => json(`/contests/${key(id)}/find`, { ...sent({ text }), signal });
+export const resolve = (request) => json("/resolve", sent(request));
 export const job = (id) => json(`/jobs/${key(id)}`);
 export const cancel = (id) => call(`/jobs/${key(id)}`, { method: "DELETE" });
 export const policyAddress = (id) => `/api/contests/${key(id)}/policy`;

@@ -55,7 +55,7 @@ function stoppedFor(graph, exploit) {
 
 function fillListing(graph) {
   const cell = (text, className = "") => make("td", { className }, String(text));
-  by("exploits").tBodies[0].replaceChildren(...graph.exploits.map((e) => make(
+  by("exploits").tBodies[0].replaceChildren(...graph.exploits.filter((e) => !e.folded).map((e) => make(
     "tr", { "data-exploit": e.id },
     make("th", { scope: "row", title: e.label ?? e.id }, e.id), cell(e.from.join(" and ")), cell(e.to), cell(share(e.success), "number"),
     cell(e.attack_cost, "number"), cell(stoppedFor(graph, e), "number"), cell("", "number"), cell("", "number"),
@@ -86,7 +86,7 @@ function fillMix() {
 }
 
 function showContest() {
-  const { graph } = state.contest;
+  const { graph, matters } = state.contest;
   const drawn = Boolean(graph) && GraphView.canDraw(graph);
   by("graph").hidden = !drawn;
   by("no-graph").hidden = drawn;
@@ -95,7 +95,9 @@ function showContest() {
   setBeliefs = beliefBars(state.contest);
   ticked = [];
   if (graph) fillListing(graph);
-  if (drawn) view.show(graph);
+  by("search").hidden = !graph;
+  by("folded-key").hidden = by("watched-key").hidden = !matters;
+  if (drawn) view.show(graph, matters && matters.guards.map((g) => g.guard));
   else fillMix();
   paint();
 }

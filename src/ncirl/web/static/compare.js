@@ -47,7 +47,8 @@ function reset() {
   points = [];
   redraw(1);
   fillTable();
-  show(false, state.contest?.solved ? "Not started." : "Solve this contest first: the certified defender is one of the four.");
+  const whole = state.contest?.matters && state.contest.solved;
+  show(false, whole ? "Defenders are compared where states can be listed. `ncirl simulate` plays this one against attackers." : state.contest?.solved ? "Not started." : "Solve this contest first: the certified defender is one of the four.");
 }
 
 async function begin(event) {

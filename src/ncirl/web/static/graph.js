@@ -12,7 +12,7 @@ const WIDEST_EDGE = 8;
 const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 /** Let long names break after their hyphens and the like. */
-const breakable = (text) => text.replace(/[-_/.:]/g, "$&\u200b");
+const breakable = (text) => text.replace(/[-_/.:@]/g, "$&\u200b");
 
 function look() {
   const colour = Object.fromEntries(
@@ -33,6 +33,9 @@ function look() {
     { selector: ".some", style: { "border-style": "dashed", "border-color": colour.block, "border-width": 2 } },
     { selector: ".much", style: { "border-style": "double", "border-color": colour.block, "border-width": 5 } },
     { selector: ".idle", style: { opacity: 0.68 } },
+    { selector: ".watched", style: { "border-style": "dashed", "border-color": colour.block, "border-width": 3, opacity: 1 } },
+    { selector: ".folded", style: { "border-style": "dotted", "border-color": colour.muted, "background-color": colour.paper, "font-style": "italic", opacity: 1 } },
+    { selector: ".exploit.folded", style: { width: 74, height: 44, color: colour.muted } },
     { selector: ".ticked", style: { "outline-color": colour.attempt, "outline-width": 4, "outline-offset": 2, "font-weight": "bold" } },
     { selector: "edge", style: {
       width: "data(width)", "line-color": colour.line, "target-arrow-color": colour.line, "curve-style": "bezier",
@@ -44,9 +47,9 @@ function look() {
 
 function elements(graph) {
   const conditions = graph.conditions.map((c) => ({
-    data: { id: `c:${c.id}`, text: c.id }, classes: c.initial ? "condition initial" : "condition" }));
+    data: { id: `c:${c.id}`, text: c.label }, classes: `condition${c.initial ? " initial" : ""}${c.folded ? " folded" : ""}` }));
   const exploits = graph.exploits.map((e) => ({
-    data: { id: `e:${e.id}`, exploit: e.id, text: e.id, redness: 0 }, classes: "exploit" }));
+    data: { id: `e:${e.id}`, exploit: e.id, text: e.label, redness: 0 }, classes: `exploit${e.folded ? " folded" : ""}` }));
   const depth = Math.max(0, ...graph.exploits.map((e) => e.layer));
   const edges = graph.exploits.flatMap((e) => {
     const weight = 1 + 4 * (depth - e.layer); // short edges near the start: what can happen first stands first
@@ -88,8 +91,11 @@ export class GraphView {
     return graph.conditions.length + graph.exploits.length <= MOST_DRAWN;
   }
 
-  async show(graph) {
+  /** Draw a graph; `watched` are the exploits that a defence of a whole graph watches, null for a graph that is all there. */
+  async show(graph, watched = null) {
     this.graph = graph;
+    this.watched = new Set(watched ?? []);
+    this.named = watched ? (thing) => thing.label : (thing) => thing.id;
     this.container.setAttribute("aria-busy", "true");
     await this.ready;
     if (this.graph !== graph) return;
@@ -130,7 +136,7 @@ export class GraphView {
       for (const c of this.graph.conditions) {
         const node = this.cy.getElementById(`c:${c.id}`);
         const lit = enabled.has(c.id);
-        node.data("text", `${lit && !c.initial ? "✓\u00a0" : ""}${breakable(shortened(c.id, 26))}${goalLine(c, position.intent)}`);
+        node.data("text", `${lit && !c.initial ? "✓\u00a0" : ""}${breakable(shortened(this.named(c), c.folded ? 48 : 26))}${goalLine(c, position.intent)}`);
         node.toggleClass("enabled", lit).toggleClass("new", position.fresh.includes(c.id));
       }
       for (const e of this.graph.exploits) this.paintExploit(e, enabled);
@@ -140,13 +146,13 @@ export class GraphView {
 
   paintExploit(exploit, enabled) {
     const { block, attempt, ticked } = this.position;
-    const usable = exploit.from.every((c) => enabled.has(c)) && !enabled.has(exploit.to);
+    const usable = !exploit.folded && exploit.from.every((c) => enabled.has(c)) && !enabled.has(exploit.to);
     const [blocked, tried] = [block[exploit.id] ?? 0, attempt[exploit.id] ?? 0];
     const odds = usable && exploit.id in block ? `\n▣ ${share(blocked)}\n➤ ${share(tried)}` : "";
     const tick = ticked.includes(exploit.id) ? "☑ " : "";
     const node = this.cy.getElementById(`e:${exploit.id}`);
-    node.data({ text: `${tick}${breakable(shortened(exploit.id, 24))}${odds}`, redness: usable ? 0.45 * blocked : 0 });
-    node.toggleClass("idle", !usable).toggleClass("ticked", tick !== "");
+    node.data({ text: `${tick}${breakable(shortened(exploit.folded ? exploit.label : exploit.id, 24))}${odds}`, redness: usable ? 0.45 * blocked : 0 });
+    node.toggleClass("idle", !usable).toggleClass("ticked", tick !== "").toggleClass("watched", this.watched.has(exploit.id));
     node.toggleClass("some", usable && blocked >= DASHED_FROM && blocked < DOUBLE_FROM);
     node.toggleClass("much", usable && blocked >= DOUBLE_FROM);
     node.connectedEdges().data("width", usable ? THINNEST_EDGE + WIDEST_EDGE * tried : THINNEST_EDGE)

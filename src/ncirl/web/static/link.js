@@ -3,7 +3,7 @@
 //   #play?contest=office&role=watch&seed=3&steps=4
 
 export const TABS = ["look", "solve", "play", "compare"];
-const ROLES = ["attacker", "defender", "watch"];
+const ROLES = ["attacker", "defender", "watch", "told"];
 
 function readMoves(text) {
   try {

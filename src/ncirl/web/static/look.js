@@ -6,8 +6,13 @@ import { on, openContest, showTab, state } from "./state.js";
 const counted = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
 function facts(contest) {
-  const { sizes, horizon } = contest;
-  const parts = [
+  const { sizes, horizon, matters } = contest;
+  const whole = matters && [
+    `${counted(matters.conditions, "condition", "conditions")} and ${counted(matters.exploits, "exploit", "exploits")}: what matters is drawn, the rest is folded`,
+    `discount ${contest.discount}`,
+    ...(horizon ? [counted(horizon, "stage", "stages")] : []),
+  ];
+  const parts = whole ?? [
     `${sizes.counted ? "" : "about "}${counted(sizes.states, "state", "states")}`,
     `up to ${counted(sizes.attacker_actions, "choice", "choices")} for the attacker and ${sizes.defender_actions.toLocaleString("en")} for the defender`,
     `discount ${contest.discount}`,
@@ -24,7 +29,27 @@ async function awaitSolved({ id, job }) {
   if (state.contest.id === id && !state.contest.solved) await openContest(id, { role, intent, seed, moves });
 }
 
-function value({ bounds, job }) {
+/** What must I watch? The guards of a whole graph, with how likely each is blocked in the first stage. */
+function watchRows({ guards }) {
+  return guards.map((g) => make(
+    "tr", {}, make("th", { scope: "row", title: `protects ${g.protects.join(", ")}` }, g.guard, make("small", {}, `${g.from.join(" and ")} → ${g.to.join(", ")}`)),
+    make("td", { className: "number" }, g.blocked_now ? share(g.blocked_now) : "–"), make("td", { className: "number" }, String(g.block_cost)),
+  ));
+}
+
+function showWatch({ matters, bounds }) {
+  by("watch").hidden = !matters;
+  if (!matters) return;
+  by("guards").hidden = !matters.guards.length;
+  by("guards").tBodies[0].replaceChildren(...watchRows(matters));
+  const solved = matters.guards.length
+    ? `These ${counted(matters.guards.length, "step", "steps")} of ${matters.exploits.toLocaleString("en")}, and no others.`
+    : "Nothing: no guard that was tried lowers what can be promised, so everything is conceded.";
+  by("watch-said").textContent = bounds ? solved : "Solve it to know. Good ways to the goals are drawn meanwhile.";
+  by("ways").replaceChildren(...matters.ways.map((way) => make("li", {}, make("strong", {}, way.intent), `: ${way.exploits.join(" → ")}`)));
+}
+
+function value({ bounds, job, matters }) {
   if (!bounds && job) return [make("p", {}, "The server is solving this example; a moment…")];
   if (!bounds) {
     const button = make("button", { type: "button", className: "main" }, "Solve it");
@@ -36,14 +61,14 @@ function value({ bounds, job }) {
   const left = Math.min(0, lower) * 1.15;
   const place = (v) => `${(100 * (v - left)) / (reach - left)}%`;
   return [
-    make("p", {}, "The attacker gets between ", make("strong", {}, payoff(lower)), " and ", make("strong", {}, payoff(upper)), " on average when both play well."),
+    make("p", {}, matters ? "On the whole graph the attacker gets between " : "The attacker gets between ", make("strong", {}, payoff(lower)), " and ", make("strong", {}, payoff(upper)), " on average when both play well."),
     make("div", { className: "between", "--from": place(lower), "--to": place(upper), role: "img", "aria-label": `from ${payoff(lower)} to ${payoff(upper)}` }, make("b")),
   ];
 }
 
-function guaranteeRows({ intents, guarantee, graph }) {
+function guaranteeRows({ intents, guarantee, graph, matters }) {
   return intents.map(({ id, prior }) => {
-    const goals = (graph?.conditions ?? []).filter((c) => c.rewards[id]).map((c) => `${c.id} ${c.rewards[id]}`);
+    const goals = (graph?.conditions ?? []).filter((c) => c.rewards[id]).map((c) => `${matters ? c.label : c.id} ${c.rewards[id]}`);
     return make(
       "tr", {}, make("th", { scope: "row" }, id), make("td", {}, share(prior)), make("td", {}, goals.join(", ") || "–"),
       make("td", { className: "number" }, guarantee ? payoff(guarantee[id]) : "–"),
@@ -55,6 +80,7 @@ export function start() {
   on("contest", ({ contest }) => {
     by("title").textContent = contest.title;
     by("facts").textContent = facts(contest);
+    showWatch(contest);
     by("value").replaceChildren(...value(contest));
     by("guarantee").tBodies[0].replaceChildren(...guaranteeRows(contest));
     document.title = `${contest.title} · ncirl`;

@@ -5,6 +5,7 @@ import * as compare from "./compare.js";
 import { by, hush, notify } from "./dom.js";
 import * as link from "./link.js";
 import * as look from "./look.js";
+import * as search from "./search.js";
 import * as play from "./play.js";
 import * as solve from "./solve.js";
 import { attempt, on, openContest, showTab, state } from "./state.js";
@@ -92,7 +93,7 @@ function startKeys() {
   by("shortcuts").checked = localStorage.getItem("shortcuts") !== "off";
   by("shortcuts").addEventListener("change", () => localStorage.setItem("shortcuts", by("shortcuts").checked ? "on" : "off"));
   addEventListener("keydown", (event) => {
-    const typing = event.target.matches('input[type="number"], select') || by("help-dialog").open;
+    const typing = event.target.matches('input[type="number"], input[type="search"], select') || by("help-dialog").open;
     if (typing || event.ctrlKey || event.altKey || event.metaKey || !by("shortcuts").checked) return;
     keys[event.key.toLowerCase()]?.();
   });
@@ -128,6 +129,7 @@ look.start();
 solve.start();
 play.start();
 compare.start();
+search.start(play.add);
 board.start(play.toggle);
 addEventListener("hashchange", restore);
 restore();

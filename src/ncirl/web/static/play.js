@@ -1,12 +1,15 @@
 // Play: attack, defend or watch; every step is a replay of the seed and the moves.
+import * as api from "./api.js";
 import { showTicks } from "./board.js";
 import { lineChart } from "./charts.js";
 import { by, intentColour, listed, make, notify, payoff, share } from "./dom.js";
-import { attempt, on, playTo, state } from "./state.js";
+import { attempt, on, openContest, playTo, state } from "./state.js";
 
 const PAUSE = 800; // milliseconds between the steps of autoplay
 const ENDED = { terminal: "Over", horizon: "Time is up", cap: "Broken off" };
 let chart;
+let added = []; // usable exploits of a whole graph that a search found
+let resolving = null;
 let picked = []; // exploits that are ticked, or the one action that is chosen
 let timer = null;
 
@@ -14,8 +17,10 @@ const bySets = () => Boolean(state.contest.graph);
 const byControls = () => state.role === "defender" && Boolean(state.contest.graph?.controls);
 const verb = () => (state.role === "attacker" ? "try" : byControls() ? "apply" : "block");
 
-/** Exploits, or controls, that the player can choose among now. */
+/** Exploits, or controls, to choose among now; of a whole graph the likely ones, and those that were searched for. */
 function usable() {
+  const { options: listed } = state.play.now;
+  if (listed) return [...added.filter((e) => listed.every((other) => other.id !== e.id)), ...listed];
   const names = new Set(state.play.now.usable);
   return state.contest.graph[byControls() ? "controls" : "exploits"].filter((e) => names.has(e.id));
 }
@@ -39,16 +44,39 @@ function option(type, value, text, extra, title) {
 function options() {
   const { role, play, contest } = state;
   if (!contest.solved) return [make("p", {}, "Solve this contest first, then play against what came out.")];
+  if (play.over && !play.summary) return [make("p", {}, "Nothing is left to attempt.")];
   if (play.over) return summary(play.summary);
+  if (role === "told") return told();
   if (role === "watch") return [make("p", {}, "Both sides play as certified. Step, or let it run.")];
   if (!bySets()) return play.now.choices.map((choice) => option("radio", choice.name, choice.label ?? choice.name, "", ""));
   if (byControls()) return usable().map((c) => option("checkbox", c.id, c.id, controlText(c), c.label));
   return usable().map((e) => option("checkbox", e.id, e.id, exploitText(e), `${e.label ?? e.id}: ${e.from.join(" and ")} → ${e.to}`));
 }
 
+/** Rows in which to tell what happened elsewhere: tried, blocked, worked. */
+function told() {
+  const { advice, block } = state.play.now;
+  const box = (kind, e, checked) => make("input", { type: "checkbox", value: e.id, "data-told": kind, checked, "aria-label": `${kind}: ${e.id}` });
+  const kinds = [...(advice.sees_attempts ? ["tried"] : []), "blocked", "worked", ...(advice.hears_alerts ? ["alert"] : [])];
+  const rows = usable().map((e) => make(
+    "tr", { title: `${e.from.join(" and ")} → ${e.to}` }, make("th", { scope: "row" }, e.id, block[e.id] ? make("small", {}, `▣ ${share(block[e.id])}`) : ""),
+    ...kinds.map((kind) => make("td", {}, box(kind, e, kind === "blocked" && advice.drawn.includes(e.id)))),
+  ));
+  const head = make("tr", {}, make("th", { scope: "col" }, "step"), ...kinds.map((kind) => make("th", { scope: "col" }, kind)));
+  return [make("table", { id: "told" }, make("thead", {}, head), make("tbody", {}, ...rows))];
+}
+
+const toldOf = (kind) => [...by("choices").querySelectorAll(`input[data-told="${kind}"]:checked`)].map((box) => box.value);
+
+function toldMove() {
+  const gives = Object.fromEntries(usable().map((e) => [e.id, e.to]));
+  const enabled = [...new Set(toldOf("worked").map((id) => gives[id]))];
+  return { attempted: toldOf("tried"), blocked: toldOf("blocked"), new: enabled, alerts: toldOf("alert") };
+}
+
 function summary({ got, guarantee, best_response: best, intent }) {
   const row = (name, number) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { className: "number" }, payoff(number)));
-  const who = { attacker: "You got", defender: "The attacker got", watch: "The attacker got" }[state.role];
+  const who = { attacker: "You got" }[state.role] ?? "The attacker got";
   const rows = [row(`${who}, this time`, got), row("The guarantee: at most, on average", guarantee)];
   if (best !== null) rows.push(row("A best response gets, on average", best));
   const lucky = got > guarantee;
@@ -65,6 +93,7 @@ function title() {
   if (play.over) return `${ENDED[play.ended]} after ${play.stages.length} stages`;
   const stage = `Stage ${play.stages.length + 1}`;
   if (role === "watch") return stage;
+  if (role === "told") return `${stage}: what happened?`;
   if (!bySets()) return `${stage}: choose`;
   return `${stage}: what do you ${verb()}?`;
 }
@@ -73,18 +102,26 @@ const tooMany = () => bySets() && picked.length > state.play.now.most;
 
 function plan() {
   if (!state.play || state.play.over || state.role === "watch") return "";
+  const { advice, usable_count: all, options: some } = state.play.now;
+  const rest = some && all > some.length ? ` ${all - some.length} more steps are possible: search for them.` : "";
+  if (state.role === "told") return `Advice: block ${listed(advice.drawn)}. ${advice.notes.join(" ")}${rest}`;
   if (!bySets()) return picked.length ? `You choose ${picked[0]}.` : "Choose one.";
   if (tooMany()) return `At most ${state.play.now.most} in one stage: untick some.`;
-  return picked.length ? `You ${verb()} ${picked.join(" and ")}.` : `You ${verb()} nothing this stage.`;
+  const said = picked.length ? `You ${verb()} ${picked.join(" and ")}.` : `You ${verb()} nothing this stage.`;
+  const drawn = advice && state.role === "defender" ? ` Advice: block ${listed(advice.drawn)}.` : "";
+  return `${said}${drawn}${rest}`;
 }
 
 function refresh() {
   by("turn-title").textContent = title();
   by("plan").textContent = plan();
   const over = !state.play || state.play.over;
-  by("step").disabled = over || (state.role !== "watch" && (bySets() ? tooMany() : !picked.length));
+  by("again").hidden = !state.contest?.matters || !state.contest.solved || !["told", "defender"].includes(state.role);
+  by("resolve").disabled = over || resolving !== null;
+  by("role-told").hidden = !state.contest?.matters;
+  by("step").disabled = over || (!["watch", "told"].includes(state.role) && (bySets() ? tooMany() : !picked.length));
   by("undo").disabled = !state.moves.length;
-  by("autoplay").disabled = over;
+  by("autoplay").disabled = over || state.role === "told";
 }
 
 function pick(value, isOn) {
@@ -101,6 +138,25 @@ export function toggle(exploit) {
   if (state.tab === "play") input?.click();
 }
 
+/** Tick an exploit that a search found, listed or not; return whether it can be done now. */
+export function add(exploit) {
+  if (state.tab !== "play" || !state.play?.now?.options || state.role === "watch") return false;
+  const enabled = new Set(state.play.now.enabled);
+  if (enabled.has(exploit.to) || !exploit.from.every((c) => enabled.has(c))) return false;
+  if (usable().every((e) => e.id !== exploit.id)) {
+    const before = state.role === "told" ? ["tried", "blocked", "worked", "alert"].map((kind) => [kind, toldOf(kind)]) : [];
+    added = [exploit, ...added];
+    const kept = picked;
+    by("choices").replaceChildren(...options());
+    for (const [kind, ids] of before) for (const box of by("choices").querySelectorAll(`input[data-told="${kind}"]`)) box.checked = ids.includes(box.value);
+    picked = [];
+    for (const box of by("choices").querySelectorAll('input[name="choice"]')) if (kept.includes(box.value)) box.click();
+  }
+  if (state.role === "told") by("choices").querySelector("input")?.focus();
+  else if (!picked.includes(exploit.id)) toggle(exploit.id);
+  return true;
+}
+
 /** Tick or choose by number, from 0. */
 export function toggleNumber(k) {
   by("choices").querySelectorAll("input")[k]?.click();
@@ -108,11 +164,37 @@ export function toggleNumber(k) {
 
 function move() {
   if (state.role === "watch") return null;
+  if (state.role === "told") return toldMove();
   return bySets() ? picked : picked[0];
 }
 
 export const step = () => attempt(async () => {
   if (!by("step").disabled) await playTo({ moves: [...state.moves, move()] });
+});
+
+/** Look for a better defence from where the play stands; what no intent gains by is opened. */
+const solveAgain = () => attempt(async () => {
+  const { contest, role, intent, seed, moves } = state;
+  const say = (text) => { by("resolve-said").textContent = text; };
+  resolving = contest.id;
+  refresh();
+  say("Looking for a better defence from here…");
+  try {
+    const { job } = await api.resolve({ contest: contest.id, role, intent, seed, moves, time_limit: by("resolve-seconds").valueAsNumber });
+    for await (const { event, data } of api.jobEvents(job)) {
+      if (event !== "end") continue;
+      if (data.error) say(data.error);
+      else if (state.contest.id === contest.id) {
+        say("No intent gains by it: this is the new defence, from where you stood.");
+        await openContest(data.contest, { role, intent, seed });
+      }
+    }
+  } catch (error) {
+    say(error.message);
+  } finally {
+    resolving = null;
+    refresh();
+  }
 });
 
 export const undo = () => attempt(async () => {
@@ -185,6 +267,7 @@ function fillIntents() {
 
 function showPlay() {
   picked = [];
+  added = [];
   by("play-form").elements.role.value = state.role;
   if (document.activeElement !== by("seed")) by("seed").value = state.seed;
   fillIntents();
@@ -221,6 +304,7 @@ export function start() {
   by("step").addEventListener("click", step);
   by("undo").addEventListener("click", undo);
   by("autoplay").addEventListener("click", autoplay);
+  by("resolve").addEventListener("click", solveAgain);
   by("share").addEventListener("click", () => copyLink().catch(() => notify(`Copy this link: ${location.href}`, true)));
   on("contest", stopAutoplay);
   on("play", showPlay);

@@ -127,6 +127,7 @@ export function start() {
   on("contest", ({ contest, job }) => {
     if (shown !== null && contest.id !== shown && contest.id !== solved) reset();
     else if (shown === null && job) follow(job);
+    if (contest.id !== shown && contest.sizes.guarded) [by("gap").value, by("time-limit").value] = [5, 60];
     shown = contest.id;
   });
 }

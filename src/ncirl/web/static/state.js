@@ -82,7 +82,8 @@ export async function openContest(id, play = {}) {
   remember(contest);
   const intents = contest.intents.map((intent) => intent.id);
   const wanted = intents.includes(play.intent) ? play.intent : null;
-  const role = play.role ?? state.role;
+  const asked = play.role ?? state.role;
+  const role = asked === "told" && !contest.matters ? "defender" : asked; // what happened is told of whole graphs only
   state.play = null;
   Object.assign(state, { moves: [], role, intent: wanted ?? (role === "attacker" ? intents[0] : null) });
   fillChoice(contest, examples);

@@ -1,0 +1,170 @@
+"""Whole attack graphs on the page's server: what matters is told, searched, played, and solved again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.errors import InputError, NcirlError
+from ncirl.web.guarded_play import GuardedPlay, GuardedPlayable
+from ncirl.web.guarded_view import Finder, guarded_play_view
+from ncirl.web.limits import Limits
+from ncirl.web.opening import open_source
+from ncirl.web.play import PlayCache, PlayKey, Role, Told
+from ncirl.web.source import Source
+from ncirl.web.view import contest_view
+from ncirl.web.worker import Resolve
+from web.samples import as_bytes, guarded, policy_file, small_graph
+
+PATIENT = Limits(opening=600.0)
+MANY = 700
+
+
+def crowd() -> AttackGraph:
+    hosts = [f"host {k}" for k in range(MANY)]
+    steps = [Exploit(f"to {name}", ("out",), name, 0.9) for name in hosts]
+    steps += [Exploit(f"up {name}", (name,), "gold", 0.9) for name in hosts]
+    conditions = (Condition("out", True), *map(Condition, hosts), Condition("gold", label="the gold"))
+    return AttackGraph(conditions, tuple(steps), (Intent("thief", 1.0, {"gold": 1.0}),), discount=0.9, name="crowd")
+
+
+def test_of_a_large_graph_what_matters_is_told_and_the_rest_counted() -> None:
+    told = contest_view(open_source(Source("g.json", as_bytes(crowd(), "g.json")), PATIENT))
+    assert (told["matters"]["conditions"], told["matters"]["exploits"]) == (MANY + 2, 2 * MANY)
+    assert len(told["matters"]["ways"]) == 1
+    folded = [c for c in told["graph"]["conditions"] if c["folded"]]
+    assert [c["stands_for"] for c in folded] == [MANY - 1]
+    assert sum(e["stands_for"] for e in told["graph"]["exploits"]) == 2 * MANY
+    assert told["sizes"]["guarded"]
+    assert told["sizes"]["too_large"] is None
+
+
+def test_of_a_policy_the_bounds_guards_and_promises_are_told() -> None:
+    told = contest_view(open_source(Source("p.ncirl", policy_file("whole")), PATIENT))
+    assert told["kind"] == "policy"
+    assert told["bounds"] == {"lower": pytest.approx(guarded().lower), "upper": pytest.approx(guarded().upper)}
+    assert {row["guard"] for row in told["matters"]["guards"]} == guarded().guards.keys()
+    assert told["guarantee"].keys() == {"spy", "vandal"}
+
+
+def test_a_search_finds_by_all_words_what_is_folded_too() -> None:
+    found = Finder(crowd()).find("HOST 69 up")
+    assert found["count"] == 17  # 69, 169 to 669, and 690 to 699
+    assert found["exploits"][0]["means"] == "host 69 → the gold"
+    assert [c["id"] for c in Finder(crowd()).find("the gold")["conditions"]] == ["gold"]
+    assert Finder(crowd()).find("nowhere") == {"conditions": [], "exploits": [], "count": 0}
+
+
+@pytest.fixture(scope="module")
+def policy() -> GuardedPlayable:
+    return GuardedPlayable(guarded())
+
+
+def played(policy: GuardedPlayable, role: Role, *moves: Any, seed: int = 3) -> GuardedPlay:
+    return PlayCache(policy.begin, 1).replay(PlayKey(role, None, seed, moves))
+
+
+@pytest.mark.parametrize("role", [Role.WATCH, Role.DEFENDER, Role.ATTACKER])
+def test_the_same_seed_and_moves_are_the_same_play(policy: GuardedPlayable, role: Role) -> None:
+    own: Any = {Role.WATCH: None, Role.DEFENDER: ("phish",), Role.ATTACKER: ("inject",)}[role]
+    first, again = (guarded_play_view(played(policy, role, own, None)) for _ in range(2))
+    assert first == again
+    stage = first["stages"][0]
+    assert stage["blocked" if role is Role.DEFENDER else "attempted"] == list(own or stage["attempted"])
+    hidden = role is Role.DEFENDER and not first["over"]
+    assert (first["intent"] is None, stage["reward"] is None) == (hidden, hidden)
+
+
+def test_what_an_attacker_gets_is_counted_as_the_game_counts_it(policy: GuardedPlayable) -> None:
+    for seed in range(6):
+        play = played(policy, Role.ATTACKER, ("phish", "inject"), seed=seed)
+        stage = play.stages[0]
+        costs = {e.id: e for e in policy.graph.exploits}
+        rewards = policy.graph.intents[play.theta].rewards
+        got = sum(rewards.get(c, 0.0) for c in stage.new) - 0.1 + sum(costs[e].block_cost for e in stage.blocked)
+        assert stage.reward == pytest.approx(got)
+        assert not {costs[e].result for e in stage.blocked} & set(stage.new)
+
+
+def test_what_happened_is_told_and_advice_is_given(policy: GuardedPlayable) -> None:
+    told = guarded_play_view(played(policy, Role.TOLD, Told(("inject",), (), ("files",))))
+    assert told["now"]["enabled"] == ["outside", "files"]
+    assert {option["id"] for option in told["now"]["options"]} == {"phish", "escalate"}
+    assert told["now"]["promise"].keys() == {"spy", "vandal"}
+    assert set(told["now"]["advice"]["drawn"]) <= {"phish", "escalate"}
+    assert told["intent"] is told["got"] is told["summary"] is None
+    with pytest.raises(InputError, match=r"moves\[0\].*cannot have been enabled"):
+        played(policy, Role.TOLD, Told((), (), ("files",)))
+    with pytest.raises(InputError, match="what was attempted, blocked and enabled"):
+        played(policy, Role.TOLD, None)
+    with pytest.raises(InputError, match="in the role 'told' only"):
+        played(policy, Role.ATTACKER, Told())
+
+
+def test_a_play_to_its_end_tells_the_promise(policy: GuardedPlayable) -> None:
+    told = guarded_play_view(played(policy, Role.WATCH, *[None] * 3))
+    while not told["over"]:
+        told = guarded_play_view(played(policy, Role.WATCH, *[None] * (len(told["stages"]) + 1)))
+    promise = dict(zip(policy.intents, guarded().per_intent.tolist(), strict=True))
+    assert told["summary"]["guarantee"] == promise[told["intent"]]
+    assert told["summary"]["got"] == pytest.approx(
+        sum(0.8**t * stage["reward"] for t, stage in enumerate(told["stages"]))
+    )
+
+
+def test_solving_again_promises_no_intent_more() -> None:
+    loose = open_source(Source("p.ncirl", policy_file("whole")), PATIENT).guarded
+    assert isinstance(loose, GuardedSolution)
+    key = PlayKey(Role.TOLD, None, 0, (Told(("inject",), (), ("files",)),))
+    at = PlayCache(GuardedPlayable(loose).begin, 1).replay(key)
+    kept = at.session.advice().promised
+    task = Resolve(Source("p.ncirl", policy_file("whole")), key, 5.0, PATIENT)
+    try:
+        told, raw = task.run(lambda *_: None, lambda: False)
+    except NcirlError:  # nothing better is there: that is said, and nothing is kept
+        with pytest.raises(NcirlError, match="no intent gains by"):
+            task.run(lambda *_: None, lambda: False)
+        return
+    found = open_source(Source("q.ncirl", raw), PATIENT).guarded
+    assert found is not None
+    assert json.loads(told)["title"] == "whole, from stage 2 on"
+    assert {c.id for c in found.graph.conditions if c.initial} == {"outside", "files"}
+    promised = zip(found.graph.intents, found.per_intent, strict=True)
+    assert kept is None or all(p <= kept[intent.id] + 1e-6 for intent, p in promised)
+
+
+def test_the_server_opens_searches_and_plays_it(client: TestClient) -> None:
+    told = client.post("/api/contests?name=w.ncirl", content=policy_file("whole")).json()
+    assert (told["kind"], told["title"], told["solved"]) == ("policy", "whole", True)
+    found = client.post(f"/api/contests/{told['id']}/find", json={"text": "escalate"}).json()
+    assert [e["id"] for e in found["exploits"]] == ["escalate"]
+    move = {"attempted": ["phish"], "blocked": [], "new": ["mail"]}
+    asked = {"contest": told["id"], "role": "told", "moves": [move]}
+    play = client.post("/api/play", json=asked).json()
+    assert play["stages"][0]["new"] == ["mail"]
+    assert play["now"]["advice"]["sees_attempts"]
+    refused = client.post("/api/play", json={**asked, "moves": [{**move, "attempted": []}]})
+    assert refused.status_code == 422
+    compared = client.post(f"/api/contests/{told['id']}/compare", json={"episodes": 2})
+    assert compared.status_code in (202, 422)
+
+
+def test_telling_is_for_whole_graphs_only(client: TestClient, contest: Callable[[str], str]) -> None:
+    asked = {"contest": contest("small"), "role": "told", "moves": [{}]}
+    refused = client.post("/api/play", json=asked)
+    assert refused.status_code == 422
+    assert "guard a whole attack graph only" in refused.json()["error"]["message"]
+
+
+def test_a_graph_that_is_small_is_shown_whole() -> None:
+    graph = replace(small_graph(), name="small")
+    told = contest_view(open_source(Source("g.json", as_bytes(graph, "g.json")), PATIENT))
+    assert told["matters"] is None
+    assert not any(c["folded"] for c in told["graph"]["conditions"])
