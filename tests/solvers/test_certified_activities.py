@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ncirl import Game, HistoryLP, solve
+from ncirl import Game, HistoryLP, Shapley, solve
 from ncirl._typing import FloatArray, IntArray
 from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.lp.session import Meter
@@ -52,6 +52,16 @@ def begun(game: Game, trials: int = TRIALS) -> Search:
 
 def beliefs_of(search: Search, count: int) -> FloatArray:
     return np.random.default_rng(1).dirichlet(np.ones(len(search.game.intents)), size=count)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("observes", ["actions", "outcomes"])
+def test_a_search_begins_where_nothing_is_revealed(seed: int, observes: str) -> None:
+    """The mean game's value is secured before any program is solved: states of an attack graph only loop."""
+    game = random_attack_graph(5, rng=seed, intents=4, block_cost=0.02, observes=observes).game()
+    mean = solve(game, Shapley(weights=game.starts[0].belief))
+    low, high = begun(game, trials=0).bounds()
+    assert mean.lower - CLOSE <= low <= high
 
 
 @every_game

@@ -6,7 +6,8 @@ same mixed action D_s at every visit concedes, per intent, what the attacker's M
     α_s(θ) = max_a  Σ_d D_s(d) [ r(s,a,d,θ) + γ Σ_o q(o | s,a,d) α_{s'(o)}(θ) ].
 
 The defences are the equilibria of the complete-information games, one per intent, and of the game with the prior-mean
-reward. Starting from R_max / (1 − γ) instead is hopeless: the first sweeps only rediscover these.
+reward. Starting from R_max / (1 − γ) instead is hopeless: the first sweeps only rediscover these. The mean game's other
+half is an attacker that plays the same whatever it wants, and so reveals nothing: patient attackers do little better.
 """
 
 from collections.abc import Mapping
@@ -42,6 +43,7 @@ class InitialBounds:
     corners: Mapping[State, FloatArray]
     attacker: Mapping[State, FloatArray]  # [a, θ] per state
     defences: tuple[StationaryDefence, ...]
+    hiding: Mapping[State, FloatArray]  # the mean game's attacker, [a] per state
     options: Options | None = None  # what both were confined to
 
 
@@ -56,7 +58,8 @@ def initial_bounds(game: Game, options: Options | None = None, limits: Limits = 
     mixes = [{s: d[:, k] for s, d in public.defender.items()} for k in range(len(game.intents))]
     mixes.append({s: d[:, 0] for s, d in mean.defender.items()})
     defences = tuple(StationaryDefence(each, concedes(game, each, limits)) for each in mixes)
-    return InitialBounds(public.lower, public.attacker, defences, options)
+    hiding = {s: a[:, 0] for s, a in mean.attacker.items()}
+    return InitialBounds(public.lower, public.attacker, defences, hiding, options)
 
 
 def concedes(game: Game, mixes: Mapping[State, FloatArray], limits: Limits = UNLIMITED) -> dict[State, FloatArray]:

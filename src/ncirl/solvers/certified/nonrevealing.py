@@ -20,10 +20,17 @@ ROUNDS = 6
 
 
 def nonrevealing(
-    here: StateArrays, points: BeliefPoints, belief: FloatArray, actions: IntArray, known: float, enough: float
+    here: StateArrays,
+    points: BeliefPoints,
+    belief: FloatArray,
+    actions: IntArray,
+    known: float,
+    enough: float,
+    first: FloatArray | None = None,
 ) -> Plan | None:
-    """Find such a plan over `actions` that secures `enough` more than `known`."""
-    actions = actions[here.attacker[actions][:, belief > 0].all(axis=1)]
+    """Find such a plan over `actions` that secures `enough` more than `known`; `first` is a mix to begin with."""
+    allowed = here.attacker[actions][:, belief > 0].all(axis=1)
+    actions = actions[allowed]
     if not len(actions):
         return None
     me = points.number_of(here, belief)
@@ -43,13 +50,18 @@ def nonrevealing(
     worth = secured[here.toward]
     away = here.reward[actions] @ belief + here.discount * here.expected(actions, worth)  # [a, d]
     stay = here.discount * here.expected(actions, here.loop.astype(float))
+
+    def secures(x: FloatArray) -> float:
+        return float(((x @ away) / (1.0 - x @ stay)).min())
+
     value, mix = known, None
+    if first is not None and allowed.all() and secures(first) > value + enough:
+        value, mix = secures(first), first
     for _ in range(ROUNDS):
         x = matrix_game(away + stay * value).row_strategy
-        now = float(((x @ away) / (1.0 - x @ stay)).min())
-        if now <= value + enough:
+        if secures(x) <= value + enough:
             break
-        value, mix = now, x
+        value, mix = secures(x), x
     if mix is None:
         return None
     payoff = mix @ away + (mix @ stay) * value

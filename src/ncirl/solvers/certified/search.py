@@ -8,6 +8,7 @@ profit without being touched. Where to do which is decided elsewhere (`trials`, 
 """
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ncirl.lp.session import Meter
 from ncirl.lp.state_arrays import NONE, StateArrays
 from ncirl.lp.vector_program import VectorProgram
 from ncirl.model.game import Game
+from ncirl.model.order import components
 from ncirl.solvers.certified.alpha_vectors import AlphaVectors
 from ncirl.solvers.certified.belief_points import BeliefPoints
 from ncirl.solvers.certified.nonrevealing import nonrevealing
@@ -80,6 +82,7 @@ class Search:
                 [defence.mixes[s] for s in self.states], [defence.vectors[s] for s in self.states], limits
             )
         self.upper.evaluate(0)
+        self._hide(np.sum([start.mass for start in game.starts], axis=0), limits)
 
     def _arrays_of(self, state: State, limits: Limits) -> StateArrays:
         limits.check(BUILDING)
@@ -111,6 +114,18 @@ class Search:
                 reach=reach,
             )
             self.upper.add(here, None, found, vector=vectors[here.number])
+
+    def _hide(self, belief: FloatArray, limits: Limits) -> None:
+        """Give every state the point at which nothing has been revealed, and nothing is until it pays; last ones first.
+
+        Of the actions that the mean game's attacker uses, so that play that never reveals anything is among them.
+        """
+        for state in chain.from_iterable(components(self.game, limits)):
+            limits.check(BUILDING)
+            if state in self.number:
+                at, mix = InformationState(self.number[state], belief), self.initial.hiding[state]
+                self._reveal_nothing(at, np.flatnonzero(mix > 0), self.value(at)[0], mix[mix > 0])
+        self.lower.evaluate(0)
 
     def value(self, at: InformationState) -> tuple[float, float]:
         """Return both bounds at a belief."""
@@ -183,7 +198,8 @@ class Search:
         """Improve the lower bound at a belief as far as that takes no program."""
         known = self._programs.get(at.state)
         actions = known[1].actions if known is not None else np.arange(min(self.arrays[at.state].n_a, FEW))
-        self._reveal_nothing(at, actions, self.value(at)[0])
+        if self.arrays[at.state].loops:
+            self._reveal_nothing(at, actions, self.value(at)[0])
 
     def improve_vector(self, n: int, belief: FloatArray) -> None:
         """Improve a vector at a belief without making it worse anywhere; whatever refers to it profits."""
@@ -209,17 +225,17 @@ class Search:
         """Store the plan of a backup, or one that reveals nothing, where it secures more than is known."""
         at = InformationState(state, found.belief)
         low, _ = self.value(at)
-        if self._reveal_nothing(at, found.actions, max(low, found.value)):
+        if self.arrays[state].loops and self._reveal_nothing(at, found.actions, max(low, found.value)):
             return
         if found.value > low + self.accuracy.missed:
             self.lower.add(self.arrays[state], found.belief, found)
 
-    def _reveal_nothing(self, at: InformationState, actions: IntArray, known: float) -> bool:
+    def _reveal_nothing(
+        self, at: InformationState, actions: IntArray, known: float, first: FloatArray | None = None
+    ) -> bool:
         """Store a plan that reveals nothing until the state is left, where it secures more than is known."""
         here = self.arrays[at.state]
-        if not here.loops:
-            return False
-        plan = nonrevealing(here, self.lower, at.belief, actions, known, self.accuracy.missed)
+        plan = nonrevealing(here, self.lower, at.belief, actions, known, self.accuracy.missed, first)
         if plan is not None:
             self.lower.add(here, at.belief, plan)
         return plan is not None
