@@ -108,3 +108,25 @@ def _subsets(names: list[str], budget: int | None) -> list[Names]:
 def one_each(graph: AttackGraph) -> AttackGraph:
     """Return a graph of format 1 with what it means by default written down as controls."""
     return replace(graph, controls=tuple(Control(e.id, (e.id,), e.block_cost, "momentary") for e in graph.exploits))
+
+
+def small_shop(**changes: object) -> AttackGraph:
+    """Return a shop that can be patched for good, or cut off for a while."""
+    parts: dict[str, object] = {
+        "conditions": (Condition("internet", True), Condition("mail"), Condition("web"), Condition("database")),
+        "exploits": (
+            Exploit("phish", ("internet",), "mail", 0.5, 0.05, label="phish a password", references=("T1566",)),
+            Exploit("sqli", ("internet",), "web", 0.8, references=("CVE-2024-0001",)),
+            Exploit("reuse", ("mail",), "web", 0.6),
+            Exploit("dump", ("web",), "database", 1.0),
+        ),
+        "intents": (Intent("spy", 0.5, {"mail": 1.0}), Intent("thief", 0.5, {"database": 5.0})),
+        "discount": 0.9,
+        "controls": (
+            Control("patch", ("sqli",), 0.5, "lasting", "<b>patch</b> the web shop"),
+            Control("mfa", ("phish", "reuse"), 1.2, "lasting"),
+            Control("cut off", ("sqli", "reuse", "dump"), 0.4, "momentary"),
+        ),
+        "name": "shop",
+    }
+    return AttackGraph(**(parts | changes))

@@ -132,11 +132,22 @@ class ExploitView(BaseModel):
     block_cost: float
 
 
+class ControlView(BaseModel):
+    """A control of the defender's."""
+
+    id: str
+    label: str
+    blocks: list[str]
+    cost: float
+    kind: Literal["momentary", "lasting"]
+
+
 class GraphView(BaseModel):
-    """An attack graph."""
+    """An attack graph; without controls each exploit can be blocked by itself."""
 
     conditions: list[ConditionView]
     exploits: list[ExploitView]
+    controls: list[ControlView] | None
 
 
 class IntentView(BaseModel):
@@ -232,14 +243,18 @@ class Chance(BaseModel):
 
 
 class PlaceView(BaseModel):
-    """A public state."""
+    """A public state, with the lasting controls in place."""
 
     state: str
     enabled: list[str]
+    in_place: list[str]
 
 
 class NowView(PlaceView):
-    """Where a play stands and what the player can do; `more` choices than are listed, `most` exploits at once."""
+    """Where a play stands and what the player can do; `more` choices than are listed, `most` exploits at once.
+
+    `usable` are exploits or, for a defender with controls, controls; `block` is by exploit.
+    """
 
     stage: int
     belief: ByIntent

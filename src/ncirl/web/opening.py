@@ -44,7 +44,8 @@ def _check_unpacked(raw: bytes, limit: int) -> None:
 
 def _check_lengths(data: dict[str, Any], limits: Limits) -> None:
     """Refuse, before any meaning is given to them, lists that are too long to be drawn or compared."""
-    for key, most in (("conditions", limits.conditions), ("exploits", limits.exploits)):
+    lists = ("conditions", limits.conditions), ("exploits", limits.exploits), ("controls", limits.exploits)
+    for key, most in lists:
         if isinstance(data.get(key), list) and len(data[key]) > most:
             raise InputError(
                 f"{key}: {len(data[key])} are more than the {most} shown here; `ncirl reduce` makes a graph smaller"

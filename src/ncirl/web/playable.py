@@ -11,6 +11,8 @@ from itertools import count
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.controls import stopped
+from ncirl.attack_graphs.names import in_place
 from ncirl.defence.choices import Choice, members, plain_choice, set_choice
 from ncirl.errors import InputError
 from ncirl.model.stage import Stage
@@ -28,7 +30,7 @@ class ActionSet:
     """What one player can do at a public state."""
 
     names: tuple[str, ...]  # actions
-    sets: tuple[tuple[str, ...], ...]  # the exploits in each; empty where the contest is no attack graph
+    sets: tuple[tuple[str, ...], ...]  # the exploits or controls in each; empty where the contest is no attack graph
     choice: Choice  # finds an action by name, or by its exploits in any order
 
     @cached_property
@@ -93,6 +95,17 @@ class PlayablePolicy:
             )
             self._positions[place] = Position(name, enabled, stage, *sides)
         return self._positions[place]
+
+    def block_chances(self, position: Position, chances: FloatArray) -> dict[str, float]:
+        """Return how likely each usable exploit is stopped, given how likely each of the defender's actions is."""
+        if self.graph is None or self.graph.controls is None:
+            return position.defender.exploit_chances(chances)
+        controls, placed = self.graph.controls, in_place(position.name)
+        found = dict.fromkeys(position.attacker.exploits, 0.0)
+        for applied, chance in zip(position.defender.sets, chances.tolist(), strict=True):
+            for name in stopped(controls, (*placed, *applied)) & found.keys():
+                found[name] = min(1.0, found[name] + chance)
+        return found
 
     @cached_property
     def stages(self) -> int:

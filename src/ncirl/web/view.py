@@ -5,6 +5,7 @@ from typing import Any
 
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.names import in_place
 from ncirl.attack_graphs.reductions import estimate_size
 from ncirl.attack_graphs.reductions.size import MANY_STATES
 from ncirl.errors import SizeError
@@ -61,7 +62,7 @@ def _graph_view(graph: AttackGraph) -> dict[str, Any]:
         "exploits": [
             {
                 "id": e.id,
-                "label": e.id,
+                "label": e.label or e.id,
                 "from": list(e.premises),
                 "to": e.result,
                 "layer": level["exploit", e.id],
@@ -70,6 +71,18 @@ def _graph_view(graph: AttackGraph) -> dict[str, Any]:
                 "block_cost": float(e.block_cost),
             }
             for e in graph.exploits
+        ],
+        "controls": None
+        if graph.controls is None
+        else [
+            {
+                "id": c.id,
+                "label": c.label or c.id,
+                "blocks": list(c.blocks),
+                "cost": float(c.cost),
+                "kind": str(c.kind),
+            }
+            for c in graph.controls
         ],
     }
 
@@ -155,7 +168,7 @@ def _now(play: Play) -> dict[str, Any]:
         "more": 0 if own is None else max(0, len(own.names) - MOST_CHOICES),
         "usable": [] if own is None else list(own.exploits),
         "most": 0 if own is None else max(len(chosen) for chosen in own.sets),
-        "block": position.defender.exploit_chances(defences),
+        "block": play.policy.block_chances(position, defences),
         "attempt": position.attacker.exploit_chances(attempts),
         "defender_mix": position.defender.likeliest(defences, MOST_NAMED),
         "attacker_mix": position.attacker.likeliest(attempts, MOST_NAMED),
@@ -163,7 +176,9 @@ def _now(play: Play) -> dict[str, Any]:
 
 
 def _place(play: Play) -> dict[str, Any]:
-    return {"state": play.position.name, "enabled": list(play.position.enabled)}
+    name = play.position.name
+    placed = [] if play.policy.graph is None else list(in_place(name))
+    return {"state": name, "enabled": list(play.position.enabled), "in_place": placed}
 
 
 def _choices(own: ActionSet) -> list[dict[str, Any]]:

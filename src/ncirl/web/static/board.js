@@ -46,12 +46,19 @@ function paint() {
   }
 }
 
+/** What stopping an exploit costs: by itself, or by each control over it. */
+function stoppedFor(graph, exploit) {
+  if (!graph.controls) return exploit.block_cost;
+  const over = graph.controls.filter((c) => c.blocks.includes(exploit.id));
+  return over.map((c) => `${c.id} ${c.cost}${c.kind === "lasting" ? " once" : ""}`).join(", ") || "cannot be stopped";
+}
+
 function fillListing(graph) {
   const cell = (text, className = "") => make("td", { className }, String(text));
   by("exploits").tBodies[0].replaceChildren(...graph.exploits.map((e) => make(
     "tr", { "data-exploit": e.id },
     make("th", { scope: "row", title: e.label ?? e.id }, e.id), cell(e.from.join(" and ")), cell(e.to), cell(share(e.success), "number"),
-    cell(e.attack_cost, "number"), cell(e.block_cost, "number"), cell("", "number"), cell("", "number"),
+    cell(e.attack_cost, "number"), cell(stoppedFor(graph, e), "number"), cell("", "number"), cell("", "number"),
   )));
 }
 

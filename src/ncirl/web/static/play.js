@@ -11,12 +11,17 @@ let picked = []; // exploits that are ticked, or the one action that is chosen
 let timer = null;
 
 const bySets = () => Boolean(state.contest.graph);
-const verb = () => (state.role === "attacker" ? "try" : "block");
+const byControls = () => state.role === "defender" && Boolean(state.contest.graph?.controls);
+const verb = () => (state.role === "attacker" ? "try" : byControls() ? "apply" : "block");
 
-/** Exploits that the player can choose among now. */
+/** Exploits, or controls, that the player can choose among now. */
 function usable() {
   const names = new Set(state.play.now.usable);
-  return state.contest.graph.exploits.filter((e) => names.has(e.id));
+  return state.contest.graph[byControls() ? "controls" : "exploits"].filter((e) => names.has(e.id));
+}
+
+function controlText(control) {
+  return `costs ${control.cost}${control.kind === "lasting" ? " once, stays" : ""} · stops ${control.blocks.join(", ")}`;
 }
 
 function exploitText(exploit) {
@@ -37,6 +42,7 @@ function options() {
   if (play.over) return summary(play.summary);
   if (role === "watch") return [make("p", {}, "Both sides play as certified. Step, or let it run.")];
   if (!bySets()) return play.now.choices.map((choice) => option("radio", choice.name, choice.label ?? choice.name, "", ""));
+  if (byControls()) return usable().map((c) => option("checkbox", c.id, c.id, controlText(c), c.label));
   return usable().map((e) => option("checkbox", e.id, e.id, exploitText(e), `${e.label ?? e.id}: ${e.from.join(" and ")} → ${e.to}`));
 }
 
@@ -60,7 +66,7 @@ function title() {
   const stage = `Stage ${play.stages.length + 1}`;
   if (role === "watch") return stage;
   if (!bySets()) return `${stage}: choose`;
-  return role === "attacker" ? `${stage}: what do you try?` : `${stage}: what do you block?`;
+  return `${stage}: what do you ${verb()}?`;
 }
 
 const tooMany = () => bySets() && picked.length > state.play.now.most;
@@ -84,13 +90,14 @@ function refresh() {
 function pick(value, isOn) {
   if (bySets()) picked = isOn ? [...picked.filter((v) => v !== value), value] : picked.filter((v) => v !== value);
   else picked = [value];
-  if (bySets()) showTicks(picked);
+  if (bySets()) showTicks(byControls() ? usable().filter((c) => picked.includes(c.id)).flatMap((c) => c.blocks) : picked);
   refresh();
 }
 
-/** Tick the exploit that was clicked in the graph. */
+/** Tick the exploit that was clicked in the graph, or the first control over it. */
 export function toggle(exploit) {
-  const input = [...by("choices").querySelectorAll("input")].find((box) => box.value === exploit);
+  const meant = byControls() && state.play?.now ? usable().find((c) => c.blocks.includes(exploit))?.id : exploit;
+  const input = [...by("choices").querySelectorAll("input")].find((box) => box.value === meant);
   if (state.tab === "play") input?.click();
 }
 
@@ -144,7 +151,7 @@ export function autoplay() {
 function logEntry(stage, k) {
   const unseen = stage.attacker_action === null;
   const did = bySets()
-    ? [`tried ${unseen ? "what nobody saw" : listed(stage.attempted)}`, `blocked ${listed(stage.blocked)}`]
+    ? [`tried ${unseen ? "what nobody saw" : listed(stage.attempted)}`, `${state.contest.graph.controls ? "applied" : "blocked"} ${listed(stage.blocked)}`]
     : [`attacker ${unseen ? "unseen" : stage.attacker_action}`, `defender ${stage.defender_action}`];
   if (stage.new.length) did.push(`fell: ${stage.new.join(", ")}`);
   if (stage.surprise) did.push("(the certified attacker would never)");
