@@ -5,8 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import JsonFlag, Memory, limits_of, print_json
-from ncirl.errors import InputError
+from ncirl.cli.output import JsonFlag, Memory, check_page, limits_of, print_json
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_for
 from ncirl.formats.policy_file import load_policy
@@ -43,8 +42,7 @@ def report(
     """
     from ncirl.reports import report_page
 
-    if output.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"--output: the report is a web page; name it .html, not '{output.name}'")
+    check_page(output)
     limits = limits_of(time_limit, memory)
     loaded = load_policy(policy)
     text, certificate = report_page(loaded, graph_for(loaded, graph), quick=quick, limits=limits)
