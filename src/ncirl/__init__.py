@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ncirl.solvers.history_lp.history_lp import HistoryLP
     from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVI
     from ncirl.solvers.shapley import Shapley
+    from ncirl.solvers.worst_prior import WorstPrior
 
     __version__: str
 
@@ -69,6 +70,7 @@ __all__ = [
     "Stage",
     "Stats",
     "Status",
+    "WorstPrior",
     "__version__",
     "best_response_to_attacker",
     "best_response_to_defender",
@@ -102,6 +104,7 @@ _LATER = {
     "HistoryLP": "ncirl.solvers.history_lp.history_lp",
     "NCPBVI": "ncirl.solvers.nc_pbvi.nc_pbvi",
     "Shapley": "ncirl.solvers.shapley",
+    "WorstPrior": "ncirl.solvers.worst_prior",
     "harden": "ncirl.attack_graphs.hardening.harden",
     "verify_exact": "ncirl.exact",
 }

@@ -197,6 +197,8 @@ def harden(
     True
     """
     _check(choose, spend, top, gap, relative_gap, time_limit)
+    if graph.unknown_prior:
+        raise InputError("intents: hardening needs to know how likely they are; give every intent a prior", graph.name)
     limits = Limits(time_limit)
     doing = "bounding the graph as it is"
 
