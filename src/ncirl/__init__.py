@@ -27,6 +27,7 @@ from ncirl.strategies.players import Attacker, Defender, Observer
 if TYPE_CHECKING:
     from ncirl.attack_graphs.guarded.check import GuardedCertificate
     from ncirl.attack_graphs.guarded.guarded import Guarded
+    from ncirl.attack_graphs.hardening.harden import ChosenSet, ControlWorth, Hardening, harden
     from ncirl.exact import ExactCertificate, verify_exact
     from ncirl.solvers.certified.certified import Certified
     from ncirl.solvers.history_lp.history_lp import HistoryLP
@@ -45,12 +46,15 @@ __all__ = [
     "Certificate",
     "Certified",
     "CertifiedSolution",
+    "ChosenSet",
+    "ControlWorth",
     "Defender",
     "ExactCertificate",
     "Game",
     "Guarded",
     "GuardedCertificate",
     "GuardedSolution",
+    "Hardening",
     "HistoryLP",
     "InputError",
     "LPError",
@@ -73,6 +77,7 @@ __all__ = [
     "expected_payoff",
     "exploitability",
     "games",
+    "harden",
     "load_game",
     "load_solution",
     "save_game",
@@ -90,13 +95,17 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 # linear-programming library to load, nor for the package's metadata.
 _LATER = {
     "Certified": "ncirl.solvers.certified.certified",
+    "ChosenSet": "ncirl.attack_graphs.hardening.harden",
+    "ControlWorth": "ncirl.attack_graphs.hardening.harden",
     "ExactCertificate": "ncirl.exact",
     "Guarded": "ncirl.attack_graphs.guarded.guarded",
     "GuardedCertificate": "ncirl.attack_graphs.guarded.check",
+    "Hardening": "ncirl.attack_graphs.hardening.harden",
     "HistoryLP": "ncirl.solvers.history_lp.history_lp",
     "NCPBVI": "ncirl.solvers.nc_pbvi.nc_pbvi",
     "Shapley": "ncirl.solvers.shapley",
     "WorstPrior": "ncirl.solvers.worst_prior",
+    "harden": "ncirl.attack_graphs.hardening.harden",
     "verify_exact": "ncirl.exact",
 }
 

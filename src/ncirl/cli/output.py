@@ -5,7 +5,7 @@ import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
@@ -19,10 +19,14 @@ from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.limits import Limits, default_memory, parse_memory
 from ncirl.model.game import Game
 
+if TYPE_CHECKING:
+    from ncirl.experiments.pool import Pool
+
 __all__ = [
     "Discount",
     "GameName",
     "GameOrPolicy",
+    "GraphName",
     "GraphOutput",
     "Holding",
     "Horizon",
@@ -32,13 +36,16 @@ __all__ = [
     "QuietFlag",
     "VerboseFlag",
     "by_intent",
+    "check_page",
     "check_seconds",
     "check_seed",
+    "closeness",
     "complain",
     "finite",
     "limits_of",
     "memory_of",
     "number",
+    "pool_of",
     "print_facts",
     "print_graph",
     "print_json",
@@ -51,6 +58,7 @@ __all__ = [
 GameName = Annotated[
     str, Parameter(help="A game or attack-graph file (JSON or YAML), a .osposg file, or builtin:NAME.")
 ]
+GraphName = Annotated[str, Parameter(help="An attack-graph file (JSON or YAML), or builtin:office.")]
 GameOrPolicy = Annotated[
     str, Parameter(help="A game or attack-graph file (JSON or YAML), builtin:NAME, or a policy file (.ncirl).")
 ]
@@ -170,6 +178,37 @@ def memory_of(memory: str) -> int:
         return parse_memory(memory)
     except InputError as error:
         raise InputError(f"--{error}") from None
+
+
+def check_page(path: Path) -> None:
+    """Refuse to write a page under a name that is none."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--output: the report is a web page; name it .html, not '{path.name}'")
+
+
+def closeness(text: str | None) -> dict[str, float]:
+    """Read a gap: ``0.001`` is absolute, ``1%`` relative to the value."""
+    if text is None:
+        return {}
+    relative = text.endswith("%")
+    try:
+        asked = float(text.removesuffix("%"))
+    except ValueError:
+        asked = -1.0
+    if not 0 <= asked < float("inf"):
+        raise InputError(f"--gap: must be a number such as 0.001 or a percentage such as 1%, got '{text}'")
+    return {"gap": 0.0, "relative_gap": asked / 100} if relative else {"gap": asked}
+
+
+def pool_of(jobs: int | None, address: str | None) -> "Pool":
+    """Return where runs go: processes here, one if not told, or a cluster."""
+    from ncirl.experiments.pool import cluster, spawned
+
+    if address is None:
+        return spawned(1 if jobs is None else jobs)
+    if jobs is not None:
+        raise InputError("--jobs: a cluster has its own workers; leave out --jobs or --cluster")
+    return cluster(address)
 
 
 def number(value: float) -> str:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.cli.output import Holding, JsonFlag, Memory, limits_of, print_json
+from ncirl.cli.output import Holding, JsonFlag, Memory, check_page, limits_of, print_json
 from ncirl.errors import InputError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.guarded_file import load_solution
@@ -55,8 +55,7 @@ def report(
     """
     from ncirl.reports import guarded_report_page, report_page
 
-    if output.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"--output: the report is a web page; name it .html, not '{output.name}'")
+    check_page(output)
     limits = limits_of(time_limit, memory)
     loaded = load_solution(policy, limits=limits)
     certificate: Certificate | GuardedCertificate

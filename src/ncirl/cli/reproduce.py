@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import JsonFlag, check_seconds, check_seed, complain, print_facts, print_json, print_table
+from ncirl.cli.output import (
+    JsonFlag,
+    check_seconds,
+    check_seed,
+    complain,
+    pool_of,
+    print_facts,
+    print_json,
+    print_table,
+)
 from ncirl.cli.progress import announced
 from ncirl.errors import InputError
 
 if TYPE_CHECKING:
     from ncirl.experiments.campaign import CampaignResult
-    from ncirl.experiments.pool import Pool
 
 __all__ = ["reproduce"]
 
@@ -112,7 +120,7 @@ def reproduce(
         raise InputError(f"--graphs: at least one is needed, got {graphs}")
     counted: dict[str, Any] = {} if graphs is None else {"graphs": graphs}
     numbers = None if sizes is None else _sizes(sizes)
-    pool = _pool(jobs, cluster)
+    pool = pool_of(jobs, cluster)
     if output.exists() and not output.is_dir():
         raise InputError("is not a directory; name one for --output", str(output))
     plan: Study | Reproduction
@@ -178,16 +186,6 @@ def _share(text: str) -> float:
     if found is None:
         raise InputError(f"--gap: must be a percentage of the value, such as 1%, got '{text}'")
     return float(found[1]) / 100
-
-
-def _pool(jobs: int | None, address: str | None) -> "Pool":
-    from ncirl.experiments.pool import cluster, spawned
-
-    if address is None:
-        return spawned(1 if jobs is None else jobs)
-    if jobs is not None:
-        raise InputError("--jobs: a cluster has its own workers; leave out --jobs or --cluster")
-    return cluster(address)
 
 
 def _print(found: "CampaignResult", as_json: bool) -> None:

@@ -27,6 +27,7 @@ from ncirl.cli.output import (
     by_intent,
     check_seconds,
     check_seed,
+    closeness,
     complain,
     limits_of,
     print_facts,
@@ -134,7 +135,7 @@ def solve(
         "variant": variant,
     }
     limits = limits_of(time_limit, memory)
-    options |= {"time_limit": time_limit, "memory": None if memory is None else limits.memory, **_closeness(gap)}
+    options |= {"time_limit": time_limit, "memory": None if memory is None else limits.memory, **closeness(gap)}
     solver_named(solver or "certified", options)  # tell what is wrong before the work
     pool = _pool(jobs, cluster)
     if output is not None:
@@ -264,20 +265,6 @@ def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCall
         return solve_game(game, settings, progress=progress)
     with interruptible(progress) as stoppable:
         return settings.run(game, progress=stoppable, limits=limits)
-
-
-def _closeness(text: str | None) -> dict[str, float]:
-    """Read a gap: ``0.001`` is absolute, ``1%`` relative to the value."""
-    if text is None:
-        return {}
-    relative = text.endswith("%")
-    try:
-        asked = float(text.removesuffix("%"))
-    except ValueError:
-        asked = -1.0
-    if not 0 <= asked < float("inf"):
-        raise InputError(f"--gap: must be a number such as 0.001 or a percentage such as 1%, got '{text}'")
-    return {"gap": 0.0, "relative_gap": asked / 100} if relative else {"gap": asked}
 
 
 def _check_output(path: Path, solver: str) -> None:

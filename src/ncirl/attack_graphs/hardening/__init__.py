@@ -1,0 +1,1 @@
+"""Hardening: what each control is worth if it were in place from the start, and the best set of them."""

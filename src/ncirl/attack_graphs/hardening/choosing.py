@@ -1,0 +1,141 @@
+r"""The best set of controls: branch and bound over sets, on what attacks are known.
+
+Wanted is min V(S) over the sets S that are allowed: at most `choose` controls, at most `spend` in cost. Every attack
+known bounds V from below for all S that leave it open (`facts`), so m(S), the best of what is left open by S, is a
+bound, and
+
+    z = min_S m(S)  ≤  min_S V(S).
+
+**Search.** To get below t where m(S) ≥ t, a set must close one of the attacks that make m(S): so the search branches on
+the controls that stop an exploit of those, each branch without the controls of the branches before it. It turns back
+where more attacks worth t stand beside each other, no control stopping two of them, than there are controls left to
+choose (or than their cheapest controls cost).
+
+**Then** the S with the least m(S) is looked at closely: either V(S) is as small, a better set than any before, or there
+are attacks that S leaves open and that were not known, and z rises. In the end z comes within the tolerance of the best
+set's V, which proves it the best up to that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum, inf
+
+from ncirl.attack_graphs.hardening.study import Step, Study
+from ncirl.limits import Limits
+
+__all__ = ["Best", "best_set"]
+
+WAYS = (1, 3)  # of attacks that are looked for, per goal
+MOST_NODES = 200_000  # of one search
+DIGITS = 9  # by which sets are told apart: of those as good the smallest is taken
+ROUNDING = 1e-9  # of what may be spent: costs are added up
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best set found, and what every set that is allowed leaves at least."""
+
+    controls: frozenset[int]
+    others: float
+    is_proved: bool
+
+
+def best_set(study: Study, choose: int | None, spend: float | None, limits: Limits) -> Best:
+    """Look for the best set until it is proved to be, or time is up."""
+    search, others = _Search(study, choose, spend, limits), 0.0
+    best = min([frozenset[int](), *search.singles()], key=study.upper)
+    tried: set[frozenset[int]] = set()
+    while True:
+        best = min([best, *tried], key=lambda s: (round(study.upper(s), DIGITS), len(s), sorted(s)))
+        aim = study.upper(best) - study.tolerance
+        least, found = search.least(aim)
+        if search.gave_up:
+            return Best(best, others, is_proved=False)
+        others = max(others, min(least, study.upper(best)))
+        if found is None:
+            return Best(best, others, is_proved=True)
+        level = study.next_level(found)
+        if level is None or limits.passed:
+            return Best(best, others, is_proved=False)
+        steps = [Step(found, 0, ways) for ways in WAYS] if found not in tried else []
+        tried.add(found)
+        study.solve([*steps, Step(found, level)])
+
+
+class _Search:
+    """Branch and bound over sets of controls on the attacks known."""
+
+    def __init__(self, study: Study, choose: int | None, spend: float | None, limits: Limits) -> None:
+        self.study, self.facts, self.limits = study, study.facts, limits
+        self.costs = [control.cost for control in study.controls]
+        self.choose = len(study.controls) if choose is None else choose
+        self.spend = inf if spend is None else spend * (1 + ROUNDING)
+        self.gave_up = False
+
+    def singles(self) -> list[frozenset[int]]:
+        """List the sets of one control that are allowed."""
+        return [frozenset([k]) for k, cost in enumerate(self.costs) if cost <= self.spend and self.choose > 0]
+
+    def least(self, aim: float) -> tuple[float, frozenset[int] | None]:
+        """Return min m(S) and the set, if that is below `aim`; else `aim` and None."""
+        self.aim, self.nodes = aim, 0
+        self.found: frozenset[int] | None = None
+        allowed = {k for k, cost in enumerate(self.costs) if cost <= self.spend}
+        self._branch((), 0, allowed, self.choose, self.spend)
+        return self.aim, self.found
+
+    def _branch(self, chosen: tuple[int, ...], gone: int, allowed: set[int], more: int, spend: float) -> None:
+        self.nodes += 1
+        value = self.facts.lower(~gone & self.study.whole)
+        if value < self.aim:
+            self.aim, self.found = value, frozenset(chosen)
+        if more <= 0 or self.aim <= 0 or self._has_to_stop() or self._packed(gone, allowed, more, spend):
+            return
+        rest = set(allowed)
+        for k in self._closing(self._obstacle(gone), allowed):
+            if k in rest and self.costs[k] <= spend:
+                rest.discard(k)
+                self._branch((*chosen, k), gone | self.study.stops[k], rest, more - 1, spend - self.costs[k])
+                if self._has_to_stop():
+                    return
+
+    def _has_to_stop(self) -> bool:
+        self.gave_up |= self.nodes > MOST_NODES or self.limits.passed
+        return self.gave_up
+
+    def _packed(self, gone: int, allowed: set[int], more: int, spend: float) -> bool:
+        """Tell whether attacks that no control stops two of are too many to be stopped with what is left."""
+        cheapest: list[float] = []
+        while len(cheapest) <= more and fsum(cheapest) <= spend:
+            if self.facts.lower(~gone & self.study.whole) < self.aim:
+                return False
+            closing = self._closing(self._obstacle(gone), allowed)
+            if not closing:
+                return True
+            cheapest.append(min(self.costs[k] for k in closing))
+            gone |= self.study.gone(closing)
+        return True
+
+    def _closing(self, exploits: int, allowed: set[int]) -> list[int]:
+        """List the controls that stop some of the exploits, those that stop most first."""
+        hits = [((self.study.stops[k] & exploits).bit_count(), k) for k in allowed if self.study.stops[k] & exploits]
+        return [k for _, k in sorted(hits, key=lambda hit: (-hit[0], hit[1]))]
+
+    def _obstacle(self, gone: int) -> int:
+        """Return the exploits of attacks that are open and together worth what is aimed at; as few as are found."""
+        options = [_enough(self.facts.open_alone(gone), self.aim)]
+        for most, attacks in self.facts.together:
+            if most < self.aim:
+                break
+            options.append(_enough([each for each in attacks if not each[1] & gone], self.aim))
+        return min((mask for mask in options if mask is not None), key=int.bit_count, default=self.study.whole)
+
+
+def _enough(attacks: Sequence[tuple[float, int]], aim: float) -> int | None:
+    """Return the exploits of the best of some attacks that together are worth `aim`; None where all are not."""
+    total, union = 0.0, 0
+    for secures, used in sorted(attacks, reverse=True):
+        if total >= aim:
+            break
+        total, union = total + secures, union | used
+    return union if total >= aim else None

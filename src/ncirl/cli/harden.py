@@ -1,0 +1,190 @@
+"""``ncirl harden``: which controls to put in place, what each is worth, and the best set of them."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+from rich.console import Console
+
+from ncirl.cli.output import (
+    GraphName,
+    JsonFlag,
+    QuietFlag,
+    check_page,
+    check_seconds,
+    closeness,
+    complain,
+    pool_of,
+    print_facts,
+    print_json,
+    print_table,
+)
+from ncirl.formats.files import write_atomically
+from ncirl.formats.load import graph_named
+from ncirl.solution import Status
+
+if TYPE_CHECKING:
+    from ncirl.attack_graphs.hardening.harden import ChosenSet, Hardening, HardenProgress
+
+__all__ = ["harden"]
+
+ROWS = 20  # controls in the table
+BETWEEN = 2.0  # seconds between plain lines
+
+
+def harden(
+    graph: GraphName,
+    /,
+    *,
+    choose: Annotated[int | None, Parameter(help="Find the best set of at most so many controls.")] = None,
+    spend: Annotated[float | None, Parameter(help="Find the best set that costs no more.")] = None,
+    top: Annotated[int, Parameter(help="How many of the first in the order to tell apart.")] = 5,
+    gap: Annotated[
+        str, Parameter(help="How close bounds must be where the answer hangs on them: a number, or 2% of the value.")
+    ] = "2%",
+    time_limit: Annotated[
+        float | None, Parameter(help="Seconds after which to stop with what is known, all of which holds.")
+    ] = None,
+    jobs: Annotated[int | None, Parameter(help="Processes that bound graphs at once.")] = None,
+    cluster: Annotated[str | None, Parameter(help="Address of a Dask scheduler to run on instead.")] = None,
+    journal: Annotated[
+        Path | None, Parameter(help="File that remembers what was solved; the same command then goes on after a kill.")
+    ] = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"], help="A page to write (.html).")] = None,
+    json: JsonFlag = False,
+    quiet: QuietFlag = False,
+) -> None:
+    """Say what each control is worth if it were in place from the start, and which set of them is best.
+
+    Worth is what the intrusion is worth before less what it is worth after, as proved bounds; what a control costs is
+    not counted in it. Without controls in the graph, every exploit can be stopped on its own. The time limit and Ctrl-C
+    end it with the order so far, whose bounds hold.
+
+    Example: `ncirl harden builtin:office --choose 2 --gap 5% -o fixes.html`
+    """
+    from ncirl.attack_graphs.hardening.harden import harden as hardened
+    from ncirl.formats.harden_journal import HardenJournal
+
+    if output is not None:
+        check_page(output)
+    if time_limit is not None:
+        check_seconds(time_limit)
+    asked = {"gap": 0.0, "relative_gap": 0.0, **closeness(gap)}
+    pool = None if jobs is None and cluster is None else pool_of(jobs, cluster)
+    loaded = graph_named(graph)
+    kept = None if journal is None else HardenJournal(journal, loaded)
+    with nullcontext() if pool is None else pool.open() as executor, _shown(quiet) as progress:
+        found = hardened(
+            loaded,
+            choose=choose,
+            spend=spend,
+            top=top,
+            time_limit=time_limit,
+            executor=executor,
+            journal=kept,
+            progress=progress,
+            **asked,
+        )
+    if output is not None:
+        from ncirl.reports.hardening import hardening_page
+
+        write_atomically(output, hardening_page(found))
+    if json:
+        print_json(_data(found) | ({} if output is None else {"page": str(output)}))
+    else:
+        _print(found, output)
+    if found.status is not Status.GAP_REACHED and not quiet:
+        complain(f"unfinished: {found.status.value}")
+
+
+@contextmanager
+def _shown(quiet: bool) -> "Iterator[Callable[[HardenProgress], None]]":
+    """Show how far it is on stderr: live on a terminal, now and then a plain line elsewhere."""
+    console = Console(stderr=True)
+    if quiet:
+        yield lambda _: None
+    elif console.is_terminal:
+        with console.status("bounding the graph") as status:
+            yield lambda progress: status.update(_line(progress))
+    else:
+        due = 0.0
+
+        def show(progress: "HardenProgress") -> None:
+            nonlocal due
+            if progress.seconds >= due:
+                due = progress.seconds + BETWEEN
+                print(_line(progress), file=sys.stderr, flush=True)
+
+        yield show
+
+
+def _line(progress: "HardenProgress") -> str:
+    before = "" if progress.upper == float("inf") else f"  before {progress.lower:.4g} to {progress.upper:.4g}"
+    return f"{progress.seconds:8.1f} s  {progress.doing}  {progress.solves} graphs bounded{before}"
+
+
+def _data(found: "Hardening") -> dict[str, Any]:
+    controls = [
+        {
+            "control": w.control.id,
+            "label": w.control.label,
+            "cost": w.control.cost,
+            "lower": w.lower,
+            "upper": w.upper,
+            "after": [w.after_lower, w.after_upper],
+            "places": [w.first, w.last],
+        }
+        for w in found.worths
+    ]
+    return {
+        "graph": found.graph.name,
+        "lower": found.lower,
+        "upper": found.upper,
+        "claim": "Proved bounds on the value before, and on the value before less the value with a control in place.",
+        "controls": controls,
+        "chosen": None if found.chosen is None else _set_data(found.chosen),
+        "status": found.status.label,
+        "advice": found.status.value,
+        "tolerance": found.tolerance,
+        "seconds": found.seconds,
+        "solves": found.solves,
+    }
+
+
+def _set_data(chosen: "ChosenSet") -> dict[str, Any]:
+    return {
+        "controls": [control.id for control in chosen.controls],
+        "cost": chosen.cost,
+        "lower": chosen.lower,
+        "upper": chosen.upper,
+        "after": [chosen.after_lower, chosen.after_upper],
+        "others": chosen.others,
+        "proved": chosen.is_proved,
+    }
+
+
+def _print(found: "Hardening", output: Path | None) -> None:
+    from ncirl.reports.hardening import called, place_words
+
+    facts: dict[str, object] = {
+        "graph": f"{found.graph.name}, {len(found.worths)} controls",
+        "worth before": f"{found.lower:.6g} to {found.upper:.6g}",
+        "status": f"{found.status.label}. {found.status.value}",
+        "effort": f"{found.seconds:.3g} s, {found.solves} graphs bounded",
+    }
+    if (chosen := found.chosen) is not None:
+        facts["best set"] = ", ".join(called(control) for control in chosen.controls) or "nothing helps"
+        facts["of cost"] = f"{chosen.cost:g}"
+        facts["worth then"] = f"{chosen.after_lower:.6g} to {chosen.after_upper:.6g}"
+        sure = "proved the best up to the gap" if chosen.is_proved else "not proved the best"
+        facts["proof"] = f"no allowed set leaves less than {chosen.others:.6g}; {sure}"
+    print_facts(facts | ({} if output is None else {"page": str(output)}))
+    rows = [
+        (place_words(w), called(w.control), f"{w.lower:.4f} to {w.upper:.4f}", f"{w.control.cost:g}")
+        for w in found.worths[:ROWS]
+    ]
+    more = f", the first {ROWS} of {len(found.worths)}" if len(found.worths) > ROWS else ""
+    print_table(f"worth in place from the start{more}", ["place", "control", "worth", "cost"], rows)

@@ -1,0 +1,114 @@
+"""A page on hardening: which controls to put in place, what each is worth, and what all that rests on."""
+
+from ncirl.attack_graphs.controls import Control
+from ncirl.attack_graphs.hardening.harden import ChosenSet, ControlWorth, Hardening
+from ncirl.reports.page import Html, bar, page, paragraph, picture, section, table, text
+from ncirl.reports.pictures import themed_svg
+from ncirl.reports.pictures.worth_picture import worth_figure
+from ncirl.solution import Status
+
+__all__ = ["called", "hardening_page", "place_words"]
+
+DRAWN, ROWS = 12, 60
+IN_PLACE = (
+    "In place from the start means: done before the intruder comes, and for good. What a control costs is not part of "
+    "its worth; it is named beside it. Worth is the value of the intrusion before less its value after, with the best "
+    "play of both sides each time, so it counts what the defender saves as well as what the intruder loses."
+)
+
+
+def hardening_page(found: Hardening) -> str:
+    """Write the page.
+
+    Parameters
+    ----------
+    found : Hardening
+        What `ncirl.harden` returned.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.games.office import office_graph
+    >>> "phish a password" in hardening_page(ncirl.harden(office_graph(), top=1, relative_gap=0.5))
+    True
+    """
+    name = found.graph.name
+    lead = (
+        f"As it is, the intrusion is worth between {found.lower:.3f} and {found.upper:.3f} to the intruder, whatever "
+        "it is after. Below is how much of that each measure takes away, as proved bounds."
+    )
+    parts = [Html(f"<h1>{text(name)}: what to fix</h1>"), paragraph(lead, "lead")]
+    if found.status is not Status.GAP_REACHED:
+        parts.append(paragraph(f"Unfinished: {found.status.value} The order may still change within them.", "bad"))
+    parts.append(paragraph(IN_PLACE, "note"))
+    if found.chosen is not None:
+        parts.append(_set_section(found, found.chosen))
+    parts.append(_order_section(found))
+    return page(f"{name}: what to fix", [*parts, _made(found)])
+
+
+def called(control: Control) -> str:
+    """Name a control for people: its label, with its id where that says something else."""
+    return f"{control.label} ({control.id})" if control.label and control.label != control.id else control.id
+
+
+def place_words(worth: ControlWorth) -> str:
+    """Say which places a control can have in the order."""
+    return str(worth.first) if worth.first == worth.last else f"{worth.first}–{worth.last}"
+
+
+def _set_section(found: Hardening, chosen: ChosenSet) -> Html:
+    said = (
+        f"With these in place the intrusion is worth between {chosen.after_lower:.3f} and {chosen.after_upper:.3f}: "
+        f"together they are worth between {chosen.lower:.3f} and {chosen.upper:.3f}, at a cost of {chosen.cost:g}."
+    )
+    proof = f"No other set that was allowed leaves less than {max(chosen.others, 0.0):.3f}" + (
+        f", so none is better by more than {max(chosen.after_upper - chosen.others, 0.0):.3f}: this is proved."
+        if chosen.is_proved
+        else "; whether this set is the best is not proved yet."
+    )
+    rows = [[called(control), f"{control.cost:g}", ", ".join(control.blocks)] for control in chosen.controls]
+    listed = table(["put in place", "cost", "stops"], rows, [1]) if rows else paragraph("Nothing was found to help.")
+    return section("The best set", listed, paragraph(said), paragraph(proof))
+
+
+def _order_section(found: Hardening) -> Html:
+    worths = [worth for worth in found.worths if worth.upper > 0]
+    shown = worths[:DRAWN]
+    svg = themed_svg(
+        worth_figure([(called(w.control), w.lower, w.upper) for w in shown], "worth in place from the start"),
+        "worth",
+        "what each measure is worth, as intervals",
+    )
+    top = max((w.upper for w in worths), default=0.0)
+    rows = [
+        [
+            place_words(w),
+            called(w.control),
+            f"{w.lower:.3f} to {w.upper:.3f}",
+            bar(w.lower, most=w.upper, top=top),
+            f"{w.control.cost:g}",
+        ]
+        for w in worths[:ROWS]
+    ]
+    rest = len(found.worths) - len(rows)
+    more = (
+        [paragraph(f"{rest} more are worth nothing, or less than can be told apart from it.", "note")] if rest else []
+    )
+    said = "Bars are solid up to what is proved and pale up to what is possible; a place such as 4–6 is not decided."
+    return section(
+        "Each on its own, in order",
+        paragraph(said),
+        picture(svg, fits=True),
+        table(["place", "measure", "worth", "", "cost"], rows, [2, 4]),
+        *more,
+    )
+
+
+def _made(found: Hardening) -> Html:
+    said = (
+        f"Status: {found.status.label}. {found.solves} graphs bounded in {found.seconds:.0f} s, as close as "
+        f"{found.tolerance:.3g} where the answer hangs on it. Numbers are in the units of the rewards put in, "
+        "and hold for the network, chances and costs as they were described."
+    )
+    return Html(f"<footer>{text(said)}</footer>")
