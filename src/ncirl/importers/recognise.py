@@ -34,7 +34,7 @@ XML_KINDS = {
 JSON_LINES_KIND = Kind("an export of a graph database in JSON lines", "bloodhound")
 ARCHIVE_KIND = Kind("a zip archive, as BloodHound's collectors write it", "bloodhound")
 OPENS_JSON = ("{", "[")
-VERTEX_OR_ARC = re.compile(r'\s*"?\d+"?\s*,\s*("?\d+"?\s*(,|$)|.*,\s*"?(AND|OR|LEAF)"?\s*(,|$))', re.IGNORECASE)
+VERTEX_OR_ARC = re.compile(r'\s*"?\d+"?\s*,\s*("?\d+"?\s*(,|$)|.*,\s*"?(AND|OR|LEAF)"?\s*(,|$))', re.I | re.M)
 MULVAL_DOT = re.compile(r'label\s*=\s*"\d+\s*:|shape\s*=\s*"?(diamond|ellipse|box)\b')
 
 
