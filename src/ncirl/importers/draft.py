@@ -67,7 +67,7 @@ class DraftExploit:
         return None if getattr(self, quantity) is None else self.origins.get(quantity, SOURCE)
 
 
-@dataclass(frozen=True)
+@dataclass
 class DraftControl:
     """Something a defender can do against the steps that name it; no cost where the source says none."""
 
@@ -75,7 +75,7 @@ class DraftControl:
     label: str
     lasting: bool = False
     cost: float | None = None
-    references: tuple[str, ...] = ()
+    references: dict[str, None] = field(default_factory=dict)  # each once, in order
 
 
 @dataclass(frozen=True)
@@ -244,8 +244,9 @@ class Draft:
             The key.
         """
         there = self.controls.get(key)
-        both = (*there.references, *references) if there is not None else references
-        self.controls[key] = DraftControl(key, text(label), lasting, cost, _distinct(both))
+        if there is None:
+            there = self.controls[key] = DraftControl(key, text(label), lasting, cost)
+        there.references.update(dict.fromkeys(_distinct(references)))
         return key
 
     def follow(self, start: str, end: str, control: str = "") -> None:
