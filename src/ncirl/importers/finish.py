@@ -247,9 +247,14 @@ def _exploits(
         )
 
 
+def _quantities(graph: AttackGraph) -> tuple[str, ...]:
+    """Return the numbers that count: what blocking one exploit costs does not where the graph has controls."""
+    return tuple(q for q in QUANTITIES if q != "block_cost" or graph.controls is None)
+
+
 def _numbers(steps: Sequence[DraftExploit], graph: AttackGraph) -> Iterator[Numbers]:
     """Yield where the numbers come from: what the source says first, the largest share first."""
-    for quantity in QUANTITIES:
+    for quantity in _quantities(graph):
         asked = f"as nothing says it; --{quantity.replace('_', '-')} sets it"
         found: dict[tuple[bool, str], list[float]] = defaultdict(list)
         for step, exploit in zip(steps, graph.exploits, strict=True):
@@ -275,7 +280,7 @@ def _report(
     import networkx as nx
 
     leads = nx.DiGraph((premise, exploit.result) for exploit in graph.exploits for premise in exploit.premises)
-    counts = {q: sum(getattr(step, q) is None for step in steps) for q in QUANTITIES}
+    counts = {q: sum(getattr(step, q) is None for step in steps) for q in _quantities(graph)}
     return ImportReport(
         format=draft.format,
         files=files,
