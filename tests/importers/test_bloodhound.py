@@ -481,7 +481,7 @@ def test_rights_memberships_and_sessions_can_be_controls(tmp_path: Path) -> None
         "keep v from logging on to c": ("HasSession_c_v",),
         "remove the right: AddSelf of v over g": ("AddSelf_v_g",),
     }
-    assert {control.kind for control in found.controls} == {"lasting"}
+    assert {(control.kind, control.cost) for control in found.controls} == {("lasting", 0.1)}
     assert imported(tmp_path, opengraph(nodes, edges)).graph.controls is None
     with pytest.raises(InputError, match="setting controls=some: must be one of none, momentary, lasting"):
         imported(tmp_path, opengraph(nodes, edges), settings={"controls": "some"})
