@@ -96,10 +96,10 @@ def test_cycles_are_kept(tmp_path: Path) -> None:
 
 
 def test_conditions_hold_once_something_led_to_them(tmp_path: Path) -> None:
-    graph = imported(tmp_path, action("a", "holds"), condition("holds", "b"), action("b")).graph
-    (step,) = [exploit for exploit in graph.exploits if exploit.result == "holds"]
-    assert (step.premises, step.success, step.attack_cost) == (("a",), 1.0, 0.0)
-    assert way("holds", to="b") in ways(graph)
+    nodes = action("a", "holds"), condition("holds", "b"), action("b")
+    assert ways(imported(tmp_path, *nodes).graph) == {way("outside", to="a"), way("a", to="b")}
+    wanted = imported(tmp_path, *nodes, goals=("holds",)).graph
+    assert ways(wanted) == {way("outside", to="holds"), way("holds", to="b")}
 
 
 def test_a_condition_that_nothing_leads_to_holds_from_the_start(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_condition_that_nothing_leads_to_holds_from_the_start(tmp_path: Path) 
 def test_what_follows_a_false_condition_needs_what_came_before_it(tmp_path: Path) -> None:
     nodes = [action("a", "asked"), condition("asked", "b", on_false=("c",)), action("b"), action("c")]
     found = imported(tmp_path, *nodes)
-    assert {way("asked", to="b"), way("a", to="c")} <= ways(found.graph)
+    assert {way("a", to="b"), way("a", to="c")} <= ways(found.graph)
     assert "false condition" in str(found.report)
 
 
@@ -136,6 +136,42 @@ def test_other_objects_and_references_to_them_do_no_harm(tmp_path: Path) -> None
     assert ways(found.graph) == {way("outside", to="a"), way("a", to="b")}
     assert "no node of the flow: asset (effect_refs of a), gone (effect_refs of a)" in str(found.report)
     assert "there already: b" in str(found.report)
+
+
+def test_actions_say_what_they_are_about(tmp_path: Path) -> None:
+    objects = [
+        {"type": "attack-asset", "id": "asset--1", "name": "Oracle web server"},
+        {"type": "attack-asset", "id": "asset--2", "name": "forgotten laptop"},
+        {"type": "vulnerability", "id": "vulnerability--1", "name": "CVE-2019-2729"},
+        {"type": "relationship", "id": "r--1", "source_ref": "a", "target_ref": "vulnerability--1"},
+    ]
+    first = action("a", "b", technique_id="T1190", tactic_id="TA0001", asset_refs=["asset--1"], name="Exploit")
+    found = imported(tmp_path, first, action("b", description="as in CVE-2020-1"), *objects)
+    exploit, onward = found.graph.exploits
+    assert (exploit.label, exploit.asset) == ("T1190 Exploit", "Oracle web server")
+    assert exploit.references == ("T1190", "TA0001", "CVE-2019-2729")
+    assert onward.references == ("CVE-2020-1",)
+    assert "not named   forgotten laptop: assets that no action refers to" in str(found.report)
+
+
+def test_courses_of_action_are_controls_and_other_actions_can_be_blocked(tmp_path: Path) -> None:
+    objects = [
+        {"type": "course-of-action", "id": "coa--1", "name": "Train users"},
+        {"type": "course-of-action", "id": "coa--2", "name": "Patch the server"},
+        {"type": "vulnerability", "id": "vulnerability--1", "name": "CVE-2019-2729"},
+        {"type": "relationship", "id": "r--1", "source_ref": "coa--1", "target_ref": "attack-pattern--1"},
+        {"type": "relationship", "id": "r--2", "source_ref": "coa--2", "target_ref": "vulnerability--1"},
+        {"type": "relationship", "id": "r--3", "source_ref": "b", "target_ref": "vulnerability--1"},
+    ]
+    nodes = [action("a", "b", technique_ref="attack-pattern--1"), action("b", "c"), action("c")]
+    found = imported(tmp_path, *nodes, *objects)
+    assert [(control.label, control.blocks, control.lasts) for control in found.graph.controls or ()] == [
+        ("Train users", ("a",), True),
+        ("Patch the server", ("b",), True),
+        ("block c", ("c",), False),
+    ]
+    assert "without a mitigation can each be blocked for a stage: c" in str(found.report)
+    assert imported(tmp_path, *nodes).graph.controls is None
 
 
 def test_many_nested_operators_stay_within_limits(tmp_path: Path) -> None:

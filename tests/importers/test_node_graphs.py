@@ -235,3 +235,61 @@ def test_ends_of_edges_are_read_as_others_write_them(links: Any, tmp_path: Path)
 def test_nodes_without_ids_are_named_by_their_place(tmp_path: Path) -> None:
     (tmp_path / "g.json").write_text('{"nodes": [{"x": 1}, {"x": 2}], "links": [{"source": 0, "target": 1}]}')
     assert steps(import_graph("node-link", tmp_path / "g.json")) == [(("0",), "1", 0.8)]
+
+
+def scanned() -> nx.MultiDiGraph[Any]:
+    """Two hosts with packages; a vulnerability of the first has the highest score there is."""
+    graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
+    graph.add_node("web", node_type="container", name="web server", host="web.example.org", internet_facing=True)
+    graph.add_node("db", node_type="container", name="data base", host="db.example.org", criticality_score=9)
+    graph.add_node("lab", node_type="container", name="lab", host="lab.example.org")
+    for package in ("log4j", "ssl"):
+        graph.add_node(f"package:{package}", node_type="package", name=package)
+    graph.add_node("cve:CVE-2021-44228", node_type="vulnerability", cve_id="CVE-2021-44228", cvss_score=10.0)
+    graph.add_node("cve:CVE-2020-1", node_type="vulnerability", cve_id="CVE-2020-1", cvss_score=5.5)
+    graph.add_node("cve:CVE-2020-2", node_type="vulnerability", cve_id="CVE-2020-2", severity="high")
+    graph.add_edge("web", "db", edge_type="COMMUNICATES_WITH", protocol="sql")
+    for holder, package in (("web", "log4j"), ("web", "ssl"), ("db", "ssl")):
+        graph.add_edge(holder, f"package:{package}", edge_type="CONTAINS")
+    graph.add_edge("package:log4j", "cve:CVE-2021-44228", edge_type="HAS_VULNERABILITY")
+    graph.add_edge("package:ssl", "cve:CVE-2020-1", edge_type="HAS_VULNERABILITY")
+    graph.add_edge("lab", "cve:CVE-2020-2", edge_type="HAS_VULNERABILITY")
+    graph.add_edge("cve:CVE-2020-1", "package:log4j", edge_type="FIXED_BY")
+    return graph
+
+
+@FORMS
+def test_a_step_is_done_by_the_likeliest_vulnerability_of_what_it_leads_to(form: str, tmp_path: Path) -> None:
+    found = imported(form, scanned(), tmp_path)
+    enter, onward = sorted(found.graph.exploits, key=lambda exploit: exploit.result, reverse=True)
+    assert (enter.premises, enter.result, enter.success) == (("outside",), "web", 1.0)
+    assert enter.references == ("CVE-2021-44228", "CVE-2020-1")
+    assert enter.label == "exploit of web server (CVE-2021-44228, CVE-2020-1) from outside"
+    assert (onward.success, onward.asset, onward.references) == (0.55, "db.example.org", ("CVE-2020-1",))
+    assert "success 0.55 to 1 of 2 exploits (100%): from CVSS score / 10" in str(found.report)
+    assert "not named   CVE-2020-2: vulnerabilities of what no step leads to" in str(found.report)
+
+
+@FORMS
+def test_updates_and_closed_flows_are_controls(form: str, tmp_path: Path) -> None:
+    controls = imported(form, scanned(), tmp_path).graph.controls or ()
+    assert {(control.label, control.lasts) for control in controls} == {
+        ("patch data base: update ssl", True),
+        ("close sql from web server to data base", False),
+        ("patch web server: update log4j, ssl", True),
+        ("close everything from outside to web server", False),
+    }
+    assert all(len(control.blocks) == 1 for control in controls)
+
+
+@FORMS
+def test_scores_and_vectors_of_edges_and_nodes_are_the_success(form: str, tmp_path: Path) -> None:
+    graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
+    graph.add_node("out", initial=True)
+    graph.add_edge("out", "web", cvss_vector="CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:H/I:H/A:H")
+    graph.add_edge("web", "db", cvss_score=10)
+    graph.add_node("vault", epss=0.25, cvss_score=9.0)
+    graph.add_edge("db", "vault")
+    assert [success for _, _, success in steps(imported(form, graph, tmp_path))] == [0.2, 1.0, 0.25]
+    chosen = imported(form, graph, tmp_path, settings={"success": "cvss_score"})
+    assert [success for _, _, success in steps(chosen)] == [0.2, 1.0, 0.9]

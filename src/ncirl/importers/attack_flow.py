@@ -2,8 +2,11 @@
 
 - An action is a step; that it was done is a condition. Its `confidence`, about the report and in percent, stands for
   its success where it is given: nothing else in the format comes near.
-- A condition is a condition, and holds as soon as something that leads to it was done; one without predecessors holds
-  from the start.
+- A condition is a condition, and holds as soon as something that leads to it was done, which takes no attempt; one
+  without predecessors holds from the start.
+- What an action is about is said by the objects it refers to or is related to: assets, vulnerabilities, tools.
+- A course of action that is related to an action, to its technique or to what it is about is a control that lasts. In
+  a flow that has some, the other actions can each be blocked for a stage.
 - An AND operator needs all its inputs, an OR operator one. Several edges into an action without an operator are an OR.
 - What follows `on_false_refs` can be done once the condition is up for decision, whether it holds or not: conditions
   are never lost here, so "does not hold" cannot be needed.
@@ -23,13 +26,20 @@ from ncirl.formats.untrusted import read_data
 from ncirl.importers.draft import Draft
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.recognise import not_of_format, one_file, recognise_data
-from ncirl.importers.values import mappings, number, text, texts
+from ncirl.importers.report import Origin
+from ncirl.importers.values import identifiers, mappings, number, text, texts
 
 __all__ = ["read"]
 
 WANTED = "an Attack Flow (a STIX 2.1 bundle)"
 OUTSIDE = "outside"
 ACTION, CONDITION, OPERATOR = "attack-action", "attack-condition", "attack-operator"
+ASSET, MITIGATION = "attack-asset", "course-of-action"
+TOLD = frozenset(
+    {"vulnerability", "tool", "malware", "infrastructure", "user-account", "ipv4-addr", "ipv4-address", "ipv6-addr"}
+    | {"domain-name", "url", "email-addr"}
+)
+CONFIDENCE = Origin("the confidence of the report, in percent")
 EDGES = ("effect_refs", "on_true_refs", "on_false_refs")
 MOST_WAYS = 200  # through nested operators, to one node
 
@@ -51,6 +61,8 @@ class _Flow:
     inputs: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     start_refs: list[str] = field(default_factory=list)
     starts: set[str] = field(default_factory=set)
+    others: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # objects that are no nodes, by id
+    related: dict[str, dict[str, None]] = field(default_factory=dict)  # objects by what refers or is related to them
     dropped: dict[tuple[str, str], None] = field(default_factory=dict)  # what and which, each once
     _known: dict[tuple[str, bool], list[_Way]] = field(default_factory=dict)
 
@@ -119,10 +131,17 @@ def _fill(draft: Draft, flow: _Flow, use_confidence: bool) -> None:
         if key in flow.starts and flow.inputs[key]:
             draft.note("assumed", "nothing outside leads into a cycle, so it is begun here", _label(node))
     draft.condition(OUTSIDE, label="the attacker, before the first action", initial=True)
+    controls = _controls(draft, flow)
+    for item in flow.others.values():
+        if text(item.get("type")) == ASSET:
+            draft.mention([text(item.get("name"))], "assets that no action refers to")
     for key, node in flow.nodes.items():
         if node["type"] != OPERATOR:
             holds = node["type"] == CONDITION and key in flow.starts
-            draft.condition(key, label=_label(node), name=_label(node), initial=holds)
+            assets, references = _about(flow, key)
+            draft.condition(
+                key, label=_label(node), name=_label(node), initial=holds, asset=assets, references=references
+            )
             if holds:
                 draft.note("assumed", "conditions that nothing leads to hold from the start", _label(node))
     for key, node in flow.nodes.items():
@@ -133,18 +152,64 @@ def _fill(draft: Draft, flow: _Flow, use_confidence: bool) -> None:
         ways = flow.ways_to(key)
         if len(flow.inputs[key]) > 1:
             draft.note("assumed", "several edges into a node without an operator: any one suffices", _label(node))
-        success: float | None = 1.0
-        cost: float | None = 0.0
-        if node["type"] == ACTION:
-            if key in flow.starts:
-                ways = [_Way(frozenset({OUTSIDE})), *ways]
-            success, cost = _success(draft, node) if use_confidence else None, None
+        if node["type"] == ACTION and key in flow.starts:
+            ways = [_Way(frozenset({OUTSIDE})), *ways]
+        assets, references = _about(flow, key)
         for way in ways:
-            needs = sorted(way.needs) or [OUTSIDE]
-            draft.exploit(key, needs=needs, gives=key, success=success, attack_cost=cost, name=_label(node))
+            draft.exploit(
+                key,
+                needs=sorted(way.needs) or [OUTSIDE],
+                gives=key,
+                success=_success(draft, node) if use_confidence else None,
+                name=_label(node),
+                label=_label(node) if node["type"] == ACTION else "",
+                asset=assets,
+                references=references if node["type"] == ACTION else (*references, *filter(None, assets.split(", "))),
+                origins={"success": CONFIDENCE},
+                immediate=node["type"] == CONDITION,
+                controls=controls.get(key, ()),
+            )
         if any(way.on_false for way in ways):
             told = "what follows a false condition can be done once the condition is up for decision"
             draft.note("assumed", told, _label(node))
+
+
+def _about(flow: _Flow, key: str) -> tuple[str, tuple[str, ...]]:
+    """Return the assets that a node is about, and what else: techniques, vulnerabilities, tools, addresses."""
+    node = flow.nodes[key]
+    found = [flow.others[other] for other in flow.related.get(key, ()) if other in flow.others]
+    assets = [text(item.get("name")) for item in found if text(item.get("type")) == ASSET]
+    told = [text(item.get("name")) or text(item.get("value")) for item in found if text(item.get("type")) in TOLD]
+    stated = [text(node.get(name)) for name in ("technique_id", "tactic_id")]
+    named = identifiers(node.get("name"), node.get("description"), *told, *(item.get("description") for item in found))
+    return ", ".join(filter(None, assets)), tuple(filter(None, (*stated, *named, *told)))
+
+
+def _controls(draft: Draft, flow: _Flow) -> dict[str, list[str]]:
+    """Return the controls over each action; where the flow has some, those without can be blocked for a stage."""
+    known = {key: item for key, item in flow.others.items() if text(item.get("type")) == MITIGATION}
+    found: dict[str, list[str]] = {}
+    for key, node in flow.nodes.items():
+        near = flow.related.get(key, {})
+        about = dict.fromkeys([key, text(node.get("technique_ref")), *near])
+        given = dict.fromkeys(other for one in about for other in (one, *flow.related.get(one, ())) if other in known)
+        if node["type"] == ACTION and given:
+            found[key] = [
+                draft.control(
+                    one,
+                    text(known[one].get("name")) or "mitigation",
+                    lasting=True,
+                    references=identifiers(known[one].get("name"), known[one].get("description")),
+                )
+                for one in given
+            ]
+    if found:
+        for key in (key for key, node in flow.nodes.items() if node["type"] == ACTION and key not in found):
+            found[key] = [draft.control(key, f"block {_label(flow.nodes[key])}")]
+            draft.note(
+                "assumed", "actions without a mitigation can each be blocked for a stage", _label(flow.nodes[key])
+            )
+    return found
 
 
 def _success(draft: Draft, node: Mapping[str, Any]) -> float | None:
@@ -179,6 +244,15 @@ def _flow_of(objects: Iterable[Mapping[str, Any]]) -> _Flow:
                 flow.dropped["objects whose id is there already", key] = None
             else:
                 flow.nodes[key] = item
+        elif type_ == "relationship":
+            ends = text(item.get("source_ref")), text(item.get("target_ref"))
+            for one, other in (ends, ends[::-1]):
+                flow.related.setdefault(one, {})[other] = None
+        else:
+            flow.others.setdefault(key, item)
+    for key, item in flow.nodes.items():
+        for refs in ("asset_refs", "object_refs", "command_ref"):
+            flow.related.setdefault(key, {}).update(dict.fromkeys(_refs(item.get(refs))))
     flow.inputs = {key: [] for key in flow.nodes}
     leads: dict[str, list[str]] = {key: [] for key in flow.nodes}
     for key, item in flow.nodes.items():

@@ -125,6 +125,7 @@ class Draft:
     most_goals: int | None = None  # of the source that are taken, the first first
     rewards: dict[str, dict[str, float]] = field(default_factory=dict)  # of the source's intents, by intent and key
     guesses: dict[str, str] = field(default_factory=dict)  # keys that may be goals, and why
+    mentions: dict[str, str] = field(default_factory=dict)  # names of the source, and why they may be in no graph
     notes: Notes = field(default_factory=Notes)
     left_out: dict[str, dict[str, None]] = field(default_factory=dict)  # names by the reason
 
@@ -273,6 +274,11 @@ class Draft:
     def guess_goal(self, key: str, why: str) -> None:
         """Offer a condition as a goal, for when neither the person nor the source names any."""
         self.guesses[key] = why
+
+    def mention(self, names: Iterable[str], why: str = "nothing that the graph keeps is about them") -> None:
+        """Note names of the source (hosts, vulnerabilities) that the report lists, with why, if the graph has not."""
+        for name in _distinct(names):
+            self.mentions.setdefault(name, why)
 
     def note(self, kind: NoteKind, text: str, item: str = "") -> None:
         """Tell the person something; equal notes are counted, with the first few items as examples."""

@@ -20,6 +20,7 @@ from ncirl.importers.epss import epss_of, read_epss
 from ncirl.importers.fold import CERTAIN, Follows, fold
 from ncirl.importers.immediate import follows_from, without_immediate
 from ncirl.importers.intents import Chosen, choose_intents
+from ncirl.importers.lost import names_lost
 from ncirl.importers.names import ConditionNames, one_label, unique_ids
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import QUANTITIES, Defaulted, ImportReport, Notes, Numbers, Origin, shortened
@@ -80,7 +81,8 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         name=options.name or draft.name or _title(files) or draft.format,
     )
     report = _report(graph, draft, options, steps, len(folded), chosen.words, notes, files)
-    return Imported(graph, replace(report, left_out=left_out))
+    lost = names_lost(draft, graph, start, depth)
+    return Imported(graph, replace(report, left_out=left_out, names_lost=lost))
 
 
 def _without_effort(

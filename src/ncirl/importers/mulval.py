@@ -171,6 +171,8 @@ class _Derivation:
 
     def fill(self) -> None:
         """Write everything."""
+        for term in (vertex.term for vertex in self.vertices.values()):
+            self.draft.mention((*term.vulnerabilities, *filter(None, [self._host(term)])))
         self._begin()
         success = _successes(self.draft, self.vertices, self.premises)
         for key, vertex in self.vertices.items():

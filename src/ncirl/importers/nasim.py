@@ -5,8 +5,11 @@ in which the attacker has access to some host, where topology and firewall let i
 everything passes. A privilege escalation needs user access on the same host. Probabilities and costs are the file's,
 and so is the reward of each intent: the value of one sensitive host, for root access to it.
 
-To have access to some host of a subnet is a condition of its own, "a foothold", that follows from each of them with
-certainty and at no cost; otherwise there would be a step for every pair of hosts.
+To have access to some host of a subnet is a condition of its own, "a foothold", that follows from each of them at once
+(see `immediate`): a step is tried from any of them.
+
+The defender closes services for a stage, between two subnets or, as the format has firewalls of hosts too, on one host.
+An escalation of privileges passes no firewall: no control stops it.
 """
 
 from collections import defaultdict
@@ -65,54 +68,81 @@ class _Network:
         for subnet, number in self.scenario.hosts:
             for level in ("user", "root"):
                 label = f"{level} access on ({subnet}, {number})"
-                self.draft.condition(access((subnet, number), level), label=label)
+                self.draft.condition(access((subnet, number), level), label=label, asset=f"({subnet}, {number})")
         for host in self.scenario.hosts.values():
             for exploit in filter(host.is_open_to, self.scenario.exploits):
-                for source in self._sources(host, exploit.target):
-                    self._attack(exploit, host, source, f" from {source}")
+                for source, subnet in self._sources(host, exploit.target):
+                    controls = self._firewalls(host, exploit.target, subnet)
+                    self._attack(exploit, host, source, f" from {source}", controls)
             for escalation in filter(host.is_open_to, self.scenario.escalations):
                 self._attack(escalation, host, access(host.address, "user"))
         for subnet in sorted(self.footholds):
             key = _foothold(subnet)
             self.draft.condition(key, label=f"a foothold in subnet {subnet}")
             for way in self.ways_in[subnet]:
-                self._add(f"{key} by {way}", way, key, 1.0, 0.0)
+                self.draft.exploit(
+                    f"{key} by {way}",
+                    needs=[way],
+                    gives=key,
+                    label=f"through {way}",
+                    block_cost=self.block_cost,
+                    immediate=True,
+                )
         if self.footholds:
-            told = "access to a host gives a foothold in its subnet, by a step of its own that is certain and free"
-            self.draft.note("assumed", told)
+            self.draft.note("assumed", "access to a host gives a foothold in its subnet, at once and for free")
         for address, value in self.scenario.values.items():
             if value > 0:
                 self.draft.goal(access(address, "root"), reward=value)
 
-    def _sources(self, host: Host, service: str) -> Iterator[str]:
-        """Yield the conditions from which a service of a host can be reached."""
+    def _firewalls(self, host: Host, service: str, source: int) -> list[str]:
+        """Return the controls that keep a service of a host out of reach of a subnet."""
+        target = host.address[0]
+        own = f"deny {service} on {host.address}"
+        found = [self.draft.control(own, f"host firewall: {own}", cost=self.block_cost)]
+        if source != target:
+            told = f"firewall: close {service} from {_zone(source)} to {_zone(target)}"
+            found.append(self.draft.control(told, told, cost=self.block_cost))
+        return found
+
+    def _sources(self, host: Host, service: str) -> Iterator[tuple[str, int]]:
+        """Yield the conditions from which a service of a host can be reached, each with its subnet."""
         for subnet in range(len(self.scenario.topology)):
             if not self.scenario.passes(subnet, host.address[0], service):
                 continue
             if subnet == INTERNET:
-                yield "internet"
+                yield "internet", subnet
                 continue
             ways = self.ways_in[subnet]
             allowed = [way for way, source in ways.items() if service not in host.denies.get(source, ())]
             if len(allowed) == len(ways) > 1:
                 self.footholds.add(subnet)
-                yield _foothold(subnet)
+                yield _foothold(subnet), subnet
             else:
-                yield from (way for way in allowed if ways[way] != host.address)
+                yield from ((way, subnet) for way in allowed if ways[way] != host.address)
 
-    def _attack(self, attack: Attack, host: Host, source: str, told: str = "") -> None:
-        name = f"{attack.name} {host.address[0]}.{host.address[1]}{told}"
-        self._add(name, source, access(host.address, attack.gives), attack.chance, attack.cost)
-
-    def _add(self, name: str, source: str, gives: str, success: float | None, cost: float | None) -> None:
+    def _attack(self, attack: Attack, host: Host, source: str, told: str = "", controls: Sequence[str] = ()) -> None:
+        what = f"{'exploit of' if attack.remote else 'escalation by'} {attack.target or 'anything'}"
         self.draft.exploit(
-            name, needs=[source], gives=gives, success=success, attack_cost=cost, block_cost=self.block_cost
+            f"{attack.name} {host.address[0]}.{host.address[1]}{told}",
+            needs=[source],
+            gives=access(host.address, attack.gives),
+            success=attack.chance,
+            attack_cost=attack.cost,
+            block_cost=self.block_cost,
+            label=f"{what} on {host.address} ({attack.name}){told}",
+            asset=str(host.address),
+            references=[attack.name],
+            controls=controls,
         )
 
 
 def access(address: Address, level: str) -> str:
     """Return the condition of having a level of access to a host."""
     return f"{address[0]}.{address[1]}:{level}"
+
+
+def _zone(subnet: int) -> str:
+    return "the internet" if subnet == INTERNET else f"subnet {subnet}"
 
 
 def _foothold(subnet: int) -> str:

@@ -6,15 +6,18 @@ or set by the person.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from functools import partial
+from typing import Any, TypedDict, TypeVar
 
 from ncirl.errors import InputError
 from ncirl.importers.draft import MOST_PARTS, Draft
+from ncirl.importers.node_flaws import HELD, HELD_BY, Flaw, Flaws
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import shortened
+from ncirl.importers.report import Origin, shortened
 from ncirl.importers.values import identifiers, number, text, truth
+from ncirl.importers.vulnerabilities import odds_of, score_odds
 
 __all__ = ["Edge", "NodeGraph", "check_size", "fill"]
 
@@ -27,7 +30,8 @@ ATTACK_COST = ("attack_cost", "cost", "exploit_cost")
 BLOCK_COST = ("block_cost", "defense_cost", "defence_cost", "mitigation_cost")
 STEP_KINDS = frozenset({"and", "exploit", "rule", "action", "step", "attack_step", "attackstep", "technique"})
 FACT_KINDS = frozenset({"leaf", "fact"})
-NOT_STEPS = frozenset({"contains", "fixed_by", "has_vulnerability", "affects", "affected_by", "documents", "mitigates"})
+NOT_STEPS = HELD | HELD_BY | {"fixed_by", "documents", "mitigates"}
+HOST = ("host", "hostname", "fqdn", "dns_name")
 INITIAL = ("initial", "is_initial", "entry", "entry_point", "is_entry", "compromised", "owned", "attacker")
 EXPOSED = ("internet_facing", "internet_accessible", "has_public_port", "exposed", "public")
 GOAL = ("goal", "is_goal", "target", "is_target", "crown_jewel", "objective")
@@ -35,6 +39,7 @@ WORTH = ("criticality_score", "criticality", "asset_value", "importance", "value
 REWARD = "reward_"  # and the name of an intent
 OUTSIDE = "outside"
 ANY = "*"
+MOST_NAMED = 3  # vulnerabilities or packages in a label; all are references
 
 
 @dataclass
@@ -66,7 +71,8 @@ def fill(draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
     """
     kinds = _kinds(graph, options)
     facts = {key for key, kind in kinds.items() if kind in FACT_KINDS}
-    edges = _forward(draft, _steps(draft, graph, options), facts)
+    reading = _Reading(draft, graph, options)
+    edges = _forward(draft, reading.steps, facts)
     following: dict[str, list[Edge]] = defaultdict(list)
     needs: dict[str, list[str]] = defaultdict(list)
     for edge in edges:
@@ -75,44 +81,36 @@ def fill(draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
     joins = {key for key, kind in kinds.items() if kind in STEP_KINDS}
     # a step between conditions is one exploit; a step that leads to another is a condition too
     exploits = {key for key in joins if following[key] and not any(edge.target in joins for edge in following[key])}
-    reading = _Reading(graph, options)
+    ends = {end for edge in edges for end in (edge.source, edge.target)}
     for key, attributes in graph.nodes.items():
         if key in exploits:
+            told = reading.label(key)
             for edge in following[key]:
-                numbers = reading.numbers(attributes, edge.attributes)
-                told = reading.label(attributes)
                 draft.exploit(
                     key,
                     needs=needs[key],
                     gives=edge.target,
                     name=told,
                     label=told,
-                    asset=reading.label(graph.nodes.get(edge.target, {})) or edge.target,
+                    asset=reading.asset(edge.target),
                     references=identifiers(key, attributes, edge.attributes),
-                    **numbers,
+                    **reading.numbers(attributes, edge.attributes),
                 )
         elif key in facts:
-            draft.fact(key, label=reading.label(attributes))
-        else:
+            draft.fact(key, label=reading.label(key))
+        elif key in ends or key not in reading.flaws.parts:
             cited = identifiers(key, attributes)
-            draft.condition(key, label=reading.label(attributes), references=cited)
+            asset = reading.asset(key) if key in ends else ""
+            draft.condition(key, label=reading.label(key), asset=asset, references=cited)
             if key in joins and needs[key]:
                 draft.exploit(key, needs=needs[key], gives=key, references=cited, **reading.numbers(attributes))
     for edge in edges:
         if edge.source not in exploits and edge.target not in joins:
             described = f"{reading.type_of(edge)} {edge.source} to {edge.target}".strip()
-            name = text(edge.attributes.get("id")) or described
-            start, end = (reading.label(graph.nodes.get(end, {})) or end for end in (edge.source, edge.target))
-            draft.exploit(
-                name,
-                needs=[edge.source],
-                gives=edge.target,
-                label=f"{reading.type_of(edge) or 'step'} from {start} to {end}",
-                asset=end,
-                references=identifiers(edge.attributes),
-                **reading.numbers(edge.attributes),
-            )
-    _mark(draft, {key: node for key, node in graph.nodes.items() if key not in exploits}, options)
+            reading.add_step(text(edge.attributes.get("id")) or described, edge)
+    conditions = {key: node for key, node in graph.nodes.items() if key in draft.conditions}
+    _mark(reading, conditions, options)
+    reading.tell_flaws()
 
 
 def check_size(parts: int, where: str) -> None:
@@ -127,35 +125,117 @@ class _Numbers(TypedDict):
     success: float | None
     attack_cost: float | None
     block_cost: float | None
+    origins: Mapping[str, Origin]
 
 
 class _Reading:
-    """Which attributes say what in one graph."""
+    """Which attributes say what in one graph, and what becomes of a step by them."""
 
-    def __init__(self, graph: NodeGraph, options: ImportOptions) -> None:
+    def __init__(self, draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
+        self.draft, self.graph = draft, graph
         nodes, edges = graph.nodes.values(), [edge.attributes for edge in graph.edges]
         every = [*nodes, *edges]
         telling = [{name: v for name, v in node.items() if text(v) != key} for key, node in graph.nodes.items()]
         self._label = _attribute("label", LABEL, telling, options)
         self._type = _attribute("edge-type", EDGE_TYPE, edges, options)
-        self._numbers = [
+        self._success, *self._costs = (
             _attribute(setting, usual, every, options)
             for setting, usual in (("success", SUCCESS), ("attack-cost", ATTACK_COST), ("block-cost", BLOCK_COST))
-        ]
+        )
+        self.steps = _steps(draft, graph, options)
+        taken = {id(edge.attributes) for edge in self.steps}
+        rest = [(e.source, e.target, self.type_of(e)) for e in graph.edges if id(e.attributes) not in taken]
+        self.flaws = Flaws(graph.nodes, rest, {edge.source for edge in self.steps})
 
-    def label(self, attributes: Attributes) -> str:
-        return text(attributes.get(self._label))
+    def label(self, key: str) -> str:
+        return text(self.graph.nodes.get(key, {}).get(self._label))
+
+    def asset(self, key: str) -> str:
+        """Return the host that a node is, by the attribute that says so, or else by what it is called."""
+        node = self.graph.nodes.get(key, {})
+        return next((text(node[name]) for name in HOST if text(node.get(name))), "") or self.label(key) or key
 
     def type_of(self, edge: Edge) -> str:
         return text(edge.attributes.get(self._type))
 
     def numbers(self, *holders: Attributes) -> _Numbers:
-        """Return what the first of the holders says that says anything."""
-        success, attack_cost, block_cost = (
-            next((value for holder in holders if (value := number(holder.get(name))) is not None), None)
-            for name in self._numbers
+        """Return what the first of the holders says that says anything; scores and vectors count as success."""
+        success = _first(holders, partial(_stated, self._success))
+        costs = [_first(holders, partial(_number, name)) for name in self._costs]
+        odds = None if success is not None else _first(holders, odds_of)
+        if odds is not None:
+            success = odds.success
+        return _Numbers(
+            success=success,
+            attack_cost=costs[0],
+            block_cost=costs[1],
+            origins={} if odds is None else {"success": odds.origin},
         )
-        return _Numbers(success=success, attack_cost=attack_cost, block_cost=block_cost)
+
+    def add_step(self, name: str, edge: Edge) -> None:
+        """Add a step along an edge: by the vulnerabilities of its end where it has any."""
+        source, end, kind = self.label(edge.source) or edge.source, self.asset(edge.target), self.type_of(edge)
+        numbers = self.numbers(edge.attributes, self.graph.nodes.get(edge.target, {}))
+        flaws = self.flaws.of(edge.target)
+        label = f"{kind or 'step'} from {source} to {self.label(edge.target) or edge.target}"
+        controls = []
+        if flaws:
+            names = shortened([flaw.name for flaw in flaws], MOST_NAMED)
+            label = f"exploit of {self.label(edge.target) or edge.target} ({names}) from {source}"
+            controls.append(self._patch(edge.target, flaws))
+            if numbers["success"] is None and flaws[0].odds is not None:
+                best = flaws[0].odds
+                numbers |= {"success": best.success, "origins": {"success": best.origin}}
+        if self.flaws:
+            service = text(edge.attributes.get("protocol")) or kind or "everything"
+            told = f"close {service} from {source} to {self.label(edge.target) or edge.target}"
+            controls.append(self.draft.control(f"close {name}", told))
+        self.draft.exploit(
+            name,
+            needs=[edge.source],
+            gives=edge.target,
+            label=label,
+            asset=end,
+            references=(*identifiers(edge.attributes), *(flaw.name for flaw in flaws)),
+            controls=controls,
+            **numbers,
+        )
+
+    def _patch(self, key: str, flaws: Sequence[Flaw]) -> str:
+        holders = dict.fromkeys(flaw.holder for flaw in flaws)
+        told = self.label(key) or key
+        updated = "" if list(holders) == [told] else f": update {shortened(list(holders), MOST_NAMED)}"
+        return self.draft.control(
+            f"patch {key}", f"patch {told}{updated}", lasting=True, references=[flaw.name for flaw in flaws]
+        )
+
+    def tell_flaws(self) -> None:
+        """List the vulnerabilities, so that those of what no step leads to are told."""
+        for key in sorted(self.flaws.keys):
+            self.draft.mention(identifiers(key) or [key], "vulnerabilities of what no step leads to")
+        for key in sorted(self.flaws.keys):
+            self.draft.mention(identifiers(self.graph.nodes[key]), "named in words about a vulnerability only")
+        entered = {step.gives for step in self.draft.exploits}
+        bare = [key for key in entered if self.flaws and not self.flaws.of(key)]
+        for key in sorted(bare):
+            self.draft.note("assumed", "assets without a vulnerability in the file can be entered all the same", key)
+
+
+def _number(name: str, holder: Attributes) -> float | None:
+    return number(holder.get(name))
+
+
+def _stated(name: str, holder: Attributes) -> float | None:
+    """Return a success as it is stated; of what is called a CVSS score it is a tenth."""
+    odds = score_odds(holder.get(name)) if "cvss" in name.lower() else None
+    return number(holder.get(name)) if odds is None else odds.success
+
+
+T = TypeVar("T")
+
+
+def _first(holders: Iterable[Attributes], read: Callable[[Attributes], T | None]) -> T | None:
+    return next((found for holder in holders if (found := read(holder)) is not None), None)
 
 
 def _attribute(setting: str, usual: Iterable[str], holders: Iterable[Attributes], options: ImportOptions) -> str:
@@ -218,13 +298,14 @@ def _kinds(graph: NodeGraph, options: ImportOptions) -> dict[str, str]:
     return {}
 
 
-def _mark(draft: Draft, nodes: Mapping[str, Attributes], options: ImportOptions) -> None:
+def _mark(reading: _Reading, nodes: Mapping[str, Attributes], options: ImportOptions) -> None:
     """Find where attackers begin and what they may want."""
+    draft = reading.draft
     initial = _true(draft, nodes, "initial", INITIAL, options)
     for key in initial:
         draft.condition(key, initial=True)
     if not initial and not options.initial:
-        _enter_from_outside(draft, nodes)
+        _enter_from_outside(reading, nodes)
     for key in _true(draft, nodes, "goal", GOAL, options):
         draft.goal(key)
     for key, attributes in nodes.items():
@@ -242,16 +323,17 @@ def _mark(draft: Draft, nodes: Mapping[str, Attributes], options: ImportOptions)
             return
 
 
-def _enter_from_outside(draft: Draft, nodes: Mapping[str, Attributes]) -> None:
+def _enter_from_outside(reading: _Reading, nodes: Mapping[str, Attributes]) -> None:
     """Let attackers begin outside where the graph does not say where they are but what they can reach."""
     for name in _present(EXPOSED, nodes):
         exposed = [key for key, attributes in nodes.items() if truth(attributes.get(name))]
         if exposed:
             outside = OUTSIDE if OUTSIDE not in nodes else f"{OUTSIDE} (added)"
-            draft.condition(outside, label="where attackers begin", initial=True)
+            reading.draft.condition(outside, label="where attackers begin", initial=True)
             for key in exposed:
-                draft.note("assumed", f"attackers begin outside and can enter where '{name}' is true", key)
-                draft.exploit(f"enter {key}", needs=[outside], gives=key)
+                told = f"attackers begin outside and can enter where '{name}' is true"
+                reading.draft.note("assumed", told, key)
+                reading.add_step(f"enter {key}", Edge(outside, key, {}))
             return
 
 

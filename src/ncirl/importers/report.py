@@ -19,6 +19,7 @@ __all__ = [
 
 NoteKind = Literal["defaulted", "dropped", "merged", "assumed"]
 KINDS: tuple[NoteKind, ...] = ("assumed", "defaulted", "merged", "dropped")
+MOST_NAMES = 1000  # of the source that the graph lacks, in one line
 MOST_SHOWN = 5  # examples of a note, and names in a list
 
 
@@ -133,6 +134,8 @@ class ImportReport:
         Where every success, attack cost and block cost comes from, and which share of the exploits rests on it.
     left_out : mapping
         The names of all that the source has and the graph has not, by the reason.
+    names_lost : mapping
+        The vulnerabilities, techniques and assets of the source that the graph names nowhere, by the reason.
     notes : tuple of Note
         Everything else that a person should know.
     """
@@ -152,6 +155,7 @@ class ImportReport:
     notes: tuple[Note, ...] = ()
     numbers: tuple[Numbers, ...] = ()
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    names_lost: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def lines(self) -> Iterator[str]:
         """Yield the report for people, a line each."""
@@ -171,6 +175,8 @@ class ImportReport:
             yield f"  numbers     {numbers}"
         for note in self.notes:
             yield f"  {note.kind:<11} {note}"
+        for why, names in self.names_lost.items():
+            yield f"  not named   {shortened(names, MOST_NAMES)}: {why}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

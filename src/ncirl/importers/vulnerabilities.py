@@ -81,7 +81,7 @@ def score_odds(score: Any) -> Odds | None:
     found = number(score)
     if found is None or not 0 <= found <= MOST_SCORE:
         return None
-    return Odds(found / MOST_SCORE, Origin("CVSS score / 10"))
+    return Odds(round(found / MOST_SCORE, 4), Origin("CVSS score / 10"))
 
 
 def rating_odds(rating: Any) -> Odds | None:
