@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -60,6 +61,14 @@ def test_it_advises_on_guards_and_tells_what_is_promised() -> None:
     assert advice.promised is not None
     assert advice.promised == pytest.approx(advice.promised_at_start, abs=1.0)
     assert list(advice.promised_at_start.values()) == office().per_intent.tolist()
+
+
+def test_it_says_what_exploits_mean() -> None:
+    graph = office_graph()
+    told = replace(graph, exploits=tuple(replace(e, label=f"{e.id}, in words") for e in graph.exploits))
+    advice = GuardedSession(Guarded(relative_gap=0.3, time_limit=5).run(told), rng=1).advice()
+    assert advice.blocked
+    assert {name: advice.labels[name] for name in advice.blocked} == {n: f"{n}, in words" for n in advice.blocked}
 
 
 def test_what_is_told_moves_it_and_undo_takes_it_back() -> None:

@@ -131,7 +131,7 @@ def _left_out(
         elif not depth[c.key]:
             why = "that no step needs"
         elif c.key in gains:
-            why = "that lead to no goal, or are one with a goal"
+            why = "that lead to no goal, or are one with another"
         else:
             why = "that come with others without effort and are none of their own"
         found[f"conditions {why}"].append(names.told(c.key))
