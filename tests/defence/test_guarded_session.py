@@ -66,9 +66,9 @@ def test_it_advises_on_guards_and_tells_what_is_promised() -> None:
 def test_it_says_what_exploits_mean() -> None:
     graph = office_graph()
     told = replace(graph, exploits=tuple(replace(e, label=f"{e.id}, in words") for e in graph.exploits))
-    advice = GuardedSession(Guarded(relative_gap=0.3, time_limit=5).run(told), rng=1).advice()
-    assert advice.blocked
-    assert {name: advice.labels[name] for name in advice.blocked} == {n: f"{n}, in words" for n in advice.blocked}
+    labels = GuardedSession(Guarded(relative_gap=0.3, time_limit=5).run(told), rng=1).labels
+    assert {e.id: labels[e.id] for e in told.exploits} == {e.id: e.label for e in told.exploits}
+    assert {c.id: labels[c.id] for c in told.conditions if c.label} == {c.id: c.label for c in told.conditions if c.label}
 
 
 def test_what_is_told_moves_it_and_undo_takes_it_back() -> None:
