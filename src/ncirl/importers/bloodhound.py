@@ -103,7 +103,7 @@ def _sorted(
             reading.steps.append(edge)
         else:
             told = "of kinds that are no steps" if edge.walkable is None or chosen else "said not to be traversable"
-            draft.leave_out(f"edges {told}", edge.kind)
+            draft.note("dropped", f"edges {told}", edge.kind)
     for edge in reading.free:
         draft.note("assumed", "edges that take no effort are certain and immediate", edge.kind)
     if not reading.steps:
