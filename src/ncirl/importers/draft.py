@@ -127,7 +127,6 @@ class Draft:
     guesses: dict[str, str] = field(default_factory=dict)  # keys that may be goals, and why
     mentions: dict[str, str] = field(default_factory=dict)  # names of the source, and why they may be in no graph
     notes: Notes = field(default_factory=Notes)
-    left_out: dict[str, dict[str, None]] = field(default_factory=dict)  # names by the reason
 
     def condition(
         self,
@@ -284,11 +283,6 @@ class Draft:
     def note(self, kind: NoteKind, text: str, item: str = "") -> None:
         """Tell the person something; equal notes are counted, with the first few items as examples."""
         self.notes.add(kind, text, item)
-
-    def leave_out(self, why: str, name: str) -> None:
-        """Note that the source has something that the graph will not have; every name is kept for the report."""
-        self.note("dropped", why, name)
-        self.left_out.setdefault(why, {})[text(name)] = None
 
     def finish(self, options: ImportOptions | None = None, files: Iterable[str | Path] = ()) -> Imported:
         """Turn the draft into an attack graph with a report.

@@ -131,12 +131,12 @@ def _left_out(
         elif not depth[c.key]:
             why = "that no step needs"
         elif c.key in gains:
-            why = "that lead to no goal, or are one with a goal"
+            why = "that lead to no goal, or are one with another"
         else:
             why = "that come with others without effort and are none of their own"
         found[f"conditions {why}"].append(names.told(c.key))
         notes.add("dropped", f"conditions {why}", names.id(c.key))
-    return {why: tuple(told) for why, told in draft.left_out.items()} | {why: tuple(k) for why, k in found.items()}
+    return notes.dropped() | {why: tuple(told) for why, told in found.items()}
 
 
 def _condition(c: DraftCondition, names: ConditionNames, initial: bool) -> Condition:

@@ -114,7 +114,7 @@ def _recognise_folder(children: list[Path], limit: int) -> Kind | None:
     """MulVAL writes two files into one folder, BloodHound's collectors one file a kind of object."""
     if any(child.name.lower() in ("vertices.csv", "attackgraph.xml", "attackgraph.dot") for child in children):
         return CSV_KIND
-    first = next((child for child in children if child.suffix.lower() == ".json"), None)
+    first = next((child for child in children if child.suffix.lower() in (".json", ".jsonl", ".zip")), None)
     kind = recognise(first, limit) if first is not None else None
     return kind if kind is not None and kind.format == "bloodhound" else None
 
