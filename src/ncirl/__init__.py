@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ncirl.solvers.history_lp.history_lp import HistoryLP
     from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVI
     from ncirl.solvers.shapley import Shapley
+    from ncirl.solvers.worst_prior import WorstPrior
 
     __version__: str
 
@@ -65,6 +66,7 @@ __all__ = [
     "Stage",
     "Stats",
     "Status",
+    "WorstPrior",
     "__version__",
     "best_response_to_attacker",
     "best_response_to_defender",
@@ -94,6 +96,7 @@ _LATER = {
     "HistoryLP": "ncirl.solvers.history_lp.history_lp",
     "NCPBVI": "ncirl.solvers.nc_pbvi.nc_pbvi",
     "Shapley": "ncirl.solvers.shapley",
+    "WorstPrior": "ncirl.solvers.worst_prior",
     "verify_exact": "ncirl.exact",
 }
 

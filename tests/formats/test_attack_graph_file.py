@@ -163,6 +163,21 @@ def test_controls_need_format_2() -> None:
         attack_graph_from_data(CONTROLLED | {"format": "ncirl-attack-graph/1"})
 
 
+def test_an_unknown_prior_is_left_out_of_all_intents_in_format_2(tmp_path: Path) -> None:
+    even = tuple(replace(intent, prior=0.5) for intent in SHOP.intents)
+    graph = replace(SHOP, intents=even, unknown_prior=True)
+    graph.save(tmp_path / "graph.yaml")
+    assert "prior" not in (tmp_path / "graph.yaml").read_text()
+    assert AttackGraph.load(tmp_path / "graph.yaml") == graph
+    data = attack_graph_to_data(graph)
+    with pytest.raises(ncirl.InputError, match=r"intents\[0\].prior: is missing"):
+        attack_graph_from_data(data | {"format": "ncirl-attack-graph/1"})
+    data["intents"][0]["prior"] = 1.0
+    with pytest.raises(ncirl.InputError) as raised:
+        attack_graph_from_data(data)
+    assert raised.value.faults == ("intents[1].prior: is missing",)
+
+
 def test_what_format_1_can_say_is_written_in_it_and_read_in_either() -> None:
     assert GOOD["format"] == "ncirl-attack-graph/1"
     assert attack_graph_from_data(GOOD | {"format": "ncirl-attack-graph/2"}) == SHOP

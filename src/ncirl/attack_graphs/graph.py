@@ -12,12 +12,13 @@ This module is the description with its faults; `rules` turns it into stages.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ncirl.attack_graphs.controls import Control, control_faults
+from ncirl.attack_graphs.controls import Control, control_faults, stopped
 from ncirl.attack_graphs.faults import chance_fault, cost_fault, reference_faults, repeated
+from ncirl.attack_graphs.names import listed
 from ncirl.attack_graphs.rules import AttackRules
 from ncirl.errors import InputError
 from ncirl.model.game import Game, Observes
@@ -91,6 +92,8 @@ class AttackGraph:
     controls : tuple of Control, optional
         What the defender can apply; an exploit under none of them cannot be stopped, and `block_cost` says nothing.
         None gives every exploit a momentary control of its own, at its `block_cost`.
+    unknown_prior : bool
+        Whether nobody knows how likely the intents are: their priors are then for pictures, and `WorstPrior` solves.
     name : str
         A name for people.
 
@@ -128,6 +131,7 @@ class AttackGraph:
     defender_budget: int | None = None
     name: str = "attack graph"
     controls: tuple[Control, ...] | None = None
+    unknown_prior: bool = False
 
     def __post_init__(self) -> None:
         faults = [*self._parameter_faults(), *self._graph_faults(), *self._intent_faults()]
@@ -167,6 +171,30 @@ class AttackGraph:
             observes=self.observes,
             name=self.name,
             describe=rules.describe,
+        )
+
+    def holding(self, *names: str) -> "AttackGraph":
+        """Return the graph in the middle of an incident: some conditions hold, some controls are in place.
+
+        What holds pays no more, and what a control in place stops never succeeds; it costs nothing from here on.
+
+        Raises
+        ------
+        InputError
+            When there is no such condition or control.
+        """
+        known, controls = {condition.id for condition in self.conditions}, self.controls or ()
+        placed = {control.id for control in controls if control.id in names and control.id not in known}
+        faults = [f"holding: unknown condition '{name}'" for name in names if name not in known | placed]
+        if faults:
+            raise InputError(faults, where=f"attack graph '{self.name}'")
+        dead = stopped(controls, placed)
+        return replace(
+            self,
+            conditions=tuple(replace(c, initial=c.initial or c.id in names) for c in self.conditions),
+            exploits=tuple(replace(e, success=0.0) if e.id in dead else e for e in self.exploits),
+            controls=None if self.controls is None else tuple(c for c in controls if c.id not in placed),
+            name=f"{self.name}, holding {listed(names)}" if names else self.name,
         )
 
     @classmethod

@@ -12,7 +12,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ncirl.cli import defend_screen as screen
-from ncirl.cli.output import PlainConsole, check_seed, finite, printable
+from ncirl.cli.output import Holding, PlainConsole, check_seed, finite, printable
 from ncirl.defence import GuardedSession, Question, Questions, Service, Session, session_class
 from ncirl.errors import InputError
 from ncirl.formats.guarded_file import open_solution
@@ -28,6 +28,7 @@ def defend(
     *,
     seed: Annotated[int, Parameter(help="Seed of what is drawn.")] = 0,
     start: Annotated[str | None, Parameter(help="Start state, where there are several.")] = None,
+    holding: Holding = None,
     resume: Annotated[Path | None, Parameter(help="Go on with a session that was saved.")] = None,
     json: Annotated[
         bool,
@@ -47,7 +48,9 @@ def defend(
         sys.stdin.reconfigure(errors="backslashreplace")  # what is not text is a wrong entry like any other
     loaded = open_solution(policy)
     kind = session_class(loaded)
-    session = kind.load(resume, loaded) if resume else kind(loaded, rng=seed, state=start)
+    if resume and holding:
+        raise InputError("--holding: a session that was saved knows where it began; leave it out")
+    session = kind.load(resume, loaded) if resume else kind(loaded, rng=seed, state=start, holding=holding or ())
     if json:
         _serve(session)
     else:

@@ -24,6 +24,7 @@ __all__ = [
     "GameName",
     "GameOrPolicy",
     "GraphOutput",
+    "Holding",
     "Horizon",
     "JsonFlag",
     "Memory",
@@ -57,6 +58,14 @@ JsonFlag = Annotated[bool, Parameter(name="--json", negative="", help="Print one
 QuietFlag = Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="Show no progress.")]
 VerboseFlag = Annotated[
     bool, Parameter(name=["--verbose", "-v"], negative="", help="Show every report of progress, a line each.")
+]
+Holding = Annotated[
+    list[str] | None,
+    Parameter(
+        negative="",
+        consume_multiple=True,
+        help="Begin in the middle of an incident: conditions that hold by now, and controls in place.",
+    ),
 ]
 Horizon = Annotated[int | None, Parameter(help="Stages to play, instead of the game's own.")]
 Discount = Annotated[float | None, Parameter(help="Discount factor, instead of the game's own.")]

@@ -16,6 +16,7 @@ from ncirl.cli.guarded import print_solved, solved_data
 from ncirl.cli.output import (
     Discount,
     GameName,
+    Holding,
     Horizon,
     JsonFlag,
     Memory,
@@ -35,8 +36,9 @@ from ncirl.cli.output import (
 from ncirl.cli.progress import interruptible, reported
 from ncirl.errors import InputError, LimitError
 from ncirl.formats.graph_source import extra_of
-from ncirl.formats.load import load
+from ncirl.formats.load import Loaded, load
 from ncirl.limits import Limits
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import ProgressCallback, Solution, Solver
@@ -50,6 +52,7 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
     "history-lp": ("ncirl.solvers.history_lp.history_lp", "HistoryLP"),
     "nc-pbvi": ("ncirl.solvers.nc_pbvi.nc_pbvi", "NCPBVI"),
     "shapley": ("ncirl.solvers.shapley", "Shapley"),
+    "worst-prior": ("ncirl.solvers.worst_prior", "WorstPrior"),
 }
 GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
 ADVISING, ADVISED = 0.2, 50.0  # of the time left, and of no more than so many seconds: to look for what is smaller
@@ -80,6 +83,14 @@ def solve(
         ),
     ] = None,
     jobs: Annotated[int | None, Parameter(help="guarded: processes that solve small games at once.")] = None,
+    prior: Annotated[
+        Literal["worst"] | None,
+        Parameter(
+            help="worst: the defence that concedes least to the worst intent, whatever the prior; so it is where an "
+            "attack graph gives no priors."
+        ),
+    ] = None,
+    holding: Holding = None,
     horizon: Horizon = None,
     discount: Discount = None,
     expansions: Annotated[int | None, Parameter(help="nc-pbvi: how often points are added.")] = None,
@@ -122,11 +133,14 @@ def solve(
     if output is not None:
         _check_output(output, solver or "certified")
     check_seed(seed)
-    loaded = load(game, policies=False)
+    loaded = _held(load(game, policies=False), holding)
     contest, graph = retimed(loaded.game, horizon, discount), loaded.graph
     if graph is not None:
         graph = replace(graph, horizon=contest.horizon, discount=contest.discount)
+    worst = prior == "worst" or (graph is not None and graph.unknown_prior)
     chosen, why = (solver, "") if solver is not None else _chosen(graph)
+    if worst:
+        _check_worst(chosen, solver)
     if why and chosen == "guarded" and not quiet:
         complain(why)
     if jobs is not None and chosen != "guarded" and (solver is not None or graph is None):
@@ -136,12 +150,14 @@ def solve(
             data = _guarded(graph, game, options, jobs, progress, output, seed)
         else:
             try:
-                solution = _solved(contest, solver_named(chosen, listing), progress, limits)
+                name = "worst-prior" if worst else chosen
+                solution = _solved(contest, solver_named(name, listing), progress, limits)
             except LimitError as error:
                 raise (error if graph is None else error.with_remedies(GUARDED)) from None
             if output is not None and isinstance(solution, CertifiedSolution):
-                replace(solution, seed=seed).save(output, None if graph is None else extra_of(graph))
-            data = _data(solution, chosen, seed)
+                extra = {} if graph is None else extra_of(_with_prior(graph, solution) if worst else graph)
+                replace(solution, seed=seed).save(output, extra | ({"prior": "worst"} if worst else {}))
+            data = _data(solution, name, seed)
     if why and chosen != "guarded" and not quiet:
         complain(why)
     data |= {} if output is None else {"policy": str(output)}
@@ -153,6 +169,16 @@ def solve(
         _print(data)
 
 
+def _held(loaded: Loaded, holding: list[str] | None) -> Loaded:
+    """Begin where some conditions hold already."""
+    if not holding:
+        return loaded
+    if loaded.given is None:
+        raise InputError("--holding: is no attack graph, in which alone conditions hold; leave it out", loaded.name)
+    graph = loaded.given.holding(*holding)
+    return replace(loaded, game=graph.game(), given=graph)
+
+
 def _chosen(graph: AttackGraph | None) -> tuple[str, str]:
     """Choose the solver, and say which and why where there is a choice."""
     if graph is None:
@@ -161,6 +187,24 @@ def _chosen(graph: AttackGraph | None) -> tuple[str, str]:
     if fits:
         return "certified", f"listed the states of this graph: {size}"
     return "guarded", f"guards this graph as a whole instead of listing states: {size}"
+
+
+def _check_worst(chosen: str, asked: str | None) -> None:
+    """Tell what cannot look for the worst prior."""
+    if asked not in (None, "certified"):
+        raise InputError(f"--prior worst: solver {asked} answers for a prior that is given; leave --solver out")
+    if chosen != "certified":
+        raise InputError(
+            "the worst prior is found by listing states, which are too many here: give every intent a prior, or make "
+            "the graph smaller (`ncirl reduce`); --solver certified tries it all the same"
+        )
+
+
+def _with_prior(graph: AttackGraph, solution: CertifiedSolution) -> AttackGraph:
+    """Return the graph with the prior that the solution is about."""
+    priors = prior_of(solution.game).tolist()
+    intents = (replace(intent, prior=p) for intent, p in zip(graph.intents, priors, strict=True))
+    return replace(graph, intents=tuple(intents), unknown_prior=False)
 
 
 def _guarded(
@@ -192,8 +236,9 @@ def _guarded(
 
 def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback, limits: Limits) -> Solution:
     from ncirl.solvers.certified.certified import Certified
+    from ncirl.solvers.worst_prior import WorstPrior
 
-    if not isinstance(settings, Certified):
+    if not isinstance(settings, Certified | WorstPrior):
         return solve_game(game, settings, progress=progress)
     with interruptible(progress) as stoppable:
         return settings.run(game, progress=stoppable, limits=limits)
@@ -256,6 +301,15 @@ def _data(solution: Solution, solver: str, seed: int) -> dict[str, Any]:
         "horizon": solution.game.horizon,
         "seed": seed,
         **_by_intent(solution),
+        **(_whatever_the_prior(solution) if solver == "worst-prior" else {}),
+    }
+
+
+def _whatever_the_prior(solution: Solution) -> dict[str, Any]:
+    assert isinstance(solution, CertifiedSolution)
+    return {
+        "worst": float(solution.per_intent.max()),
+        "worst_prior": by_intent(solution.game, prior_of(solution.game)),
     }
 
 
@@ -295,6 +349,7 @@ def _print(data: dict[str, Any]) -> None:
             "lower": data["lower"],
             "upper": data["upper"],
             "gap": f"{data['gap']:.3g}",
+            **({"whatever the prior": f"at most {data['worst']:.9g}"} if "worst" in data else {}),
             "claim": data["claim"],
             "status": f"{data['status']}. {data['advice']}",
             "effort": f"{data['seconds']:.3g} s, {data['lp_solves']} LPs, {data['states']} states",
@@ -303,6 +358,9 @@ def _print(data: dict[str, Any]) -> None:
     )
     if "per_intent" in data:
         print_most(data["per_intent"])
+    if "worst_prior" in data:
+        rows = list(data["worst_prior"].items())
+        print_table("the worst prior found: with it the attacker secures the lower bound", ["intent", "prior"], rows)
     if values := data.get("values"):
         left = f", the first {ROWS} of {len(values)}" if len(values) > ROWS else ""
         rows = [list(row.values()) for row in values[:ROWS]]

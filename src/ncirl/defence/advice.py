@@ -1,7 +1,6 @@
 """What a session says: what to do now and what is promised (`Advice`), and why (`Reasons`).
 
-It knows it from the two who follow a defence: the defender at play with its promise (`Guard`), and the belief over
-intents with its evidence (`Watch`).
+It knows it from the two who follow a defence (`followers`).
 """
 
 from collections.abc import Mapping
@@ -10,25 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ncirl._typing import FloatArray, State
+from ncirl._typing import FloatArray
 from ncirl.attack_graphs.names import in_place, listed, members
 from ncirl.defence.choices import some
-from ncirl.model.game import Game
-from ncirl.model.stage import Outcome
-from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
-from ncirl.strategies.players import Defender, Observer
+from ncirl.defence.followers import Guard
 
 if TYPE_CHECKING:
     from ncirl.defence.listed_session import DefenceSession
     from ncirl.defence.session import Session
 
-__all__ = ["POSTERIOR_MEANS", "Advice", "Guard", "Reasons", "Watch", "advise", "reasons_for"]
+__all__ = ["POSTERIOR_MEANS", "Advice", "Reasons", "advise", "reasons_for"]
 
 POSTERIOR_MEANS = "if the attacker plays its certified strategy; what is promised does not depend on it"
 SURPRISE = "The certified attacker would never do this ({stages}); the guarantee still holds, the belief stays."
 OVERRIDDEN = "Not what was drawn ({stages}): what is promised counts from here on, no longer from the start."
 UNKNOWN = "The playbook has no place for this state: nothing is promised until play returns to one it knows."
+BEGUN = "Begun in the middle: what is promised counts from here on, and the belief began with the prior."
 LIKELY = 5e-4  # a chance below is not worth a word
 TIED = 1e-6  # times the largest worth: attacks this close are equally good
 
@@ -120,64 +116,6 @@ class Reasons:
         }
 
 
-class Guard(Defender):
-    """A defender at play that says what it promises from here on."""
-
-    def __init__(self, game: Game, playbook: DefenderPlaybook, rng: int, state: State | None) -> None:
-        self.playbook = playbook
-        super().__init__(game, PlaybookDefender(playbook), rng, state=state)
-
-    @property
-    def node(self) -> int | None:
-        """Where in the playbook play stands; None where it has no place for that."""
-        return self._memory if isinstance(self._memory, int) else None
-
-    @property
-    def promise(self) -> FloatArray | None:
-        """What an attacker of each intent gets at most from here on; None where nothing is promised."""
-        if self.finished:
-            return np.zeros(len(self.playbook.game.intents))
-        return None if self.node is None else self.playbook.claims[self.node]
-
-    def worth_by_attack(self, mix: FloatArray) -> FloatArray:
-        """Return what each attack brings at most, [a, θ], if `mix` is played now and the playbook thereafter.
-
-        Parameters
-        ----------
-        mix : ndarray of shape (D,)
-            Of actions that the playbook may draw now.
-        """
-        node = self.node
-        if node is None:
-            raise ValueError("the playbook has no place for where play stands")
-        first, weights = self.playbook.moves.first, self.playbook.moves.weights
-        ahead = weights[first[node] : first[node + 1]] @ self.playbook.claims  # indexed [i, θ]
-        seen = self._timed.observations(self._timed_state)
-        now = np.einsum("d,adt->at", mix, self._stage.reward)
-        worth: FloatArray = now + self._timed.discount * (seen.mass.T @ ((seen.weight @ mix)[:, None] * ahead))
-        return worth
-
-
-class Watch(Observer):
-    """A belief over intents that can also tell how likely each makes what is seen."""
-
-    def __init__(self, game: Game, playbook: AttackerPlaybook, state: State | None) -> None:
-        super().__init__(game, PlaybookAttacker(playbook), state=state)
-
-    def evidence(self, attacker: str | None, defender: str, outcome: Outcome | State) -> tuple[FloatArray, bool]:
-        """Return P(what the attacker had to do for it | θ, all before), and whether it can be at all."""
-        _, _, i = self._seen(attacker, defender, outcome)
-        mass = self._timed.observations(self._timed_state).mass
-        row = slice(mass.indptr[i], mass.indptr[i + 1])
-        a, caused = mass.indices[row], mass.data[row]
-        made = np.sum(
-            [caused @ self._strategy.policy(self._timed_state, m)[a] * b for m, b in self._law.items()], axis=0
-        )
-        belief = np.sum(list(self._law.values()), axis=0)
-        evidence: FloatArray = np.where(belief > 0, made / np.where(belief > 0, belief, 1.0), 0.0)
-        return evidence, bool(np.any(made > 0))
-
-
 def advise(
     session: "Session", stage: int, chances: Mapping[str, float], promise: FloatArray | None, belief: FloatArray
 ) -> Advice:
@@ -197,6 +135,7 @@ def advise(
     placed = in_place(session.state) if session.is_graph else ()
     blocked = _blocked(mix) if session.is_graph else {}
     told_of = dict.fromkeys((*(enabled or ()), *placed, *blocked))
+    notes += [BEGUN] if session.begun_midway else []
     return Advice(
         game=session.game.name,
         state=session.state,
@@ -209,7 +148,7 @@ def advise(
         mix=mix,
         blocked=blocked,
         promised=None if promise is None else _by(intents, promise),
-        promised_at_start=_by(intents, session.solution.per_intent),
+        promised_at_start=_by(intents, session.promised_at_start),
         posterior=_by(intents, belief),
         prior=_by(intents, session.prior),
         notes=(*notes, *([UNKNOWN] if promise is None else [])),

@@ -5,7 +5,7 @@ guards. What is promised from here on is worked out as `attack_graphs.guarded.pr
 better defence from where things really stand and changes to it only where no intent gains.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,11 +45,13 @@ class GuardedSession(Session):
         Seed of what is drawn.
     state : State, optional
         "start", or nothing: there is one start.
+    holding : iterable of str
+        Refused: such a policy begins at the start.
 
     Raises
     ------
     InputError
-        When the seed is negative or the start state not known.
+        When the seed is negative, the start state not known, or anything held already.
 
     Examples
     --------
@@ -63,11 +65,23 @@ class GuardedSession(Session):
 
     _defender: DefenderAtPlay
 
-    def __init__(self, solution: "GuardedSolution", *, rng: int = 0, state: State | None = None) -> None:
+    def __init__(
+        self,
+        solution: "GuardedSolution",
+        *,
+        rng: int = 0,
+        state: State | None = None,
+        holding: Iterable[str] = (),
+    ) -> None:
         if rng < 0:
             raise InputError(f"rng: a seed must not be negative, got {rng}")
         if state not in (None, "start"):
             raise InputError(f"state: '{state}' is no start state; there is only 'start'")
+        if held := list(holding):
+            raise InputError(
+                f"holding: this policy guards its graph from the start on; solve from {listed(held)} instead "
+                "(`ncirl solve GRAPH --holding ...`)"
+            )
         self.solution: GuardedSolution = solution
         self.graph, self.game, self.seed = solution.graph, solution.graph.game(), rng
         self.sees_attempts = Observes(self.graph.observes) is Observes.ACTIONS
@@ -78,7 +92,7 @@ class GuardedSession(Session):
         self._exploits = {e.id: e for e in self.graph.exploits}
         self._watch = GuardedWatch(solution.attacker_strategy())
         self._changes: dict[int, GuardedSolution] = {}  # by how many stages had been told
-        self.prior = self._watch.belief
+        self.prior, self.promised_at_start = self._watch.belief, solution.per_intent
         self._begin()
         self.start = self.state
 

@@ -5,18 +5,20 @@ it does. The attacker's playbook gives the posterior over intents *if* the attac
 depend on that.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ncirl._typing import State
-from ncirl.defence.advice import Advice, Guard, Reasons, Watch, advise, reasons_for
+from ncirl.attack_graphs.names import in_place, listed, members
+from ncirl.defence.advice import Advice, Reasons, advise, reasons_for
 from ncirl.defence.choices import Choice, plain_choice, set_choice
+from ncirl.defence.followers import Guard, Watch, midway
 from ncirl.defence.session import Session, Step
 from ncirl.errors import InputError
 from ncirl.formats.graph_source import EXTRA_KEY
-from ncirl.model.game import Observes
+from ncirl.model.game import Game, Observes
 from ncirl.model.stage import Outcome, Stage
 from ncirl.playbook.playbook import DefenderPlaybook
 from ncirl.playbook.solution import CertifiedSolution
@@ -34,12 +36,16 @@ class DefenceSession(Session):
     rng : int
         Seed of what is drawn.
     state : State, optional
-        Where play starts; needed when there are several start states.
+        Where play starts; needed when there are several start states. It may be any public state that the playbook
+        has a place for.
+    holding : iterable of str
+        In an attack graph, instead: the conditions that hold by now, beside those that hold from the start, and the
+        lasting controls in place.
 
     Raises
     ------
     InputError
-        When the seed is negative or the start state not known.
+        When the seed is negative or the state not known.
 
     Examples
     --------
@@ -54,16 +60,28 @@ class DefenceSession(Session):
     1
     """
 
-    def __init__(self, solution: CertifiedSolution, *, rng: int = 0, state: State | None = None) -> None:
+    def __init__(
+        self,
+        solution: CertifiedSolution,
+        *,
+        rng: int = 0,
+        state: State | None = None,
+        holding: Iterable[str] = (),
+    ) -> None:
         if rng < 0:
             raise InputError(f"rng: a seed must not be negative, got {rng}")
         self.solution: CertifiedSolution = solution
         self.game, self.seed = solution.game, rng
+        if held := frozenset(holding):
+            state = _state_holding(self.game, held)
+        self.begun_midway = midway(self.game, state) is not None
         self.sees_attempts = self.game.observes is Observes.ACTIONS
         self._guard = Guard(self.game, solution.defender_playbook, rng, state)
         self._watch = Watch(self.game, solution.attacker_playbook, state)
         self.start, self.prior = self.state, self._watch.belief
-        self.is_graph = self.start == "start" and "nothing" in self.stage.defender
+        begun = self._guard.promise if self.begun_midway else None
+        self.promised_at_start = solution.per_intent if begun is None else begun
+        self.is_graph = _is_graph(self.game)
         self.labels, self.has_controls = _labels(solution.extra), _has_controls(solution.extra)
         self.steps = []
         self._met: dict[tuple[str, str], Choice] = {}
@@ -150,6 +168,32 @@ class DefenceSession(Session):
     @staticmethod
     def _playbooks(solution: CertifiedSolution) -> Sequence[DefenderPlaybook]:
         return (solution.defender_playbook,)
+
+
+def _is_graph(game: Game) -> bool:
+    """Tell whether a game is that of an attack graph, which calls its one start and the empty set so."""
+    starts = [start.state for start in game.starts]
+    named = [game.describe(state) for state in starts]
+    return named == ["start"] and "nothing" in game.stage(starts[0]).defender
+
+
+def _state_holding(game: Game, held: frozenset[str]) -> str:
+    """Return the state in which some conditions hold beside those of the start, and some controls are in place."""
+    if not _is_graph(game):
+        raise InputError("holding: this is no attack graph; give the state")
+    names = [game.describe(state) for state in game.explore()]
+    known = {condition for name in names for condition in members(name)}
+    placed = {control for name in names for control in in_place(name)} - known
+    faults = [
+        f"holding: there is no condition '{name}' that can come to hold" for name in sorted(held - known - placed)
+    ]
+    if faults:
+        raise InputError(faults)
+    wanted = held & known, held & placed
+    found = [name for name in names if (frozenset(members(name)), frozenset(in_place(name))) == wanted]
+    if not found:
+        raise InputError(f"holding: {listed(sorted(held))} cannot hold alone; name what was needed for it, too")
+    return found[0]
 
 
 def _labels(extra: Mapping[str, Any]) -> dict[str, str]:

@@ -75,6 +75,10 @@ class Session(ABC):
         Where play began, and what to do now.
     prior : ndarray of shape (Θ,)
         The belief before anything was seen.
+    begun_midway : bool
+        Whether play began at a state that is no start.
+    promised_at_start : ndarray of shape (Θ,)
+        What each intent gets at most from where play began.
     labels : dict
         What conditions, exploits and controls mean.
     steps : list of Step
@@ -90,11 +94,13 @@ class Session(ABC):
     start: str
     drawn: str
     prior: FloatArray
+    begun_midway: bool = False
+    promised_at_start: FloatArray
     labels: dict[str, str]
     steps: list[Step]
 
     @abstractmethod
-    def __init__(self, solution: Any, *, rng: int = 0, state: State | None = None) -> None:
+    def __init__(self, solution: Any, *, rng: int = 0, state: State | None = None, holding: Iterable[str] = ()) -> None:
         """Begin."""
 
     @property

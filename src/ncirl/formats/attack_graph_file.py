@@ -46,6 +46,9 @@ def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGrap
 
     written = format_of(data, ATTACK_GRAPH_FORMATS, where)
     model = shaped(AttackGraphModel, data, where)
+    missing = [f"intents[{k}].prior: is missing" for k, intent in enumerate(model.intents) if intent.prior is None]
+    if missing and (written == FIRST or len(missing) < len(model.intents)):
+        raise InputError(missing, where)
     try:
         graph = _graph(model)
     except InputError as error:
@@ -60,7 +63,10 @@ def _graph(model: "AttackGraphModel") -> AttackGraph:
     return AttackGraph(
         conditions=tuple(Condition(c.id, c.initial, c.label, c.asset, tuple(c.references)) for c in model.conditions),
         exploits=tuple(_exploit(e) for e in model.exploits),
-        intents=tuple(Intent(i.id, i.prior, i.rewards) for i in model.intents),
+        intents=tuple(
+            Intent(i.id, 1 / len(model.intents) if i.prior is None else i.prior, i.rewards) for i in model.intents
+        ),
+        unknown_prior=any(intent.prior is None for intent in model.intents),
         discount=model.discount,
         horizon=model.horizon,
         observes=model.observes,
@@ -104,7 +110,9 @@ def attack_graph_to_data(graph: AttackGraph) -> dict[str, Any]:
         "exploits": [_exploit_to_data(exploit) for exploit in graph.exploits],
         **({} if graph.controls is None else {"controls": [_control_to_data(c) for c in graph.controls]}),
         "intents": [
-            {"id": i.id, "prior": float(i.prior), "rewards": {c: float(reward) for c, reward in i.rewards.items()}}
+            {"id": i.id}
+            | ({} if graph.unknown_prior else {"prior": float(i.prior)})
+            | {"rewards": {c: float(reward) for c, reward in i.rewards.items()}}
             for i in graph.intents
         ],
     }
@@ -148,3 +156,5 @@ def _second_only(graph: AttackGraph) -> Iterator[str]:
         yield from (f"exploits[{i}].{key}" for key in _for_people(exploit))
     if graph.controls is not None:
         yield "controls"
+    if graph.unknown_prior:
+        yield "intents"

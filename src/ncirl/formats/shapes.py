@@ -171,8 +171,8 @@ class IntentModel(Strict):
     """What the attacker may be after."""
 
     id: Name
-    prior: float
-    """How likely it is; priors sum to 1."""
+    prior: float | None = None
+    """How likely it is; priors sum to 1. Format 2: left out of all intents where nobody knows."""
     rewards: dict[Name, float]
     """What enabling a condition is worth to it."""
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import LimitError, SizeError
+from ncirl.formats.policy_file import plain_settings
 from ncirl.limits import Limits, default_memory
 from ncirl.model.belief import prior_of
 from ncirl.playbook.solution import CertifiedSolution
@@ -234,7 +235,7 @@ def _story(k: int, name: str, moments: list[Moment], longest: int) -> Html:
 
 
 def _made(policy: CertifiedSolution, found: Certificate) -> Html:
-    settings = ", ".join(f"{name} {value}" for name, value in policy.settings.items())
+    settings = ", ".join(f"{name} {value}" for name, value in plain_settings(policy.settings).items())
     versions = ", ".join(f"{name} {version}" for name, version in policy.versions.items())
     said = (
         f"Status: {policy.status.label}. {policy.status.value} Settings: {settings or 'none'}; seed {policy.seed}; "

@@ -1,0 +1,111 @@
+"""The worst prior: what the worst intent gets is the largest value over all priors, and the defence keeps to it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ncirl
+from control_graphs import random_controlled, small_shop
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.cli.app import main
+from ncirl.formats.graph_source import graph_of
+from ncirl.model.game import Game, Start
+from ncirl.solvers.worst_prior import WorstPrior
+
+GAP = 1e-3
+ACCURACY = 1e-6
+GRID = 31
+FEW, MANY = range(2), range(2, 60)
+
+
+def value_at(game: Game, first: float) -> float:
+    start = Start(game.starts[0].state, np.array([first, 1 - first]))
+    return ncirl.solve(game.like(starts=[start]), ncirl.HistoryLP()).lower
+
+
+def check(graph: AttackGraph) -> None:
+    game = graph.game()
+    if game.is_terminal(game.starts[0].state):
+        return
+    values = [value_at(game, p) for p in np.linspace(0, 1, GRID)]
+    found = ncirl.solve(game, WorstPrior(gap=GAP))
+    worst = float(found.per_intent.max())
+    slope = max(abs(a - b) for a, b in pairwise(values))  # the grid may miss the peak by so much
+    assert max(values) - ACCURACY <= worst <= max(values) + slope + GAP + ACCURACY
+    assert worst - found.lower <= GAP + ACCURACY
+    assert found.lower <= max(values) + slope + ACCURACY
+    assert ncirl.verify(found).holds
+    for p in (0.0, 0.3, 1.0):  # whatever the prior, the defence keeps its promise, and it is a promise of the value
+        assert worst >= value_at(game, p) - ACCURACY
+    prior = found.game.starts[0].belief
+    matters = found.per_intent[prior > 0.05]  # intents that matter get the same, up to what the gap leaves open
+    assert matters.min() >= worst - (GAP + ACCURACY) / 0.05
+
+
+@pytest.mark.parametrize("seed", FEW)
+def test_it_is_the_largest_value_over_all_priors(seed: int) -> None:
+    check(random_controlled(seed, observes=["actions", "outcomes"][seed % 2]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MANY)
+def test_it_is_the_largest_value_over_all_priors_on_many(seed: int) -> None:
+    check(random_controlled(seed, observes=["actions", "outcomes"][seed % 2]))
+
+
+@pytest.mark.slow
+def test_a_defence_against_many_intents_promises_each_the_same() -> None:
+    found = ncirl.solve(ncirl.games.office(), WorstPrior(gap=0.0, relative_gap=0.02, time_limit=60))
+    worst = float(found.per_intent.max())
+    assert worst - found.lower <= 0.02 * worst + ACCURACY
+    usual = ncirl.solve(ncirl.games.office(), ncirl.Certified(gap=0.0, relative_gap=0.02))
+    assert worst <= float(usual.per_intent.max()) + 0.02 * worst
+    assert worst >= usual.lower - ACCURACY
+
+
+def test_the_prior_that_was_given_does_not_matter() -> None:
+    graph = small_shop()
+    lopsided = replace(
+        graph, intents=tuple(replace(i, prior=p) for i, p in zip(graph.intents, (0.9, 0.1), strict=True))
+    )
+    worst = [float(ncirl.solve(g.game(), WorstPrior(gap=GAP)).per_intent.max()) for g in (graph, lopsided)]
+    assert worst[0] == pytest.approx(worst[1], abs=GAP)
+
+
+def test_it_is_kept_in_a_policy_file(tmp_path: Path) -> None:
+    path = tmp_path / "worst.ncirl"
+    found = ncirl.solve(small_shop().game(), WorstPrior(gap=0.01))
+    found.save(path)
+    again = ncirl.load_solution(path)
+    assert ncirl.verify(again).holds
+    np.testing.assert_allclose(again.per_intent, found.per_intent, atol=ACCURACY)
+
+
+def test_the_command_line_finds_it_and_writes_a_policy_with_its_graph(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unknown = replace(small_shop(), unknown_prior=True)
+    unknown.save(tmp_path / "graph.yaml")
+    made = tmp_path / "worst.ncirl"
+    assert main(["solve", str(tmp_path / "graph.yaml"), "--gap", "2%", "--json", "-o", str(made)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["solver"] == "worst-prior"
+    assert told["worst"] == max(told["per_intent"].values())
+    assert told["worst"] - told["lower"] <= 0.02 * told["worst"] + ACCURACY
+    policy = ncirl.load_solution(made)
+    assert isinstance(policy, ncirl.CertifiedSolution)
+    assert graph_of(policy) is not None
+    assert policy.extra["prior"] == "worst"
+    assert main(["solve", str(tmp_path / "graph.yaml"), "--solver", "shapley"]) == 2
+    assert "--prior worst: solver shapley answers for a prior that is given" in capsys.readouterr().err
+
+
+def test_several_starts_are_refused() -> None:
+    with pytest.raises(ncirl.InputError, match="where there is one start state"):
+        ncirl.solve(ncirl.games.patrol(horizon=2), WorstPrior())
