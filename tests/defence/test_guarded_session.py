@@ -65,6 +65,14 @@ def test_it_advises_on_guards_and_tells_what_is_promised() -> None:
     assert list(advice.promised_at_start.values()) == office().per_intent.tolist()
 
 
+def test_it_says_what_exploits_mean() -> None:
+    graph = office_graph()
+    told = replace(graph, exploits=tuple(replace(e, label=f"{e.id}, in words") for e in graph.exploits))
+    labels = GuardedSession(Guarded(relative_gap=0.3, time_limit=5).run(told), rng=1).labels
+    assert {e.id: labels[e.id] for e in told.exploits} == {e.id: e.label for e in told.exploits}
+    assert all(labels[c.id] == c.label for c in told.conditions if c.label)
+
+
 def test_what_is_told_moves_it_and_undo_takes_it_back() -> None:
     session = GuardedSession(office(), rng=3)
     first = session.advice()

@@ -47,6 +47,30 @@ digraph G {
 	6 -> 	5;
 }
 """
+MULVAL_HOSTS = """\
+1,"execCode(web,user)","OR",0
+2,"RULE 1 (remote exploit of a server program)","AND",0
+3,"netAccess('10.0.0.2',tcp,80)","OR",0
+4,"RULE 2 (multi-hop access)","AND",0
+5,"hacl('10.0.0.1','10.0.0.2',tcp,80)","OR",0
+6,"RULE 8 (Access enabled between hosts in same vlan)","AND",0
+7,"isInVlan('10.0.0.1',dmz)","LEAF",1
+8,"isInVlan('10.0.0.2',dmz)","LEAF",1
+9,"hasIP(laptop,'10.0.0.1')","LEAF",1
+10,"execCode(laptop,root)","OR",0
+11,"RULE 3 (Attacker is root on his machine)","AND",0
+12,"attackerLocated(laptop)","LEAF",1
+13,"vulExists(web,'CVE-2007-2446',httpd,remoteExploit,privEscalation)","LEAF",1
+14,"hasIP(web,'10.0.0.2')","LEAF",1
+15,"cvss('CVE-2007-2446',m)","LEAF",1
+16,"execCode(lab,root)","OR",0
+17,"RULE 0 (local exploit)","AND",0
+18,"execCode(lab,root)","OR",0
+19,"vulExists(lab,'CVE-1999-0524',general,localExploit,privEscalation)","LEAF",1
+"""
+MULVAL_HOST_ARCS = (
+    "1,2\n2,3\n2,13\n2,14\n2,15\n3,4\n4,5\n4,9\n4,10\n4,14\n5,6\n6,7\n6,8\n10,11\n11,12\n16,17\n17,18\n17,19\n"
+)
 GRAPHML = """\
 <?xml version='1.0' encoding='utf-8'?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -71,6 +95,21 @@ NODE_LINK = """\
  "links": [{"source": "internet", "target": "web", "success": 0.5, "attack_cost": 0.1},
            {"source": "web", "target": 3, "success": 0.25, "block_cost": 0.2}]}
 """
+SCANNED = """\
+{"directed": true, "multigraph": true, "graph": {},
+ "nodes": [{"id": "web", "node_type": "container", "name": "web server", "host": "web.example", "exposed": true},
+           {"id": "db", "node_type": "container", "name": "data base", "host": "db.example", "criticality_score": 9},
+           {"id": "lab", "node_type": "container", "host": "lab.example"},
+           {"id": "log4j@2.14", "node_type": "package", "name": "log4j"},
+           {"id": "CVE-2021-44228", "node_type": "vulnerability", "cvss_score": 10.0, "severity": "critical"},
+           {"id": "CVE-2020-1", "node_type": "vulnerability", "cvss": "CVSS:3.1/AV:N/AC:L/PR:N/UI:R/S:U/C:H/I:H/A:H"},
+           {"id": "CVE-2020-2", "node_type": "vulnerability", "epss": 0.01}],
+ "links": [{"source": "web", "target": "db", "edge_type": "COMMUNICATES_WITH", "protocol": "sql", "key": 0},
+           {"source": "web", "target": "log4j@2.14", "edge_type": "CONTAINS", "key": 0},
+           {"source": "log4j@2.14", "target": "CVE-2021-44228", "edge_type": "HAS_VULNERABILITY", "key": 0},
+           {"source": "CVE-2020-1", "target": "db", "edge_type": "AFFECTS", "key": 0},
+           {"source": "lab", "target": "CVE-2020-2", "edge_type": "HAS_VULNERABILITY", "key": 0}]}
+"""
 MAL = """\
 {"attack_steps": {
  "A:in": {"id": 0, "type": "or", "ttc": null, "children": {"2": "A:hit"}, "parents": {}, "compromised_by": ["Eve"]},
@@ -84,9 +123,13 @@ MAL = """\
 """
 MAL_YAML = """\
 attack_steps:
-  A:in: {id: 0, type: or, ttc: null, children: {1: 'A:own'}, compromised_by: [Eve]}
+  A:in: {id: 0, type: or, ttc: null, children: {1: 'A:own'}, tags: [entrypoint]}
   A:there: {id: 2, type: exist, children: {1: 'A:own'}, existence_status: 'True'}
-  A:own: {id: 1, type: and, ttc: {type: function, name: Exponential, arguments: [0.1]}, children: {}}
+  A:mfa: {id: 3, type: defense, children: {1: 'A:own'}, tags: [suppress]}
+  A:own: {id: 1, type: and, ttc: {type: function, name: Exponential, arguments: [0.1]}, children: {4: 'B:read'}}
+  B:read: {id: 4, type: or, ttc: null, children: {5: 'B:leak'}, tags: [hidden]}
+  B:leak: {id: 5, type: or, ttc: EasyAndCertain, children: {}, mitre_info: T1005}
+  C:far: {id: 6, type: or, ttc: null, children: {5: 'B:leak'}}
 """
 MAL_LIST = """\
 [{"id": "attacker:0:firstSteps", "type": "or", "name": "firstSteps", "ttc": null, "children": ["host:1:connect"]},
@@ -100,8 +143,17 @@ FLOW = """\
  {"type": "attack-action", "id": "attack-action--2", "name": "Scan", "effect_refs": ["attack-operator--1"]},
  {"type": "attack-operator", "id": "attack-operator--1", "operator": "AND", "effect_refs": ["attack-condition--1"]},
  {"type": "attack-condition", "id": "attack-condition--1", "description": "mailbox read",
-  "on_true_refs": ["attack-action--3"], "on_false_refs": ["attack-action--2"]},
- {"type": "attack-action", "id": "attack-action--3", "name": "Exfiltration"}]}
+  "on_true_refs": ["attack-action--3"], "on_false_refs": ["attack-action--4"]},
+ {"type": "attack-action", "id": "attack-action--4", "description": "tries again"},
+ {"type": "attack-action", "id": "attack-action--3", "name": "Exfiltration", "technique_id": "T1041",
+  "asset_refs": ["attack-asset--1"]},
+ {"type": "attack-asset", "id": "attack-asset--1", "name": "mail server"},
+ {"type": "attack-asset", "id": "attack-asset--2", "name": "old laptop"},
+ {"type": "vulnerability", "id": "vulnerability--1", "name": "CVE-2019-2729"},
+ {"type": "course-of-action", "id": "course-of-action--1", "name": "Patch the mail server"},
+ {"type": "relationship", "id": "relationship--1", "source_ref": "attack-action--3", "target_ref": "vulnerability--1"},
+ {"type": "relationship", "id": "relationship--2", "source_ref": "course-of-action--1",
+  "target_ref": "vulnerability--1"}]}
 """
 OPENGRAPH = """\
 {"metadata": {"source_kind": "Base"}, "graph": {
@@ -186,11 +238,12 @@ def archived(files: Mapping[str, str]) -> bytes:
 SAMPLES: dict[str, list[Mapping[str, bytes]]] = {  # by importer; the first is used where one is enough
     "mulval": [
         {"VERTICES.CSV": VERTICES.encode(), "ARCS.CSV": ARCS.encode()},
+        {"VERTICES.CSV": MULVAL_HOSTS.encode(), "ARCS.CSV": MULVAL_HOST_ARCS.encode()},
         {"AttackGraph.xml": MULVAL_XML.encode()},
         {"AttackGraph.dot": MULVAL_DOT.encode()},
     ],
     "graphml": [{"graph.graphml": GRAPHML.encode()}],
-    "node-link": [{"graph.json": NODE_LINK.encode()}],
+    "node-link": [{"graph.json": NODE_LINK.encode()}, {"scan.json": SCANNED.encode()}],
     "mal": [{"steps.json": MAL.encode()}, {"steps.yml": MAL_YAML.encode()}, {"list.json": MAL_LIST.encode()}],
     "attack-flow": [{"flow.json": FLOW.encode()}],
     "bloodhound": [

@@ -317,6 +317,11 @@ def test_a_graph_database_exports_one_node_or_relationship_a_line(tmp_path: Path
     assert found.graph.name == "export"
 
 
+def test_a_folder_may_hold_an_export_only(tmp_path: Path) -> None:
+    lines(tmp_path / "export.jsonl")
+    assert steps(import_graph("auto", tmp_path, initial=("ANN@LAB",))) == {("HELP@LAB", "SRV@LAB")}
+
+
 @pytest.mark.parametrize("shape", ["list", "map"])
 def test_the_same_export_may_be_one_list_or_one_map(tmp_path: Path, shape: str) -> None:
     nodes, edges = ([row for row in LINES if row["type"] == kind] for kind in ("node", "relationship"))
@@ -481,7 +486,7 @@ def test_rights_memberships_and_sessions_can_be_controls(tmp_path: Path) -> None
         "keep v from logging on to c": ("HasSession_c_v",),
         "remove the right: AddSelf of v over g": ("AddSelf_v_g",),
     }
-    assert {control.kind for control in found.controls} == {"lasting"}
+    assert {(control.kind, control.cost) for control in found.controls} == {("lasting", 0.1)}
     assert imported(tmp_path, opengraph(nodes, edges)).graph.controls is None
     with pytest.raises(InputError, match="setting controls=some: must be one of none, momentary, lasting"):
         imported(tmp_path, opengraph(nodes, edges), settings={"controls": "some"})

@@ -66,7 +66,7 @@ def test_a_gain_that_comes_with_several_goals_gives_them_one_stage_later() -> No
 def test_what_leads_to_no_goal_is_left_out_and_said_to_be() -> None:
     report = draft([("s", "g"), ("s", "x"), ("x", "y")], [("y", "z")]).finish(ImportOptions(goals=("g",))).report
     assert report.exploits == 1
-    assert report.left_out["conditions that lead to no goal, or are one with a goal"] == ("x", "y")
+    assert report.left_out["conditions that lead to no goal, or are one with another"] == ("x", "y")
     assert report.left_out["conditions that come with others without effort and are none of their own"] == ("z",)
 
 

@@ -45,4 +45,5 @@ def test_graphs_in_a_directory_are_found(tmp_path: Path) -> None:
         for name, raw in case.items():
             (folder / name).write_bytes(raw)
     found = [sorted(case) for _, case in cases_in(tmp_path, "mulval")]
-    assert found == [["ARCS.CSV", "VERTICES.CSV"], ["AttackGraph.xml"], ["AttackGraph.dot"]]
+    pair = ["ARCS.CSV", "VERTICES.CSV"]
+    assert found == [pair, pair, ["AttackGraph.xml"], ["AttackGraph.dot"]]

@@ -46,6 +46,22 @@ def test_a_step_is_tried_from_each_place_that_its_need_follows_from() -> None:
     assert all(e.references == ("CVE-2020-1",) for e in graph.exploits if e.result == "db")
 
 
+def test_a_control_over_a_way_stops_the_steps_that_go_that_way() -> None:
+    draft = network()
+    draft.exploits.pop(2)  # the internet does not reach the data base
+    draft.condition("vpn", initial=True)
+    draft.control("end vpn", "switch off the VPN", lasting=True)
+    draft.exploit("vpn to db", needs=["vpn"], gives="db-reached", immediate=True, controls=["end vpn"])
+    graph = draft.finish(ImportOptions(goals=("db",))).graph
+    by_id = {exploit.id: exploit for exploit in graph.exploits}
+    stopped = {c.label: {(by_id[id_].premises, by_id[id_].result) for id_ in c.blocks} for c in graph.controls or ()}
+    assert stopped == {
+        "close port 80": {(("internet",), "web")},
+        "close port 5432": {(("web",), "db")},
+        "switch off the VPN": {(("vpn",), "db")},
+    }
+
+
 def test_a_wanted_condition_that_follows_from_one_other_is_that_condition() -> None:
     draft = Draft("sketch")
     for key in ("out", "root", "files"):

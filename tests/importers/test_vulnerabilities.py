@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from importers.fuzzing import mutated
 from importers.samples import SAMPLES
 from ncirl.cli import main
 from ncirl.errors import InputError
@@ -104,6 +107,14 @@ def test_tables_are_read_as_first_publishes_them(content: str, tmp_path: Path) -
 def test_other_tables_are_refused(content: str, essence: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=essence):
         read_epss(scores(tmp_path, content), LIMIT)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_spoilt_tables_are_read_or_refused(seed: int, tmp_path: Path) -> None:
+    spoilt = mutated({"epss.csv": FIRST.encode() * 3}, random.Random(seed))
+    (tmp_path / "epss.csv").write_bytes(spoilt["epss.csv"])
+    with contextlib.suppress(InputError):
+        assert all(0 <= score <= 1 for score in read_epss(tmp_path / "epss.csv", LIMIT).values())
 
 
 def test_a_table_sets_the_success_of_steps_that_name_a_cve_in_it(

@@ -17,7 +17,7 @@ from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.games.office import office_graph
 from ncirl.reports.pictures import graph_figure, png_bytes, svg_text, themed_svg
 from ncirl.reports.pictures.layers import layered, levels_of
-from ncirl.reports.pictures.render import DARK, LIGHT, shortened
+from ncirl.reports.pictures.render import DARK, LIGHT, shortened, told_apart
 from ncirl.reports.pictures.story_picture import story_figure
 
 NASTY = "<script>alert('&')</script> $x^2$ \x1b[31m" + "long " * 20
@@ -117,6 +117,27 @@ def test_long_text_is_cut_and_marked() -> None:
     assert shortened("T1566_Phishing_emails", 18, 2) == "T1566_Phishing_\nemails"
     assert shortened("x" * 30, 9, 2) == "x" * 9 + "\n" + "x" * 8 + "…"
     assert shortened("", 9, 2) == ""
+
+
+def test_no_two_names_are_cut_to_the_same() -> None:
+    long = "direct network access from the internet to the host"
+    names = {"a": f"{long} web-1", "b": f"{long} web-2", "c": "same", "d": "same", "e": f"{long} {long} x {long}"}
+    found = told_apart(names, 17, 2)
+    assert len(set(found.values())) == len(found)
+    assert (found["a"][-5:], found["b"][-5:]) == ("web-1", "web-2")
+    assert (found["c"], found["d"]) == ("same #1", "same #2")
+
+
+def test_labels_are_shown_where_there_are_some() -> None:
+    graph = AttackGraph(
+        (Condition("c0", True, "the internet"), Condition("c1")),
+        (Exploit("e1", ("c0",), "c1", 0.5, label="CVE-2021-44228 on web"),),
+        (Intent("thief", 1.0, {"c1": 1.0}),),
+        discount=0.9,
+    )
+    shown = {text.get_text().replace("\n", " ") for text in graph_figure(graph).axes[0].texts}
+    assert {"the internet", "c1", "CVE-2021-44228 on web"} <= shown
+    assert "e1" not in shown
 
 
 def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,8 @@ FIRST_GOALS = ("-512", "-519", "-544", "-516", "-518")  # Domain Admins, Enterpr
 LIKELY_GOALS = ("Group", "Computer", "OU", "GPO", "Container", "User")
 NOBODY_LEAVES = ("S-1-1-0", "S-1-5-11")
 MOST_GOALS = 5
+LASTING = 2.0  # times the cost of blocking in one stage: to take a right away is work once
+FREE_COST = 0.05  # of ending a membership in one stage
 CONTROLS = NO_CONTROLS, _, _ = ("none", "momentary", "lasting")
 UNKNOWN = KindOfEdge("step", control="remove what the edge stands for")
 
@@ -101,7 +103,7 @@ def _sorted(
             reading.steps.append(edge)
         else:
             told = "of kinds that are no steps" if edge.walkable is None or chosen else "said not to be traversable"
-            draft.leave_out(f"edges {told}", edge.kind)
+            draft.note("dropped", f"edges {told}", edge.kind)
     for edge in reading.free:
         draft.note("assumed", "edges that take no effort are certain and immediate", edge.kind)
     if not reading.steps:
@@ -172,15 +174,17 @@ def _control(draft: Draft, edge: Edge, reading: _Reading, wanted: str) -> str:
     if wanted == NO_CONTROLS or not known.control or edge.end.endswith(NOBODY_LEAVES):
         return ""
     start, end = reading.name(edge.start), reading.name(edge.end)
+    lasting = wanted == "lasting"
+    cost = (LASTING if lasting else 1.0) * (FREE_COST if known.block_cost is None else known.block_cost)
     if edge.by:
-        return draft.control(f"by {edge.by}", f"{known.control} {edge.by}", lasting=wanted == "lasting")
+        return draft.control(f"by {edge.by}", f"{known.control} {edge.by}", lasting=lasting, cost=cost)
     label = f"{known.control}: {edge.kind} of {start} over {end}"
     if edge.kind == "HasSession":
         label = f"keep {end} from logging on to {start}"
     elif edge.kind.endswith("MemberOf"):
         label = f"remove {start} from {end}"
     key = f"{edge.kind} {edge.start} {edge.end}"
-    return draft.control(key, label, lasting=wanted == "lasting", references=[edge.kind])
+    return draft.control(key, label, lasting=lasting, cost=cost, references=[edge.kind])
 
 
 def _is_tier_zero(node: Node) -> bool:

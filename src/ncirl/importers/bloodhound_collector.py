@@ -76,6 +76,7 @@ def nodes_and_edges(files: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Node]
     Objects that are only referred to become nodes too, without a name.
     """
     nodes: dict[str, Node] = {}
+    referred: dict[str, Node] = {}
     edges: dict[tuple[str, str, str], None] = {}
     for data in files:
         type_ = kind_of(data) or ""
@@ -83,12 +84,15 @@ def nodes_and_edges(files: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Node]
             own = _id(thing)
             if own and type_ != "sessions":
                 nodes[own] = _node(own, KINDS.get(type_, type_), thing)
-                nodes |= {node.id: node for node in _local_groups(thing, nodes[own]) if node.id not in nodes}
+                others = [*_local_groups(thing, nodes[own]), *_trusted(thing)]
+                referred |= {node.id: node for node in others}
             told = [*_edges(thing, own), *_certificates(thing, own, type_)]
             edges |= dict.fromkeys((kind, start, end) for kind, start, end in told if start and end and start != end)
     for _, *ends in edges:
         for end in ends:
-            if end not in nodes:
+            if end not in nodes and end in referred:
+                nodes[end] = referred[end]
+            elif end not in nodes:
                 nodes[end] = Node(end, *_well_known(end), prized=is_prized(end, (), {}))
     return nodes, [Edge(*edge) for edge in edges]
 
@@ -118,6 +122,12 @@ def _local_groups(thing: Mapping[str, Any], computer: Node) -> Iterator[Node]:
         if _id(group):
             name = text(group.get("Name"))
             yield Node(_id(group), name or f"{computer.name} {_id(group).rpartition('-')[2]}", ("ADLocalGroup",))
+
+
+def _trusted(thing: Mapping[str, Any]) -> Iterator[Node]:
+    for trust in mappings(thing.get("Trusts")):
+        id_, name = text(trust.get("TargetDomainSid")), text(trust.get("TargetDomainName"))
+        yield Node(id_, name.upper(), ("Domain",), prized=is_prized(id_, ("Domain",), {}))
 
 
 def _edges(thing: Mapping[str, Any], own: str) -> Iterator[tuple[str, str, str]]:

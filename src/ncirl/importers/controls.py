@@ -51,7 +51,7 @@ def controls_of(
             _price(known[key], options)[0],
             Kind.LASTING if known[key].lasting else Kind.MOMENTARY,
             known[key].label,
-            known[key].references,
+            tuple(known[key].references),
         )
         for id_, key in zip(named, blocks, strict=True)
     )

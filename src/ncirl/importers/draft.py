@@ -67,7 +67,7 @@ class DraftExploit:
         return None if getattr(self, quantity) is None else self.origins.get(quantity, SOURCE)
 
 
-@dataclass(frozen=True)
+@dataclass
 class DraftControl:
     """Something a defender can do against the steps that name it; no cost where the source says none."""
 
@@ -75,7 +75,7 @@ class DraftControl:
     label: str
     lasting: bool = False
     cost: float | None = None
-    references: tuple[str, ...] = ()
+    references: dict[str, None] = field(default_factory=dict)  # each once, in order
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,6 @@ class Draft:
     guesses: dict[str, str] = field(default_factory=dict)  # keys that may be goals, and why
     mentions: dict[str, str] = field(default_factory=dict)  # names of the source, and why they may be in no graph
     notes: Notes = field(default_factory=Notes)
-    left_out: dict[str, dict[str, None]] = field(default_factory=dict)  # names by the reason
 
     def condition(
         self,
@@ -244,8 +243,9 @@ class Draft:
             The key.
         """
         there = self.controls.get(key)
-        both = (*there.references, *references) if there is not None else references
-        self.controls[key] = DraftControl(key, text(label), lasting, cost, _distinct(both))
+        if there is None:
+            there = self.controls[key] = DraftControl(key, text(label), lasting, cost)
+        there.references.update(dict.fromkeys(_distinct(references)))
         return key
 
     def follow(self, start: str, end: str, control: str = "") -> None:
@@ -283,11 +283,6 @@ class Draft:
     def note(self, kind: NoteKind, text: str, item: str = "") -> None:
         """Tell the person something; equal notes are counted, with the first few items as examples."""
         self.notes.add(kind, text, item)
-
-    def leave_out(self, why: str, name: str) -> None:
-        """Note that the source has something that the graph will not have; every name is kept for the report."""
-        self.note("dropped", why, name)
-        self.left_out.setdefault(why, {})[text(name)] = None
 
     def finish(self, options: ImportOptions | None = None, files: Iterable[str | Path] = ()) -> Imported:
         """Turn the draft into an attack graph with a report.

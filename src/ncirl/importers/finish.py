@@ -131,12 +131,12 @@ def _left_out(
         elif not depth[c.key]:
             why = "that no step needs"
         elif c.key in gains:
-            why = "that lead to no goal, or are one with a goal"
+            why = "that lead to no goal, or are one with another"
         else:
             why = "that come with others without effort and are none of their own"
         found[f"conditions {why}"].append(names.told(c.key))
         notes.add("dropped", f"conditions {why}", names.id(c.key))
-    return {why: tuple(told) for why, told in draft.left_out.items()} | {why: tuple(k) for why, k in found.items()}
+    return notes.dropped() | {why: tuple(told) for why, told in found.items()}
 
 
 def _condition(c: DraftCondition, names: ConditionNames, initial: bool) -> Condition:
@@ -247,9 +247,14 @@ def _exploits(
         )
 
 
+def _quantities(graph: AttackGraph) -> tuple[str, ...]:
+    """Return the numbers that count: what blocking one exploit costs does not where the graph has controls."""
+    return tuple(q for q in QUANTITIES if q != "block_cost" or graph.controls is None)
+
+
 def _numbers(steps: Sequence[DraftExploit], graph: AttackGraph) -> Iterator[Numbers]:
     """Yield where the numbers come from: what the source says first, the largest share first."""
-    for quantity in QUANTITIES:
+    for quantity in _quantities(graph):
         asked = f"as nothing says it; --{quantity.replace('_', '-')} sets it"
         found: dict[tuple[bool, str], list[float]] = defaultdict(list)
         for step, exploit in zip(steps, graph.exploits, strict=True):
@@ -275,7 +280,7 @@ def _report(
     import networkx as nx
 
     leads = nx.DiGraph((premise, exploit.result) for exploit in graph.exploits for premise in exploit.premises)
-    counts = {q: sum(getattr(step, q) is None for step in steps) for q in QUANTITIES}
+    counts = {q: sum(getattr(step, q) is None for step in steps) for q in _quantities(graph)}
     return ImportReport(
         format=draft.format,
         files=files,

@@ -101,7 +101,7 @@ class Follows:
 
 @dataclass(frozen=True)
 class Folded:
-    """Steps between what is left, the conditions that only come with others, and how many steps are late goals."""
+    """Steps between what is left, those that are of no use, and how many of the first are late goals."""
 
     steps: list[DraftExploit]
     useless: list[DraftExploit]
@@ -165,7 +165,8 @@ def fold(
     reach = rounds_to(start, [(step.needs, step.gives) for step in (*folded, *late)])
     left = [step for step in (*folded, *late) if reach.keys() >= set(step.needs)]
     late_left = sum(step.origins.get("success") == CERTAIN for step in left)
-    return Folded(left, [step for step in steps if step.gives not in useful], late_left)
+    named = {step.name for step in left}
+    return Folded(left, [step for step in steps if step.name not in named], late_left)
 
 
 def _useful(steps: Sequence[DraftExploit], follows: Follows, goals: Iterable[str]) -> set[str]:

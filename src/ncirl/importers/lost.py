@@ -3,6 +3,7 @@
 A person who knows a name must find it again, in the graph or in the report.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -34,9 +35,12 @@ def names_lost(
     """
     said = set(_said(graph))
     whole = "\n".join(said)
+    words = set(re.split(r"[\s(),:]+", whole))
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for name, why in _mentioned(draft, start, depth):
-        if name not in said and name not in whole and not said.issuperset(_parts(name)):
+        if name in said or name in words or said.issuperset(_parts(name)):
+            continue
+        if " " not in name or name not in whole:
             found[why][name] = None
     told: set[str] = set()
     result: dict[str, tuple[str, ...]] = {}

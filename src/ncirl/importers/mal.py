@@ -15,156 +15,43 @@ are facts about the system: they hold or not from the start, and are no conditio
 """
 
 import math
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ncirl.formats.untrusted import read_data
 from ncirl.importers.draft import Draft
+from ncirl.importers.mal_steps import FACTS, Step, sources_of, steps_of
 from ncirl.importers.mal_ttc import success_of, time_of
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.recognise import not_of_format, one_file, recognise_data
 from ncirl.importers.report import Origin
-from ncirl.importers.values import chance, identifiers, mapping, mappings, text, truth
+from ncirl.importers.values import mapping, mappings
 
 __all__ = ["read"]
 
 WANTED = "a mal-toolbox attack graph"
-FACTS = ("defense", "exist", "notExist")
-TYPES = {name.lower(): name for name in ("or", "and", *FACTS)} | {"defence": "defense"}
-ENTRY, TAGGED, UNAVAILABLE = "firststeps", "entrypoint", "suppress"
+TAGGED, UNAVAILABLE = "entrypoint", "suppress"
 AT_ONCE = Origin("the language, in which steps without a time succeed at once")
 TIMES = Origin("times to compromise, a stage being a day")
-NOBODY = ("", "[]", "{}", "none", "null")
-
-
-@dataclass
-class _Step:
-    """One step of the file; None where it says nothing."""
-
-    key: str
-    type: str
-    name: str
-    ttc: Any = None
-    status: float | None = None  # of a defence, 1 on
-    exists: bool | None = None
-    viable: bool | None = None
-    entry: bool = False
-    asset: str = ""
-    tags: frozenset[str] = frozenset()
-    references: tuple[str, ...] = ()
-    parents: dict[str, None] = field(default_factory=dict)
 
 
 def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     """Read one mal-toolbox attack graph."""
     path = one_file(paths, WANTED)
     data = read_data(path, options.size_limit)
-    sources = _sources(data)
+    sources = sources_of(data)
     if sources is None:
         raise not_of_format(path, WANTED, "mal", options.size_limit, recognise_data(data))
     draft = Draft("mal", owned=False)  # one step on an asset is not yet the next
     attackers = mapping(data).get("attackers")
-    steps = _steps(draft, sources, mappings([*attackers.values()] if isinstance(attackers, dict) else attackers))
+    steps = steps_of(draft, sources, mappings([*attackers.values()] if isinstance(attackers, dict) else attackers))
     # mal-toolbox writes maps, made from a language, in whose way silence is to be read; the older lists are not
     _fill(draft, steps, options, is_language=isinstance(data, dict))
     return draft
 
 
-def _sources(data: Any) -> list[tuple[str, Mapping[str, Any]]] | None:
-    """Return the entries of a file with their keys, whatever its dialect; None where there are none."""
-    steps = data.get("attack_steps") if isinstance(data, dict) else data
-    if isinstance(data, dict) and steps is None and data and all(_looks_like_step(value) for value in data.values()):
-        steps = data
-    if isinstance(steps, dict):
-        return [(text(key), value) for key, value in steps.items() if isinstance(value, Mapping)]
-    if isinstance(steps, list) and any(_looks_like_step(value) for value in steps):
-        return [(text(value.get("full_name")) or text(value.get("id")), value) for value in mappings(steps)]
-    return None
-
-
-def _looks_like_step(value: Any) -> bool:
-    return isinstance(value, Mapping) and "type" in value and ("children" in value or "links" in value)
-
-
-def _steps(
-    draft: Draft, sources: Iterable[tuple[str, Mapping[str, Any]]], attackers: Iterable[Mapping[str, Any]]
-) -> dict[str, _Step]:
-    """Return the steps by key, with their parents and where the attackers begin."""
-    steps: dict[str, _Step] = {}
-    kept: dict[str, Mapping[str, Any]] = {}
-    by_id: dict[str, str] = {}
-    for key, source in sources:
-        type_ = TYPES.get(text(source.get("type")).lower())
-        if type_ is None or not key:
-            told = "entries that are no step: no id, or a type that is not known"
-            draft.note("dropped", told, key or "without an id")
-        elif key in steps:
-            draft.note("dropped", "steps whose id is there already", key)
-        else:
-            steps[key] = _step(key, type_, source)
-            kept[key] = source
-            by_id.setdefault(text(source.get("id")), key)
-
-    def referred(given: Any, where: str) -> Iterator[str]:
-        """Yield the keys of the steps that a list, or a map of ids to names, refers to."""
-        pairs: Iterable[tuple[Any, Any]] = given.items() if isinstance(given, Mapping) else ()
-        if isinstance(given, list):
-            pairs = zip(given, given, strict=True)
-        for number, name in pairs:
-            found = text(name) if text(name) in steps else by_id.get(text(number)) or by_id.get(text(name))
-            if found is None:
-                draft.note("dropped", "references to steps that are not in the file", f"{text(name)} (in {where})")
-            else:
-                yield found
-
-    for key, source in kept.items():
-        for child in referred(source.get("children", source.get("links")), key):
-            steps[child].parents[key] = None
-    for key, source in kept.items():
-        steps[key].parents |= dict.fromkeys(referred(source.get("parents"), key))
-    for attacker in attackers:
-        for begun in ("entry_points", "reached_attack_steps"):
-            for key in referred(attacker.get(begun), "attackers"):
-                steps[key].entry = True
-    return steps
-
-
-def _step(key: str, type_: str, source: Mapping[str, Any]) -> _Step:
-    last = key.rpartition(":")[2]
-    name = text(source.get("name") or source.get("atkname")) or last
-    by, status = source.get("compromised_by"), source.get("defense_status")
-    known, on = chance(status), truth(status)
-    return _Step(
-        key=key,
-        type=type_,
-        name=name,
-        ttc=source.get("ttc"),
-        status=float(on) if known is None and on is not None else known,
-        exists=truth(source.get("existence_status")),
-        viable=truth(source.get("is_viable")),
-        entry=(text(by).lower() not in NOBODY if isinstance(by, str) else bool(by))
-        or ENTRY in (name.lower(), last.lower()),
-        asset=key.rpartition(":")[0] or text(source.get("asset")),
-        tags=frozenset(re.findall(r"[a-z]+", re.sub("[ _-]", "", _words(source.get("tags")).lower()))),
-        references=_references(source),
-    )
-
-
-def _words(tags: Any) -> str:
-    """Return tags as text: a list, or what somebody printed of one."""
-    return ",".join(str(tag) for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else text(tags)
-
-
-def _references(source: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what a step refers to: public names, and what the language calls it."""
-    named = identifiers(*(source.get(name) for name in ("mitre_info", "extras", "extra", "tags", "name", "info")))
-    return (*named, *filter(None, [text(source.get("lang_graph_attack_step"))]))
-
-
-def _fill(draft: Draft, steps: Mapping[str, _Step], options: ImportOptions, is_language: bool) -> None:
+def _fill(draft: Draft, steps: Mapping[str, Step], options: ImportOptions, is_language: bool) -> None:
     defences = {step.name for step in steps.values() if step.type == "defense" and step.name}
     holds = {step.key: _holds(draft, step) for step in steps.values() if _is_fact(draft, step, defences)}
     controls = {key for key, value in holds.items() if _is_control(draft, steps[key], value)}
@@ -189,7 +76,7 @@ def _fill(draft: Draft, steps: Mapping[str, _Step], options: ImportOptions, is_l
             draft.note("assumed", told, step.key)
 
 
-def _entries(draft: Draft, attacks: Sequence[_Step], options: ImportOptions) -> dict[str, None]:
+def _entries(draft: Draft, attacks: Sequence[Step], options: ImportOptions) -> dict[str, None]:
     """Return where attackers begin: where the file says so, else where tags do, else at what has no parents."""
     entries = dict.fromkeys(step.key for step in attacks if step.entry)
     if entries or options.initial:
@@ -205,11 +92,11 @@ def _entries(draft: Draft, attacks: Sequence[_Step], options: ImportOptions) -> 
     return entries
 
 
-def _label(step: _Step) -> str:
+def _label(step: Step) -> str:
     return f"{step.name} on {step.asset}" if step.asset else step.name
 
 
-def _is_control(draft: Draft, step: _Step, holds: float | None) -> bool:
+def _is_control(draft: Draft, step: Step, holds: float | None) -> bool:
     """Tell whether a fact is a defence that can be switched on, and make it a control."""
     if step.type in ("exist", "notExist") or holds == 0:
         return False
@@ -230,7 +117,7 @@ class _Facts:
     timed: bool
 
 
-def _is_fact(draft: Draft, step: _Step, defences: set[str]) -> bool:
+def _is_fact(draft: Draft, step: Step, defences: set[str]) -> bool:
     if step.type in FACTS:
         return True
     if step.parents or step.entry or step.name not in defences:
@@ -239,7 +126,7 @@ def _is_fact(draft: Draft, step: _Step, defences: set[str]) -> bool:
     return True
 
 
-def _holds(draft: Draft, step: _Step) -> float | None:
+def _holds(draft: Draft, step: Step) -> float | None:
     """Return how likely a fact holds; None where the file does not say."""
     if step.type in ("exist", "notExist"):
         if step.exists is None:
@@ -265,7 +152,7 @@ def _holds(draft: Draft, step: _Step) -> float | None:
     return max(1.0 - on, 0.0)
 
 
-def _attack(draft: Draft, step: _Step, known: _Facts) -> None:
+def _attack(draft: Draft, step: Step, known: _Facts) -> None:
     """Add the ways to take one attack step."""
     success, origin = _success(draft, step)
     facts = {parent: known.holds[parent] for parent in step.parents if parent in known.holds}
@@ -306,7 +193,7 @@ def _attack(draft: Draft, step: _Step, known: _Facts) -> None:
         )
 
 
-def _success(draft: Draft, step: _Step) -> tuple[float | None, Origin | None]:
+def _success(draft: Draft, step: Step) -> tuple[float | None, Origin | None]:
     """Return how likely a step succeeds in one stage and where that comes from; neither where it is not understood."""
     if step.ttc is None:
         draft.note("assumed", "steps without a time to compromise succeed at once, as the language has it")

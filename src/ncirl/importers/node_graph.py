@@ -5,63 +5,26 @@ then it needs all its predecessors. Which attributes mean what is found by their
 or set by the person.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, TypedDict, TypeVar
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 from ncirl.errors import InputError
 from ncirl.importers.draft import MOST_PARTS, Draft
-from ncirl.importers.node_flaws import HELD, HELD_BY, Flaw, Flaws
+from ncirl.importers.node_reading import Attributes, Edge, NodeGraph, Reading, attribute
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import Origin, shortened
 from ncirl.importers.values import identifiers, number, text, truth
-from ncirl.importers.vulnerabilities import odds_of, score_odds
 
 __all__ = ["Edge", "NodeGraph", "check_size", "fill"]
 
-Attributes = Mapping[str, Any]
-EDGE_TYPE = ("edge_type", "type", "kind", "relation", "relationship", "rel_type", "label")
 NODE_TYPE = ("kind", "type", "node_type", "logic", "gate")
-LABEL = ("label", "name", "title", "info", "fact")
-SUCCESS = ("success_prob", "success", "success_probability", "probability", "prob", "likelihood", "p")
-ATTACK_COST = ("attack_cost", "cost", "exploit_cost")
-BLOCK_COST = ("block_cost", "defense_cost", "defence_cost", "mitigation_cost")
 STEP_KINDS = frozenset({"and", "exploit", "rule", "action", "step", "attack_step", "attackstep", "technique"})
 FACT_KINDS = frozenset({"leaf", "fact"})
-NOT_STEPS = HELD | HELD_BY | {"fixed_by", "documents", "mitigates"}
-HOST = ("host", "hostname", "fqdn", "dns_name")
 INITIAL = ("initial", "is_initial", "entry", "entry_point", "is_entry", "compromised", "owned", "attacker")
 EXPOSED = ("internet_facing", "internet_accessible", "has_public_port", "exposed", "public")
 GOAL = ("goal", "is_goal", "target", "is_target", "crown_jewel", "objective")
 WORTH = ("criticality_score", "criticality", "asset_value", "importance", "value")
 REWARD = "reward_"  # and the name of an intent
 OUTSIDE = "outside"
-ANY = "*"
-MOST_NAMED = 3  # vulnerabilities or packages in a label; all are references
-
-
-@dataclass
-class Edge:
-    """An edge from one node to another."""
-
-    source: str
-    target: str
-    attributes: Attributes
-
-    def turned(self) -> "Edge":
-        """Return the edge the other way round."""
-        return Edge(self.target, self.source, self.attributes)
-
-
-@dataclass
-class NodeGraph:
-    """Nodes by key, and edges."""
-
-    directed: bool = True
-    nodes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    edges: list[Edge] = field(default_factory=list)
 
 
 def fill(draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
@@ -71,7 +34,7 @@ def fill(draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
     """
     kinds = _kinds(graph, options)
     facts = {key for key, kind in kinds.items() if kind in FACT_KINDS}
-    reading = _Reading(draft, graph, options)
+    reading = Reading(draft, graph, options)
     edges = _forward(draft, reading.steps, facts)
     following: dict[str, list[Edge]] = defaultdict(list)
     needs: dict[str, list[str]] = defaultdict(list)
@@ -121,161 +84,6 @@ def check_size(parts: int, where: str) -> None:
         )
 
 
-class _Numbers(TypedDict):
-    success: float | None
-    attack_cost: float | None
-    block_cost: float | None
-    origins: Mapping[str, Origin]
-
-
-class _Reading:
-    """Which attributes say what in one graph, and what becomes of a step by them."""
-
-    def __init__(self, draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
-        self.draft, self.graph = draft, graph
-        nodes, edges = graph.nodes.values(), [edge.attributes for edge in graph.edges]
-        every = [*nodes, *edges]
-        telling = [{name: v for name, v in node.items() if text(v) != key} for key, node in graph.nodes.items()]
-        self._label = _attribute("label", LABEL, telling, options)
-        self._type = _attribute("edge-type", EDGE_TYPE, edges, options)
-        self._success, *self._costs = (
-            _attribute(setting, usual, every, options)
-            for setting, usual in (("success", SUCCESS), ("attack-cost", ATTACK_COST), ("block-cost", BLOCK_COST))
-        )
-        self.steps = _steps(draft, graph, options)
-        taken = {id(edge.attributes) for edge in self.steps}
-        rest = [(e.source, e.target, self.type_of(e)) for e in graph.edges if id(e.attributes) not in taken]
-        self.flaws = Flaws(graph.nodes, rest, {edge.source for edge in self.steps})
-
-    def label(self, key: str) -> str:
-        return text(self.graph.nodes.get(key, {}).get(self._label))
-
-    def asset(self, key: str) -> str:
-        """Return the host that a node is, by the attribute that says so, or else by what it is called."""
-        node = self.graph.nodes.get(key, {})
-        return next((text(node[name]) for name in HOST if text(node.get(name))), "") or self.label(key) or key
-
-    def type_of(self, edge: Edge) -> str:
-        return text(edge.attributes.get(self._type))
-
-    def numbers(self, *holders: Attributes) -> _Numbers:
-        """Return what the first of the holders says that says anything; scores and vectors count as success."""
-        success = _first(holders, partial(_stated, self._success))
-        costs = [_first(holders, partial(_number, name)) for name in self._costs]
-        odds = None if success is not None else _first(holders, odds_of)
-        if odds is not None:
-            success = odds.success
-        return _Numbers(
-            success=success,
-            attack_cost=costs[0],
-            block_cost=costs[1],
-            origins={} if odds is None else {"success": odds.origin},
-        )
-
-    def add_step(self, name: str, edge: Edge) -> None:
-        """Add a step along an edge: by the vulnerabilities of its end where it has any."""
-        source, end, kind = self.label(edge.source) or edge.source, self.asset(edge.target), self.type_of(edge)
-        numbers = self.numbers(edge.attributes, self.graph.nodes.get(edge.target, {}))
-        flaws = self.flaws.of(edge.target)
-        label = f"{kind or 'step'} from {source} to {self.label(edge.target) or edge.target}"
-        controls = []
-        if flaws:
-            names = shortened([flaw.name for flaw in flaws], MOST_NAMED)
-            label = f"exploit of {self.label(edge.target) or edge.target} ({names}) from {source}"
-            controls.append(self._patch(edge.target, flaws))
-            if numbers["success"] is None and flaws[0].odds is not None:
-                best = flaws[0].odds
-                numbers |= {"success": best.success, "origins": {"success": best.origin}}
-        if self.flaws:
-            service = text(edge.attributes.get("protocol")) or kind or "everything"
-            told = f"close {service} from {source} to {self.label(edge.target) or edge.target}"
-            controls.append(self.draft.control(f"close {name}", told))
-        self.draft.exploit(
-            name,
-            needs=[edge.source],
-            gives=edge.target,
-            label=label,
-            asset=end,
-            references=(*identifiers(edge.attributes), *(flaw.name for flaw in flaws)),
-            controls=controls,
-            **numbers,
-        )
-
-    def _patch(self, key: str, flaws: Sequence[Flaw]) -> str:
-        holders = dict.fromkeys(flaw.holder for flaw in flaws)
-        told = self.label(key) or key
-        updated = "" if list(holders) == [told] else f": update {shortened(list(holders), MOST_NAMED)}"
-        return self.draft.control(
-            f"patch {key}", f"patch {told}{updated}", lasting=True, references=[flaw.name for flaw in flaws]
-        )
-
-    def tell_flaws(self) -> None:
-        """List the vulnerabilities, so that those of what no step leads to are told."""
-        for key in sorted(self.flaws.keys):
-            self.draft.mention(identifiers(key) or [key], "vulnerabilities of what no step leads to")
-        for key in sorted(self.flaws.keys):
-            self.draft.mention(identifiers(self.graph.nodes[key]), "named in words about a vulnerability only")
-        entered = {step.gives for step in self.draft.exploits}
-        bare = [key for key in entered if self.flaws and not self.flaws.of(key)]
-        for key in sorted(bare):
-            self.draft.note("assumed", "assets without a vulnerability in the file can be entered all the same", key)
-
-
-def _number(name: str, holder: Attributes) -> float | None:
-    return number(holder.get(name))
-
-
-def _stated(name: str, holder: Attributes) -> float | None:
-    """Return a success as it is stated; of what is called a CVSS score it is a tenth."""
-    odds = score_odds(holder.get(name)) if "cvss" in name.lower() else None
-    return number(holder.get(name)) if odds is None else odds.success
-
-
-T = TypeVar("T")
-
-
-def _first(holders: Iterable[Attributes], read: Callable[[Attributes], T | None]) -> T | None:
-    return next((found for holder in holders if (found := read(holder)) is not None), None)
-
-
-def _attribute(setting: str, usual: Iterable[str], holders: Iterable[Attributes], options: ImportOptions) -> str:
-    """Return the attribute that was set, or the first usual one that is there; empty where there is none."""
-    counts = Counter(name for attributes in holders for name in attributes)
-    chosen = options.setting(setting)
-    if chosen and chosen not in counts:
-        known = f"there are {shortened(sorted(counts), 20)}" if counts else "there are none"
-        raise InputError(f"no attribute is called so; {known}", f"setting {setting}={chosen}")
-    by_lower = {name.lower(): name for name in reversed(counts)}
-    return chosen or next((by_lower[name] for name in usual if name in by_lower), "")
-
-
-def _steps(draft: Draft, graph: NodeGraph, options: ImportOptions) -> list[Edge]:
-    """Return the edges that are attack steps, in the direction of the attack."""
-    name = _attribute("edge-type", EDGE_TYPE, [edge.attributes for edge in graph.edges], options)
-    types = [text(edge.attributes.get(name)) for edge in graph.edges]
-    chosen, turned = options.settings_list("steps"), options.settings_list("reverse")
-    for setting, words in (("steps", chosen), ("reverse", turned)):
-        for word in words:
-            if word not in (*types, ANY):
-                known = shortened(sorted(set(types) - {""}), 20) or "none"
-                raise InputError(f"no edge has this type; there are {known}", f"setting {setting}={word}")
-    found = []
-    for edge, kind in zip(graph.edges, types, strict=True):
-        if kind not in chosen and ANY not in chosen:
-            if chosen:
-                draft.note("dropped", "edges of types that are not among the steps set", kind)
-                continue
-            if kind.lower() in NOT_STEPS:
-                draft.note("dropped", "edges of types that seem no attack steps (--set steps=… decides)", kind)
-                continue
-        found.append(edge.turned() if kind in turned or ANY in turned else edge)
-        if not graph.directed:
-            found.append(found[-1] if edge.source == edge.target else found[-1].turned())
-    if not graph.directed:
-        draft.note("assumed", "edges have no direction, so that each is a step both ways")
-    return found
-
-
 def _forward(draft: Draft, edges: list[Edge], facts: set[str]) -> list[Edge]:
     """Return the edges from premises to conclusions; facts conclude from nothing, which tells a reversed graph."""
     if sum(edge.target in facts for edge in edges) <= sum(edge.source in facts for edge in edges):
@@ -298,7 +106,7 @@ def _kinds(graph: NodeGraph, options: ImportOptions) -> dict[str, str]:
     return {}
 
 
-def _mark(reading: _Reading, nodes: Mapping[str, Attributes], options: ImportOptions) -> None:
+def _mark(reading: Reading, nodes: Mapping[str, Attributes], options: ImportOptions) -> None:
     """Find where attackers begin and what they may want."""
     draft = reading.draft
     initial = _true(draft, nodes, "initial", INITIAL, options)
@@ -323,7 +131,7 @@ def _mark(reading: _Reading, nodes: Mapping[str, Attributes], options: ImportOpt
             return
 
 
-def _enter_from_outside(reading: _Reading, nodes: Mapping[str, Attributes]) -> None:
+def _enter_from_outside(reading: Reading, nodes: Mapping[str, Attributes]) -> None:
     """Let attackers begin outside where the graph does not say where they are but what they can reach."""
     for name in _present(EXPOSED, nodes):
         exposed = [key for key, attributes in nodes.items() if truth(attributes.get(name))]
@@ -348,7 +156,7 @@ def _true(
 ) -> list[str]:
     """Return the nodes at which the attribute that was set, or the first usual one that is true anywhere, is true."""
     if options.setting(setting):
-        usual = [_attribute(setting, usual, nodes.values(), options)]
+        usual = [attribute(setting, usual, nodes.values(), options)]
     for name in _present(usual, nodes):
         found = [key for key, attributes in nodes.items() if truth(attributes.get(name))]
         if found:

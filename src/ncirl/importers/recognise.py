@@ -34,7 +34,7 @@ XML_KINDS = {
 JSON_LINES_KIND = Kind("an export of a graph database in JSON lines", "bloodhound")
 ARCHIVE_KIND = Kind("a zip archive, as BloodHound's collectors write it", "bloodhound")
 OPENS_JSON = ("{", "[")
-VERTEX_OR_ARC = re.compile(r'\s*"?\d+"?\s*,\s*("?\d+"?\s*(,|$)|.*,\s*"?(AND|OR|LEAF)"?\s*(,|$))', re.IGNORECASE)
+VERTEX_OR_ARC = re.compile(r'\s*"?\d+"?\s*,\s*("?\d+"?\s*(,|$)|.*,\s*"?(AND|OR|LEAF)"?\s*(,|$))', re.I | re.M)
 MULVAL_DOT = re.compile(r'label\s*=\s*"\d+\s*:|shape\s*=\s*"?(diamond|ellipse|box)\b')
 
 
@@ -114,7 +114,7 @@ def _recognise_folder(children: list[Path], limit: int) -> Kind | None:
     """MulVAL writes two files into one folder, BloodHound's collectors one file a kind of object."""
     if any(child.name.lower() in ("vertices.csv", "attackgraph.xml", "attackgraph.dot") for child in children):
         return CSV_KIND
-    first = next((child for child in children if child.suffix.lower() == ".json"), None)
+    first = next((child for child in children if child.suffix.lower() in (".json", ".jsonl", ".zip")), None)
     kind = recognise(first, limit) if first is not None else None
     return kind if kind is not None and kind.format == "bloodhound" else None
 

@@ -46,6 +46,7 @@ class Notes:
 
     def __init__(self) -> None:
         self._taken: dict[tuple[NoteKind, str], tuple[int, tuple[str, ...]]] = {}
+        self._dropped: dict[str, dict[str, None]] = {}
 
     def add(self, kind: NoteKind, text: str, item: str = "") -> None:
         """Take a note; `item` is what it is about, kept as an example."""
@@ -53,6 +54,12 @@ class Notes:
         if item and len(examples) <= MOST_SHOWN and item not in examples:
             examples = (*examples, item)
         self._taken[kind, text] = (count + 1, examples)
+        if item and kind == "dropped":
+            self._dropped.setdefault(text, {})[item] = None
+
+    def dropped(self) -> dict[str, tuple[str, ...]]:
+        """Return everything that was dropped, by the reason: a person who misses something looks here."""
+        return {why: tuple(items) for why, items in self._dropped.items()}
 
     def all(self) -> tuple[Note, ...]:
         """Return what was noted, what was assumed first."""

@@ -164,13 +164,14 @@ def told_apart(names: Mapping[str, str], width: int, lines: int) -> dict[str, st
     alike: dict[str, list[str]] = {}
     for key, brief in found.items():
         alike.setdefault(brief, []).append(key)
+    ends = {key: _ending(plain_text(name), width, lines) for key, name in names.items()}
+    times = Counter(ends.values())
     for brief, keys in alike.items():
-        if len(keys) > 1:
-            ends = [_ending(plain_text(names[key]), width, lines) for key in keys]
-            told = ends if len(set(ends)) == len(ends) else [f"{brief} #{n}" for n in range(1, len(keys) + 1)]
-            found |= dict(zip(keys, told, strict=True))
-    times = Counter(found.values())
-    return {key: brief if times[brief] == 1 else f"{brief} #{k}" for k, (key, brief) in enumerate(found.items(), 1)}
+        if len(keys) > 1 and all(times[ends[key]] == 1 for key in keys):
+            found |= {key: ends[key] for key in keys}
+        elif len(keys) > 1:
+            found |= {key: f"{brief} #{n}" for n, key in enumerate(keys, 1)}
+    return found
 
 
 def _ending(text: str, width: int, lines: int) -> str:
