@@ -5,7 +5,7 @@ one, and the rest gets ids, defaults and intents. A condition is reachable when 
 of a step all of whose needs are reachable; since conditions are never lost, what is dropped here cannot matter.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -101,6 +101,9 @@ def _without_effort(
     folded = fold(steps, follows, start, {key: key for key in rewards} | dict(chosen.standing), rewards)
     for step in folded.useless:
         notes.add("dropped", "steps that lead to no goal", step.name)
+    times = Counter(step.name for step in folded.steps if step.through)
+    for name in (name for name, count in times.items() if count > 1):
+        notes.add("assumed", "steps whose need comes with several gains are there once for each", name)
     if folded.late:
         told = "goals that come with something else that leads on count one stage later, by a certain step"
         notes.add("assumed", told, f"{folded.late} such steps")

@@ -1,15 +1,20 @@
 """What comes with what, without effort: a ⊢ b says that whoever holds a holds b at once (a member, a group).
 
-Such edges are no steps: nobody attempts them, they take no stage and cannot fail. They are folded away, exactly:
+Such edges are no steps: nobody attempts them, they take no stage and cannot fail. They are folded away:
 
 - what comes with the start holds from the start;
 - a step that needs n is there once for each gain x (a condition that a step gives) with x ⊢* n, and needs x instead;
 - a step whose gain comes with one goal only, and is of no further use for the other goals, gives that goal itself.
 
-A gain that comes with several goals, or with one but leads on to others too, stays a condition of its own, since a step
-gives one condition: its goals follow by a certain step, free of charge and not worth blocking, one stage later. That
-is the one thing that folding changes, and `Folded.late` counts it. Steps that lead to no goal are left out, and so are
-those from a goal that lead to no other.
+Who can reach what, and in how many stages, stays the same, but for what the report counts:
+
+- One right that comes with several gains is a step for each: whoever holds several may try each, and each is blocked on
+  its own, unless a control stops them all.
+- A gain that comes with several goals, or with one but leads on to others too, stays a condition of its own, since a
+  step gives one condition. Its goals follow by a certain step, free and not worth blocking, one stage later.
+- Goals that are one (tier zero) are held together: what comes with one of them comes with all.
+
+Steps that lead to no goal are left out, and so are those from a goal that lead to no other.
 """
 
 from collections import defaultdict
