@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from page_probes import BEYOND, DROPPED_FILE, FAINT_TEXT, LAYOUT_SHIFT, NODE_PLACES
 
+from web.samples import policy_file
+
 pytest.importorskip("fastapi", reason="the page needs fastapi and uvicorn: pip install 'ncirl[web]'")
 pytest.importorskip("uvicorn", reason="the page needs fastapi and uvicorn: pip install 'ncirl[web]'")
 sync_api = pytest.importorskip("playwright.sync_api", reason="the page is tested with `pip install playwright`")
@@ -317,6 +319,33 @@ class TestPlay:
         expect(page.locator("#step")).to_be_disabled()
         page.locator("#choices input[type=radio]").first.check()
         make_step(page)
+
+
+@needs_browser
+class TestWholeGraphs:
+    def test_what_matters_is_shown_searched_and_told(self, page: Page) -> None:
+        open_page(page)
+        content = {"name": "whole.ncirl", "mimeType": "application/zip", "buffer": policy_file("whole")}
+        page.locator("#file").set_input_files(content)
+        expect(page.locator("#title")).to_have_text("whole")
+        expect(page.locator("#value")).to_contain_text("On the whole graph")
+        expect(page.locator("#watch-said")).to_contain_text("and no others")
+        page.locator("#search-text").fill("escal")
+        expect(page.locator("#found li").first).to_contain_text("escalate")
+        page.locator("#tab-play").click()
+        page.keyboard.press("Escape")
+        page.get_by_label("telling what happened").check()
+        expect(page.locator("#turn-title")).to_have_text("Stage 1: what happened?")
+        page.get_by_label("tried: inject").check()
+        page.get_by_label("blocked: inject").uncheck()
+        page.get_by_label("worked: inject").check()
+        make_step(page)
+        expect(page.locator("#log li").first).to_contain_text("fell: files")
+        expect(page.locator("#plan")).to_contain_text("Advice: block")
+        expect(page.get_by_label("tried: escalate")).to_be_visible()
+        page.reload()
+        expect(page.locator("#log li")).to_have_count(1)
+        assert page.evaluate(FAINT_TEXT, CONTRAST) == []
 
 
 @needs_browser

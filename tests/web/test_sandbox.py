@@ -25,7 +25,7 @@ WATCH = PlayKey(Role.WATCH, None, 1, (None, None))
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    found = Sandbox(Limits(opening=3.0))
+    found = Sandbox(Limits(opening=3.0, room=160 * 2**20))
     yield found
     pid = found.pid
     found.close()

@@ -50,6 +50,7 @@ def test_of_a_policy_the_bounds_guards_and_promises_are_told() -> None:
     told = contest_view(open_source(Source("p.ncirl", policy_file("whole")), PATIENT))
     assert told["kind"] == "policy"
     assert told["bounds"] == {"lower": pytest.approx(guarded().lower), "upper": pytest.approx(guarded().upper)}
+    assert guarded().guards
     assert {row["guard"] for row in told["matters"]["guards"]} == guarded().guards.keys()
     assert told["guarantee"].keys() == {"spy", "vandal"}
 
