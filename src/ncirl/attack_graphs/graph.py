@@ -65,7 +65,7 @@ class Intent:
     rewards: Mapping[str, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AttackGraph:
     """An attack graph with the attacker's possible intents.
 
@@ -118,6 +118,10 @@ class AttackGraph:
         faults = [*self._parameter_faults(), *self._graph_faults(), *self._intent_faults()]
         if faults:
             raise InputError(faults, where=f"attack graph '{self.name}'")
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.conditions)} conditions, {len(self.exploits)} exploits, {len(self.intents)} intents"
+        return f"AttackGraph({self.name[:60]!r}, {counts})"
 
     def game(self) -> Game:
         """Return the contest on this graph; its public states, sets of enabled conditions, are met lazily.
