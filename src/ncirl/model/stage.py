@@ -314,6 +314,11 @@ def _move_faults(
             faults.append(f"{move[0]}/{move[1]}: must be a list of `Branch`")
             continue
         for way in ways:
+            if np.ndim(way.probability) != 0:
+                faults.append(
+                    f"{move[0]}/{move[1]}: a probability for each intent; the law is one for all intents, so let the "
+                    "attacker's actions carry it where only outcomes are seen"
+                )
             given = np.shape(way.reward)
             if given not in ((), (n_intents,)):
                 said = f"{given[0]} rewards" if len(given) == 1 else f"rewards of shape {given}"
