@@ -114,6 +114,10 @@ def test_all_faults_of_a_stage_come_at_once() -> None:
         ({("go", "watch"): [Branch("in", reward=(1.0, 2.0, 3.0))]}, "go/watch: 3 rewards for 2 intents"),
         ({("go", "watch"): [Branch("in", reward=[1.0])]}, "go/watch: 1 rewards for 2 intents"),
         ({("go", "watch"): [Branch("in", reward=[[1.0, 2.0]])]}, "go/watch: rewards of shape"),  # type: ignore[list-item]
+        (
+            {("go", "watch"): [Branch("in", probability=[0.2, 0.8])]},
+            "go/watch: a probability for each intent; the law is",
+        ),  # type: ignore[arg-type]
         ({("go", "watch"): Branch("in")}, "go/watch: must be a list of `Branch`"),
         ({("go", "watch"): ["in"]}, "go/watch: must be a list of `Branch`"),
         ({"go": [Branch("in")]}, "'go': must be a pair"),

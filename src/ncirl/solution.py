@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from html import escape
 from typing import Any, Protocol, TypeVar
 
 from ncirl._typing import State
@@ -104,7 +105,7 @@ class Progress:
 ProgressCallback = Callable[[Progress], None]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Solution:
     """Bounds on a value, and how they came about.
 
@@ -144,8 +145,32 @@ class Solution:
         """Distance between the bounds."""
         return self.upper - self.lower
 
+    def __repr__(self) -> str:
+        how = f"{self.status.label}, {self.stats.seconds:.2g} s"
+        return f"{type(self).__name__}({self.game.name[:60]!r}, {self.lower:.6g} to {self.upper:.6g}, {how})"
 
-@dataclass(frozen=True, kw_only=True)
+    def _repr_html_(self) -> str:
+        """Return the bounds as a small table, with a bar of where they lie, for a notebook."""
+        widest = max(abs(self.lower), abs(self.upper)) or 1.0
+        ends = [50 + 50 * bound / widest for bound in (self.lower, self.upper)]
+        bar = (
+            '<svg width="220" height="14" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" '
+            f'aria-label="from {self.lower:.6g} to {self.upper:.6g}"><path d="M0 3H100M50 0V6" stroke="#a9b2bc" '
+            f'stroke-width="0.5"/><rect x="{ends[0]:.2f}" width="{max(ends[1] - ends[0], 0.8):.2f}" y="1" height="4" '
+            'fill="#2f6db5"/></svg>'
+        )
+        facts = {
+            "game": escape(self.game.name),
+            "bounds": f"{self.lower:.6g} to {self.upper:.6g}<br>{bar}",
+            "status": escape(f"{self.status.label}. {self.status.value}"),
+            "claim": escape(self.claim),
+            "seconds": f"{self.stats.seconds:.3g}",
+        }
+        rows = "".join(f"<tr><th>{name}</th><td>{fact}</td></tr>" for name, fact in facts.items())
+        return f"<table>{rows}</table>"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PlayableSolution(Solution, ABC):
     """A solution with a strategy for each side."""
 

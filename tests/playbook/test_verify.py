@@ -68,8 +68,8 @@ def test_bounds_are_the_best_responses(
     pair = make(game, seed)
     found = verify(pair)
     assert found.holds, found.faults
-    secured = best_response_to_attacker(game, PlaybookAttacker(pair.attacker_playbook))
-    conceded = best_response_to_defender(game, PlaybookDefender(pair.defender_playbook))
+    secured = best_response_to_attacker(game, PlaybookAttacker(pair.attacker_playbook), sees_memory=True)
+    conceded = best_response_to_defender(game, PlaybookDefender(pair.defender_playbook), sees_memory=True)
     assert found.lower == pytest.approx(secured.value, abs=EXACT + secured.error)
     assert found.upper == pytest.approx(conceded.value, abs=EXACT + conceded.error)
     assert found.per_intent == pytest.approx(conceded.per_intent, abs=EXACT + conceded.error)
@@ -173,7 +173,8 @@ def test_worse_strategy_is_told_what_it_is_worth(honest: Pair) -> None:
     mixes = tuple(np.full_like(mix, 1 / len(mix)) for mix in honest.defender_playbook.mixes)
     playbook = replace(honest.defender_playbook, mixes=mixes)
     found = verify(replace(honest, defender_playbook=playbook))
-    assert found.upper == pytest.approx(best_response_to_defender(honest.game, PlaybookDefender(playbook)).value)
+    conceded = best_response_to_defender(honest.game, PlaybookDefender(playbook), sees_memory=True)
+    assert found.upper == pytest.approx(conceded.value)
     assert found.upper > honest.upper
 
 

@@ -79,7 +79,7 @@ class Intent:
     rewards: Mapping[str, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AttackGraph:
     """An attack graph with the attacker's possible intents.
 
@@ -143,6 +143,10 @@ class AttackGraph:
         faults = [*self._parameter_faults(), *self._graph_faults(), *self._intent_faults()]
         if faults:
             raise InputError(faults, where=f"attack graph '{self.name}'")
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.conditions)} conditions, {len(self.exploits)} exploits, {len(self.intents)} intents"
+        return f"AttackGraph({self.name[:60]!r}, {counts})"
 
     @property
     def defences(self) -> tuple[Control, ...]:

@@ -14,6 +14,7 @@ from ncirl.evaluation.best_response import (
 from ncirl.evaluation.cross_play import CrossPlay, MetaEquilibrium, cross_play
 from ncirl.evaluation.payoff import Payoff, expected_payoff
 from ncirl.evaluation.simulate import History, Played, Simulation, simulate
+from ncirl.evaluation.value_function import Revealed, ValueBounds, ValueFunction, revealed
 
 __all__ = [
     "AnsweringAttacker",
@@ -25,11 +26,15 @@ __all__ = [
     "MetaEquilibrium",
     "Payoff",
     "Played",
+    "Revealed",
     "Simulation",
+    "ValueBounds",
+    "ValueFunction",
     "best_response_to_attacker",
     "best_response_to_defender",
     "cross_play",
     "expected_payoff",
     "exploitability",
+    "revealed",
     "simulate",
 ]

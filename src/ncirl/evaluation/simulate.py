@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.errors import InputError
+from ncirl.evaluation.frames import data_frame
 from ncirl.evaluation.stages import Tail
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
@@ -76,6 +77,33 @@ class Simulation:
     means: FloatArray
     counts: IntArray
     histories: tuple[History, ...]
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        episodes, kept = int(self.counts.sum()), len(self.histories)
+        return f"Simulation({self.mean:.6g}, interval {low:.6g} to {high:.6g}, {episodes} episodes, {kept} kept)"
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return a row a stage of the episodes that were kept."""
+        return [
+            {
+                "episode": k,
+                "intent": history.intent,
+                "stage": t,
+                "state": played.state,
+                "attacker": played.attacker_action,
+                "defender": played.defender_action,
+                "next state": played.outcome.state,
+                "signal": played.outcome.signal,
+                "reward": played.reward,
+            }
+            for k, history in enumerate(self.histories)
+            for t, played in enumerate(history.stages, start=1)
+        ]
+
+    def frame(self) -> Any:
+        """Return `rows` as a pandas DataFrame; `InputError` when pandas is not installed."""
+        return data_frame(self.rows())
 
 
 def simulate(

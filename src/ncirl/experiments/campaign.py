@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ncirl.errors import InputError, NcirlError
+from ncirl.evaluation.frames import data_frame
 from ncirl.experiments.paper import RunRow
 from ncirl.experiments.pool import Failure, Pool, run_all
 from ncirl.experiments.settings import RunSettings
@@ -63,6 +64,13 @@ class CampaignResult:
     def apart(self) -> int:
         """In how many runs what is expected does not lie in the interval of what was drawn."""
         return sum(not isinstance(row, Failure) and not row.agrees for row in self.found.values())
+
+    def frame(self) -> Any:
+        """Return the averages, a row a setting and who attacks, as a pandas DataFrame."""
+        return data_frame([cell.flat() for cell in self.cells])
+
+    def __repr__(self) -> str:
+        return f"CampaignResult({len(self.found)} runs, {self.failed} failed, {self.apart} apart, {self.files[0]})"
 
 
 def silent(_: str) -> Callable[[CampaignProgress], None]:

@@ -32,12 +32,16 @@ ACTIONS_AT_ONCE = 4  # most violated ones added in one go
 UNLIKELY = 1e-6  # intents less probable than this are taken for impossible
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass
 class Accuracy:
     """How much may be missed: shared by all programs, and finer as the bounds come closer."""
 
     missed: float = 1e-7
-    late: Callable[[], bool] = lambda: False  # time is up: then programs leave out whatever they have not got
+    late: Callable[[], bool] = _never  # time is up: then programs leave out whatever they have not got
 
 
 class StageProgram(ABC):

@@ -25,13 +25,15 @@ from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError, SizeError
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.observations import Observations
-from ncirl.model.stage import EPSILON, SUM_TOLERANCE, TERMINAL, Stage
+from ncirl.model.rules import Described, Rescaled, Table, Timed, TimedText, pickles
+from ncirl.model.stage import EPSILON, SUM_TOLERANCE, Stage
 
 __all__ = ["Game", "Observes", "Start"]
 
 LISTING = "listing public states"
 LARGE = 2**20  # bytes of a stage, from which on room for the next one is asked for
 SPREAD = 6  # times its own size: what working out the observations of a stage takes
+MOST_SENT = 100_000  # public states of a game that is sent as a table
 LONGEST = 10**9  # stages; beyond, a play cannot be told from one without an end
 
 
@@ -142,6 +144,18 @@ class Game:
         play = f"discount={self.discount:g}{horizon}, observes={self.observes}"
         return f"Game({self.name!r}, {len(self.intents)} intents, {play})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is sent to another process: rules by name or, where they have none, as a table of all states."""
+        sent = vars(self) | {"_met": {}, "_components": None, "_timed": None}
+        if not pickles(self._rule):
+            try:
+                sent["_rule"] = Table({state: self.stage(state) for state in self.explore(MOST_SENT)})
+            except SizeError as error:
+                raise SizeError(f"{error}; to send it, make it from a function with a name of its own") from None
+        if not pickles(self.describe):
+            sent["describe"] = Described({state: self.describe(state) for state in self.explore(MOST_SENT)})
+        return sent
+
     def stage(self, state: State) -> Stage:
         """Return the stage played at `state`, checked and remembered; outcomes that are the same are one."""
         found = self._met.get(state)
@@ -223,15 +237,11 @@ class Game:
         return self._timed
 
     def _with_time(self, last: int) -> "Game":
-        def stage(timed_state: tuple[int, State]) -> Stage:
-            t, state = timed_state
-            return TERMINAL if t >= last else self.stage(state).with_states(lambda successor: (t + 1, successor))
-
         return self.like(
-            stage=stage,
+            stage=Timed(self, last),
             starts=[Start((0, start.state), start.mass) for start in self.starts],
             horizon=None,
-            describe=lambda timed: f"{self.describe(timed[1])} at stage {timed[0] + 1}",
+            describe=TimedText(self),
             _tells_stages=True,
         )
 
@@ -252,7 +262,7 @@ class Game:
 
     def scaled(self, factor: float, shift: float = 0.0) -> "Game":
         """Return the contest in which every reward R is replaced by ``factor * R + shift``."""
-        return self.like(stage=lambda state: self.stage(state).rescaled(factor, shift))
+        return self.like(stage=Rescaled(self, factor, shift))
 
     def like(
         self,

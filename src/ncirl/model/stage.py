@@ -58,7 +58,7 @@ class Branch:
     signal: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stage:
     """The one-shot choice at a public state.
 
@@ -136,6 +136,11 @@ class Stage:
         law = sp.csr_array((probabilities, (rows, columns)), shape=shape, dtype=np.float64)
         branch = np.array(rewards, dtype=float).reshape(len(rewards), n_intents)
         return cls(tuple(attacker), tuple(defender), tuple(outcomes), law, branch=branch)
+
+    def __repr__(self) -> str:
+        if self.is_terminal:
+            return "Stage(terminal)"
+        return f"Stage({self.shape[0]} x {self.shape[1]} actions, {len(self.outcomes)} outcomes)"
 
     @property
     def is_terminal(self) -> bool:
@@ -309,6 +314,11 @@ def _move_faults(
             faults.append(f"{move[0]}/{move[1]}: must be a list of `Branch`")
             continue
         for way in ways:
+            if np.ndim(way.probability) != 0:
+                faults.append(
+                    f"{move[0]}/{move[1]}: a probability for each intent; the law is one for all intents, so let the "
+                    "attacker's actions carry it where only outcomes are seen"
+                )
             given = np.shape(way.reward)
             if given not in ((), (n_intents,)):
                 said = f"{given[0]} rewards" if len(given) == 1 else f"rewards of shape {given}"

@@ -11,12 +11,12 @@ there is one). Where the playbook has no node at the successor, every action is 
 """
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, by_state
+from ncirl.strategies.remembered import Remembered
 from ncirl.strategies.strategy import Memory
 
 __all__ = ["PlaybookAttacker", "PlaybookDefender"]
@@ -32,7 +32,7 @@ class PlaybookDefender:
         self._refuge = {
             playbook.states[s]: int(nodes[promised[nodes].argmin()]) for s, nodes in by_state(playbook.state)
         }
-        self._following = cache(self._moved)
+        self._following = Remembered(self._moved)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
         """Begin as the playbook says for this start."""
@@ -71,7 +71,7 @@ class PlaybookAttacker:
         self._refuge = {
             playbook.states[s]: nodes[playbook.beliefs[nodes].argmax(axis=0)] for s, nodes in by_state(playbook.state)
         }
-        self._following = cache(self._moved)
+        self._following = Remembered(self._moved)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
         """Begin as the playbook says for this start."""

@@ -24,7 +24,7 @@ __all__ = ["CertifiedSolution"]
 CLAIM = "Proved bounds on the value of the game; `verify` recomputes them from the playbooks alone."
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CertifiedSolution(PlayableSolution):
     """Bounds with their proof: two playbooks that anyone can evaluate, and that play without a solver.
 

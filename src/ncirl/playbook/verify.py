@@ -60,7 +60,7 @@ class Claimed(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Certificate:
     """What was recomputed.
 
@@ -105,6 +105,10 @@ class Certificate:
     claimed_upper: float
     faults: tuple[str, ...]
     seconds: float
+
+    def __repr__(self) -> str:
+        said = "holds" if self.holds else f"does not hold, {len(self.faults)} faults"
+        return f"Certificate({said}, {self.lower:.6g} to {self.upper:.6g}, {self.seconds:.2g} s)"
 
     @property
     def attacker_nodes(self) -> int:

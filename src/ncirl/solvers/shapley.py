@@ -42,7 +42,7 @@ __all__ = ["Backward", "Shapley", "ShapleySolution", "backward"]
 ENOUGH = 0.5  # a round that leaves more of the gap than this has not paid
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ShapleySolution(Solution):
     """Values and stationary strategies of the complete-information games; the last axis has length 1 for a mixture."""
 

@@ -76,22 +76,45 @@ class Controller:
     after: Callable[[State, Memory, int, int, int], Sequence[tuple[Memory, float]]]
 
 
+@dataclass(frozen=True, eq=False)
+class _OfIntent:
+    """The attacker of one intent; methods rather than closures, so that players can be pickled."""
+
+    attacker: AttackerStrategy
+    intent: int
+
+    def begin(self, state: State) -> list[tuple[Memory, float]]:
+        return self._own(self.attacker.begin(state))
+
+    def mix(self, state: State, memory: Memory) -> FloatArray:
+        return self.attacker.policy(state, memory)[:, self.intent]
+
+    def after(self, state: State, memory: Memory, a: int, d: int, i: int) -> list[tuple[Memory, float]]:
+        return self._own(self.attacker.after(state, memory, a, d, i))
+
+    def _own(self, options: Sequence[tuple[Memory, FloatArray]]) -> list[tuple[Memory, float]]:
+        return [(memory, float(p[self.intent])) for memory, p in options]
+
+
+@dataclass(frozen=True, eq=False)
+class _OfDefender:
+    """The defender, told of an action that it does not look at."""
+
+    defender: DefenderStrategy
+
+    def after(self, state: State, memory: Memory, _: int, d: int, i: int) -> Sequence[tuple[Memory, float]]:
+        return self.defender.after(state, memory, d, i)
+
+
 def attacking(attacker: AttackerStrategy, intent: int) -> Controller:
     """Return the attacker of one intent, by number."""
-
-    def own(options: Sequence[tuple[Memory, FloatArray]]) -> list[tuple[Memory, float]]:
-        return [(memory, float(p[intent])) for memory, p in options]
-
-    return Controller(
-        begin=lambda state: own(attacker.begin(state)),
-        mix=lambda state, memory: attacker.policy(state, memory)[:, intent],
-        after=lambda state, memory, a, d, i: own(attacker.after(state, memory, a, d, i)),
-    )
+    own = _OfIntent(attacker, intent)
+    return Controller(own.begin, own.mix, own.after)
 
 
 def defending(defender: DefenderStrategy) -> Controller:
     """Return the defender."""
-    return Controller(defender.begin, defender.mix, lambda state, memory, a, d, i: defender.after(state, memory, d, i))
+    return Controller(defender.begin, defender.mix, _OfDefender(defender).after)
 
 
 def _untimed(table: Mapping[State, FloatArray], state: State) -> FloatArray:

@@ -42,7 +42,7 @@ __all__ = ["GuardedSolution", "assembled", "measured", "unhindered", "verify"]
 NEAR_NOTHING = 0.1  # of what the unhindered attacker gets: below, the gap is measured against that
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GuardedSolution:
     """Bounds on the value of a whole attack graph.
 
@@ -79,6 +79,10 @@ class GuardedSolution:
     scale: float
     against: str
     versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        how = f"{self.status.label}, {self.stats.seconds:.2g} s"
+        return f"GuardedSolution({self.graph.name[:60]!r}, {self.lower:.6g} to {self.upper:.6g}, {how})"
 
     @property
     def graph(self) -> AttackGraph:

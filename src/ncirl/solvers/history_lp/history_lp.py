@@ -31,7 +31,7 @@ from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 __all__ = ["HistoryLP", "HistorySolution"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class HistorySolution(PlayableSolution):
     """The exact answer, with both strategies by public history."""
 

@@ -42,14 +42,14 @@ from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 __all__ = ["NCPBVI", "CorrectedSolution", "NCPBVISolution"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class NCPBVISolution(PlayableSolution, ABC):
     """Two values, two strategies, and how the values came about, whichever variant."""
 
     trace: tuple[tuple[float, float], ...]  # the players' values before the first and after each expansion
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CorrectedSolution(NCPBVISolution):
     """What both players stored."""
 

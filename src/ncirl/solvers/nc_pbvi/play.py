@@ -22,7 +22,6 @@ more per stage. Programs with several best answers give the one next to the last
 """
 
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +29,7 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.model.belief import policy_of, posterior
 from ncirl.strategies.quotient_map import QuotientMap
+from ncirl.strategies.remembered import Remembered
 from ncirl.strategies.strategy import Memory
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class ProgramAttacker:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.attacker_side
         self._certain = np.ones(len(solution.game.intents))
-        self._program = cache(self._side.program)
-        self._answer = cache(self._answered)
+        self._program = Remembered(self._side.program)
+        self._answer = Remembered(self._answered, sent=True)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
         """Begin with the belief of the start."""
@@ -86,8 +86,8 @@ class ProgramDefender:
     def __init__(self, solution: "CorrectedSolution") -> None:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.defender_side
-        self._program = cache(self._side.program)
-        self._answer = cache(self._answered)
+        self._program = Remembered(self._side.program)
+        self._answer = Remembered(self._answered, sent=True)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
         """Begin with the vector that is best at the belief of the start."""

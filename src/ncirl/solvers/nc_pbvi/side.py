@@ -5,7 +5,7 @@ a point solved again, only when the counts of the successors say that something 
 """
 
 from abc import ABC, abstractmethod
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ SAME = 1e-6  # points nearer than this in ℓ1 are one
 SETTLED = 1e-4  # relative; points that could gain less are not stored
 PROGRESS = 1e-9  # relative; smaller improvements end the sweeps
 MISSED = 1e-9  # what programs may leave out
+LIVE = ("_programs",)  # what cannot be sent to another process
 
 Approximation = Literal["hull", "sawtooth"]
 Stamp = tuple[int, ...]
@@ -43,6 +44,10 @@ class Side(ABC, Generic[Store, Program]):
         self._stores: dict[State, tuple[int, Store]] = {}
         self._programs: dict[State, tuple[Stamp, Program]] = {}
         self._solved: dict[tuple[State, int], Stamp] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is sent to another process: everything but live programs, which are built anew."""
+        return {name: {} if name in LIVE else value for name, value in vars(self).items()}
 
     @abstractmethod
     def _new_store(self, state: State) -> Store:

@@ -7,7 +7,6 @@ to play by: the defender then does everything equally often and keeps its promis
 """
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ncirl.model.belief import policy_of, posterior
 from ncirl.model.game import Game
 from ncirl.solvers.nc_pbvi.play import remembered, vector_of
 from ncirl.solvers.nc_pbvi.printed.sides import PrintedAttackerSide, PrintedDefenderSide
+from ncirl.strategies.remembered import Remembered
 from ncirl.strategies.strategy import Memory
 
 __all__ = ["PrintedAttacker", "PrintedDefender"]
@@ -27,8 +27,8 @@ class PrintedAttacker:
 
     def __init__(self, timed: Game, side: PrintedAttackerSide) -> None:
         self._timed, self._side, self._certain = timed, side, np.ones(len(side.prior))
-        self._program = cache(side.program)
-        self._answer = cache(self._answered)
+        self._program = Remembered(side.program)
+        self._answer = Remembered(self._answered, sent=True)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
         """Begin with the belief of the start."""
@@ -53,8 +53,8 @@ class PrintedDefender:
 
     def __init__(self, timed: Game, side: PrintedDefenderSide) -> None:
         self._timed, self._side = timed, side
-        self._program = cache(side.program)
-        self._answer = cache(self._answered)
+        self._program = Remembered(side.program)
+        self._answer = Remembered(self._answered, sent=True)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
         """Begin with ζ0."""

@@ -38,7 +38,7 @@ CLAIM = "Nothing is certified: two estimates by the programs as the paper prints
 UNBOUNDED = " The printed P_D was unbounded at some promises, so the defender's number is missing."
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PrintedSolution(NCPBVISolution):
     """What both players stored, as printed."""
 
