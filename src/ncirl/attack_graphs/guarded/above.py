@@ -15,7 +15,7 @@ from math import inf
 
 from ncirl.attack_graphs.guarded.check import sum_up
 from ncirl.attack_graphs.guarded.cuts import Flow
-from ncirl.attack_graphs.guarded.grow import grown, works
+from ncirl.attack_graphs.guarded.grow import Item, grown, works
 from ncirl.attack_graphs.guarded.jobs import Job, Solved
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
@@ -47,6 +47,7 @@ class Above:
         self.totals: list[float] = []  # of each trial: its bound, infinite until all of it is solved
         self.is_whole = False  # whether everything could be guarded
         self._met: set[tuple[Part, ...]] = set()
+        self._grown: dict[tuple[int, ...], tuple[Part | None, set[Item]]] = {}  # by division and goals: chosen, refused
 
     @property
     def bound(self) -> float:
@@ -124,7 +125,11 @@ class Above:
         for goals, share in zip(division, shares, strict=True):
             time = deadline.within(deadline.left / 2)
             whole = len(division) == 1
-            part, its_size = grown(self.net, self.flow, goals, taken, size, width, share, time, everything=whole)
+            begun, refused = self._grown.setdefault((n, *goals), (None, set()))
+            part, its_size = grown(
+                self.net, self.flow, goals, taken, size, width, share, time, whole, begun=begun, refused=refused
+            )
+            self._grown[n, *goals] = part, refused
             taken |= set(part.guards)
             if whole:
                 part = replace(part, goals=(*part.goals, *(self.net.conditions[c] for c in self.net.burdens())))
