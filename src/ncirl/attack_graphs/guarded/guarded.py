@@ -181,7 +181,7 @@ class _Search:
     def _refine(self, limit: Limits, enough: float) -> Status:
         """Solve again, more exactly, what was solved least exactly, until that is no more than a share of the gap."""
         while not limit.passed:
-            loose = [(s.upper - s.lower, s) for s in self.above.best()]
+            loose = [(s.upper - s.lower, s) for s in self.above.loose()]
             loose += [(weight * (s.upper - s.lower), s) for weight, s in self.below.best()]
             loose = [(slack, s) for slack, s in loose if s.job.what not in self.exact]
             slack, worst = max(loose, key=lambda found: found[0], default=(0.0, None))
