@@ -15,7 +15,7 @@ from math import inf
 
 from ncirl.attack_graphs.guarded.check import sum_up
 from ncirl.attack_graphs.guarded.cuts import Flow
-from ncirl.attack_graphs.guarded.grow import grown, works
+from ncirl.attack_graphs.guarded.grow import Item, grown, works
 from ncirl.attack_graphs.guarded.jobs import Job, Solved
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
@@ -47,6 +47,7 @@ class Above:
         self.totals: list[float] = []  # of each trial: its bound, infinite until all of it is solved
         self.is_whole = False  # whether everything could be guarded
         self._met: set[tuple[Part, ...]] = set()
+        self._grown: dict[tuple[int, ...], tuple[Part | None, set[Item]]] = {}  # by division and goals: chosen, refused
 
     @property
     def bound(self) -> float:
@@ -58,6 +59,12 @@ class Above:
         found = min(self.trials, key=_total, default={})
         return [solved for solved in found.values() if solved is not None] if _total(found) < inf else []
 
+    def loose(self) -> list[Solved]:
+        """Return the parts that prove it, and those of the trial that would if all were solved exactly."""
+        hopeful = min(self.trials, key=_hope, default={})
+        others = [] if _total(hopeful) == self.bound else [solved for solved in hopeful.values() if solved is not None]
+        return [*self.best(), *(others if _hope(hopeful) < self.bound else [])]
+
     def climb(self, size: Size, width: int, gap: float, deadline: Limits, limit: Limits) -> list[Job]:
         """Return what to solve on the next rung; seconds are left to whoever runs them.
 
@@ -65,13 +72,17 @@ class Above:
         """
         self._divide()
         totals = [min(self._least(n, False), self._least(n, True)) for n in range(len(self.divisions))]
+        climbing = [
+            n
+            for n, total in enumerate(totals)
+            if not (BEHIND * min(totals) < total < inf and size.states > (LATE if n > 1 else 100))
+            and not (n and (self.is_whole or not size.states))  # nothing guarded: parts add up to the whole
+        ]
         jobs: list[Job] = []
-        for n in range(len(self.divisions)):
-            if totals[n] > BEHIND * min(totals) and totals[n] < inf and size.states > (LATE if n > 1 else 100):
-                continue
-            if n and (self.is_whole or not size.states):  # nothing guarded: parts add up to the whole
-                continue
-            jobs += self._rung(n, size, width, gap, deadline, limit)
+        for place, n in enumerate(climbing):
+            if not (n and self.is_whole):
+                later = sum(len(self.divisions[other]) for other in climbing[place + 1 :])
+                jobs += self._rung(n, size, width, gap, deadline, limit, later)
         return jobs
 
     def _divide(self) -> None:
@@ -98,8 +109,9 @@ class Above:
         """Let go of the games of a division's trials that others are better than: each holds the graph once more."""
         mine = [trial for trial, kind in enumerate(self.kinds) if kind[0] == n and self.totals[trial] < inf]
         best = min(mine, key=self.totals.__getitem__, default=-1)
+        hopeful = min(mine, key=lambda trial: _hope(self.trials[trial]), default=-1)
         for trial in mine:
-            if trial != best:
+            if trial not in (best, hopeful):
                 self.trials[trial] = {}
 
     def _least(self, n: int, tolled: bool) -> float:
@@ -117,14 +129,22 @@ class Above:
             best = min(best, total) if kind[0] == n else best
         return count
 
-    def _rung(self, n: int, size: Size, width: int, gap: float, deadline: Limits, limit: Limits) -> list[Job]:
+    def _rung(
+        self, n: int, size: Size, width: int, gap: float, deadline: Limits, limit: Limits, later: int
+    ) -> list[Job]:
+        """Return what to solve of one division; as many parts as `later` says are chosen after it."""
         division, taken = self.divisions[n], set[str]()
-        parts, sizes = [], []
+        parts: list[Part] = []
+        sizes: list[Size] = []
         shares = _shares(self.net.graph.defender_budget, len(division))
         for goals, share in zip(division, shares, strict=True):
-            time = deadline.within(deadline.left / 2)
+            time = deadline.within(deadline.left / (len(division) - len(parts) + later))
             whole = len(division) == 1
-            part, its_size = grown(self.net, self.flow, goals, taken, size, width, share, time, everything=whole)
+            begun, refused = self._grown.setdefault((n, *goals), (None, set()))
+            part, its_size = grown(
+                self.net, self.flow, goals, taken, size, width, share, time, whole, begun=begun, refused=refused
+            )
+            self._grown[n, *goals] = part, refused
             taken |= set(part.guards)
             if whole:
                 part = replace(part, goals=(*part.goals, *(self.net.conditions[c] for c in self.net.burdens())))
@@ -159,6 +179,11 @@ class Above:
 def _total(trial: Mapping[int, Solved | None]) -> float:
     found = [solved.upper for solved in trial.values() if solved is not None]
     return sum_up(found) if trial and len(found) == len(trial) else inf
+
+
+def _hope(trial: Mapping[int, Solved | None]) -> float:
+    """Return what the bound of a trial comes to at least, however exactly its parts are solved."""
+    return sum(solved.lower for solved in trial.values() if solved is not None) if _total(trial) < inf else inf
 
 
 def _shares(budget: int | None, count: int) -> list[int | None]:

@@ -5,10 +5,15 @@ with the earlier ones forbidden, nearest to the start first; and cuts of conditi
 which are made slow, or rare where they hardly ever come about. Then the exploits of the cheapest ways, then whatever
 else fits, nearest to the start first. Each is added if the relaxed game keeps within its limit of states and pairs of
 actions; states are counted without building stages.
+
+More guards are not always better: what is guarded is no longer in the tolls. So something is added only if the part
+would concede less were intents public, Σ_θ b(θ) V(θ), one backward induction (`solvers.shapley`); where there is never
+time for that, it is added on trust. A larger part begins with what a smaller one has: a coarser choice is a start.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 
@@ -18,15 +23,21 @@ from ncirl.attack_graphs.guarded.parts import Part, Terms, terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.sizes import Size, counted
 from ncirl.attack_graphs.guarded.ways import cheapest, unfolded, weights
+from ncirl.errors import LimitError
 from ncirl.limits import Limits
+from ncirl.solvers.shapley import backward
 
-__all__ = ["grown", "works"]
+__all__ = ["Item", "grown", "works"]
 
 LAYERS = 6
 WIDEST = 12  # exploits in a cut that is worth trying
 FEW = 400  # exploits of a graph in which each one is tried
 FORBIDDEN = 1e9
 RARE = 0.15  # chance of success below which a condition is rare
+
+LITTLE = 1e-4  # by which something must be better to be better
+TOLERANCE = 1e-5  # of values that only compare
+JUDGING = "choosing guards"
 
 Item = tuple[str, int]  # "guard" and an exploit, or "slow" or "rare" and a condition
 
@@ -46,6 +57,8 @@ def grown(
     budget: int | None,
     deadline: Limits,
     everything: bool = True,
+    begun: Part | None = None,
+    refused: set[Item] | None = None,
 ) -> tuple[Part, Size]:
     """Return a part for `goals`, its guards none of `taken`, and how large its game is.
 
@@ -67,8 +80,13 @@ def grown(
         When to stop growing.
     everything : bool
         Whether to try whatever there is; only cuts and ways otherwise, which leaves something for other parts.
+    begun : Part, optional
+        What a smaller part for the same goals was.
+    refused : set of Item, optional
+        What was no use there, which is added to.
     """
     names = tuple(net.conditions[c] for c in goals)
+    refused = set() if refused is None else refused
     part = Part(names, width=width, defender_budget=budget)
     shape = _shape(net, part)
     found = counted(Relaxed(net, part, shape), Size(10**9, 10**9), Limits(None)) or Size(1, 1)
@@ -79,20 +97,65 @@ def grown(
         whole = replace(part, guards=tuple(net.exploits[k].id for k in free), width=max(width, 10))
         if (its_size := counted(Relaxed(net, whole, shape), size, deadline)) is not None:
             return whole, its_size
+    judge = Judge(net, deadline)
+    if begun is not None and (larger := _continued(begun, part, taken)) != part:
+        its_size = counted(Relaxed(net, larger, shape), size, deadline)
+        part, found = (part, found) if its_size is None else (larger, its_size)
+    judge.prefers(part)
     scarce = [("rare", net.result[k]) for k in _leading(net, goals) if _is_rare(net, net.result[k])]
     for items in [list(dict.fromkeys(scarce)), *_layers(net, flow, goals, taken, deadline, everything)]:
-        fresh = [item for item in items if not _has(net, part, item)]
+        fresh = [item for item in items if not _has(net, part, item) and item not in refused]
         together = _with(net, part, fresh)
         if fresh and (its_size := counted(Relaxed(net, together, shape), size, deadline)) is not None:
-            part, found = together, its_size
-        elif len(fresh) > 1:
+            if judge.prefers(together):
+                part, found = together, its_size
+                continue
+            refused.update(fresh[:1] if len(fresh) == 1 else ())
+        if len(fresh) > 1:
             for item in fresh:
                 bigger = _with(net, part, [item])
                 if (its_size := counted(Relaxed(net, bigger, shape), size, deadline)) is not None:
-                    part, found = bigger, its_size
+                    if judge.prefers(bigger):
+                        part, found = bigger, its_size
+                    else:
+                        refused.add(item)
         if deadline.passed:
             break
+    if not deadline.passed and part.guards != (begun.guards if begun else ()):
+        refused.clear()  # beside what is new it may be of use
     return part, found
+
+
+class Judge:
+    """Whether one part is better than the best so far, as far as that can be told in time."""
+
+    def __init__(self, net: Net, deadline: Limits) -> None:
+        self.net, self.deadline, self.best = net, deadline, inf
+
+    def prefers(self, part: Part) -> bool:
+        """Tell whether a part concedes less were intents public; yes where there was never time to tell of any."""
+        try:
+            value = self._public(part)
+        except LimitError:
+            return self.best == inf
+        is_better = value < self.best * (1.0 - LITTLE)
+        self.best = min(self.best, value)
+        return is_better
+
+    def _public(self, part: Part) -> float:
+        self.deadline.check(JUDGING)
+        (its_terms,) = terms(self.net, [part], self.deadline)
+        self.deadline.check(JUDGING)
+        game = Relaxed(self.net, part, its_terms).game().timed()
+        wanting = np.flatnonzero((its_terms.worth > 0).any(axis=0))
+        values = backward(game, np.eye(len(self.net.intents))[:, wanting], TOLERANCE, limits=self.deadline).upper
+        return sum(float(start.mass[wanting] @ values[start.state]) for start in game.starts)
+
+
+def _continued(begun: Part, part: Part, taken: set[str]) -> Part:
+    """Return a part with what a smaller one has, but for what others guard."""
+    guards = tuple(name for name in begun.guards if name not in taken)
+    return replace(part, guards=guards, slow=begun.slow, rare=begun.rare)
 
 
 def _shape(net: Net, part: Part) -> Terms:

@@ -39,7 +39,7 @@ LEAST = 0.3  # seconds that a game gets
 FIRST = 600.0  # seconds that the first bound gets, which takes next to none: nobody has a choice in its game
 ROUGH = 0.01  # relative gap of games on the ladder
 FINE = 0.25  # by how much a game is solved more exactly
-ABOVE, BELOW = 0.35, 0.25  # of a rung's time; solving more exactly has the rest
+ABOVE, BELOW = 0.3, 0.2  # of a rung's time, to choose and as much to solve; solving more exactly has the rest
 SLACK = 0.3  # of the gap: if games are solved less exactly than that, it pays to solve them again
 
 
@@ -143,7 +143,7 @@ class _Search:
 
     def _turns(self, size: Size, width: int, gap: float, share: float) -> Iterator[tuple[list[Job], float]]:
         """Yield what to solve from above on a rung and then, chosen only when asked for, from below."""
-        yield self.above.climb(size, width, gap, self.deadline.within(ABOVE * share / 2), self.deadline), ABOVE
+        yield self.above.climb(size, width, gap, self.deadline.within(ABOVE * share), self.deadline), ABOVE
         below = Size(max(size.states, 12), max(size.pairs, MORE_PAIRS))
         yield self.below.climb(below, gap, self.deadline.within(BELOW * share / 2)), BELOW
 
@@ -188,7 +188,7 @@ class _Search:
     def _refine(self, limit: Limits, enough: float) -> Status:
         """Solve again, more exactly, what was solved least exactly, until that is no more than a share of the gap."""
         while not limit.passed:
-            loose = [(s.upper - s.lower, s) for s in self.above.best()]
+            loose = [(s.upper - s.lower, s) for s in self.above.loose()]
             loose += [(weight * (s.upper - s.lower), s) for weight, s in self.below.best()]
             loose = [(slack, s) for slack, s in loose if s.job.what not in self.exact]
             slack, worst = max(loose, key=lambda found: found[0], default=(0.0, None))
