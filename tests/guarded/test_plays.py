@@ -104,6 +104,7 @@ def test_plays_on_a_large_graph_stay_within_the_promise(attacker: str, observes:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("observes", ["actions", "outcomes"])
 @pytest.mark.parametrize("attacker", [name for name in ATTACKERS if name != "random"])
 def test_many_plays_on_a_large_graph_stay_within_the_promise(attacker: str, observes: str) -> None:

@@ -60,6 +60,7 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
 GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
 ADVISING, ADVISED = 0.2, 50.0  # of the time left, and of no more than so many seconds: to look for what is smaller
 ROWS = 20  # start states in the table
+SOON = 1e-3  # seconds: time is up
 
 
 def solve(
@@ -142,6 +143,8 @@ def solve(
         )
     with reported(quiet=quiet, verbose=verbose) as progress:
         if chosen == "guarded":
+            if time_limit is not None:
+                options["time_limit"] = max(limits.left, SOON)  # what was spent on reading it counts
             if jobs is not None and limits.memory is not None:
                 options["memory"] = int(limits.memory / (jobs + 1))  # for each of them
             data = _guarded(graph, game, options, pool, progress, output, seed)
@@ -216,7 +219,9 @@ def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCall
     from ncirl.solvers.certified.certified import Certified
 
     if not isinstance(settings, Certified):
-        return solve_game(game, settings, progress=progress)
+        bounded: Any = settings  # every solver of games takes limits
+        found: Solution = bounded.run(game, progress=progress, limits=limits)
+        return found
     with interruptible(progress) as stoppable:
         return settings.run(game, progress=stoppable, limits=limits)
 
