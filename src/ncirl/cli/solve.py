@@ -1,7 +1,7 @@
 """``ncirl solve``: bounds on the value of a game."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from importlib import import_module
@@ -153,21 +153,32 @@ def solve(
                 solution = _solved(contest, solver_named(chosen, options), progress, limits)
             except LimitError as error:
                 raise (error if graph is None else error.with_remedies(GUARDED)) from None
-            if output is not None and isinstance(solution, CertifiedSolution):
-                replace(solution, seed=seed).save(output, None if graph is None else extra_of(graph))
             data = _data(solution, chosen, seed)
+            if output is not None and isinstance(solution, CertifiedSolution):
+                kept, extra = replace(solution, seed=seed), None if graph is None else extra_of(graph)
+                data |= _written(lambda to: kept.save(to, extra), output)
             if graph is not None:
                 scope = scope_of_graph(graph, solution.lower, solution.upper)
                 data |= scope_data(scope, bounds=isinstance(solution, CertifiedSolution))
     if why and chosen != "guarded" and not quiet:
         complain(why)
-    data |= {} if output is None else {"policy": str(output)}
     if json:
         print_json(data)
     elif chosen == "guarded":
         print_solved(data)
     else:
         _print(data)
+    if output is not None and "policy" not in data:
+        raise LimitError("memory", "writing the policy", remedies=["ask for a larger gap"])
+
+
+def _written(save: Callable[[Path], None], output: Path) -> dict[str, Any]:
+    """Write a policy; where there is no memory for that, the bounds are told all the same."""
+    try:
+        save(output)
+    except MemoryError:
+        return {}
+    return {"policy": str(output)}
 
 
 def _pool(jobs: int | None, address: str | None) -> "Pool | None":
@@ -210,9 +221,7 @@ def _guarded(
     pool = nullcontext() if workers is None else workers.open()
     with interruptible(progress) as stoppable, pool as executor, warned():
         solution = solve_game(graph, replace(settings, executor=executor), progress=stoppable)
-    if output is not None:
-        solution.save(output)
-    return solved_data(solution, seed)
+    return solved_data(solution, seed) | ({} if output is None else _written(solution.save, output))
 
 
 def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback, limits: Limits) -> Solution:
