@@ -108,9 +108,42 @@ def test_processes_find_the_same(small: Path, capsys: pytest.CaptureFixture[str]
     assert (alone["lower"], alone["upper"]) == (spread["lower"], spread["upper"])
 
 
+@pytest.mark.parametrize("solver", ["guarded", "certified"])
+def test_without_the_memory_to_write_a_policy_the_bounds_are_told(
+    solver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("ncirl.formats.array_file.pack_arrays", full)
+    words = [
+        "solve",
+        "builtin:office",
+        "--solver",
+        solver,
+        "--gap",
+        "90%",
+        "-q",
+        "--json",
+        "-o",
+        str(tmp_path / "p.ncirl"),
+    ]
+    assert main(words) == BAD_INPUT
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["upper"] > 0
+    assert "ran out while writing the policy" in printed.err
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("words", "essence"),
     [
+        (["solve", "builtin:office", "--solver", "guarded", "--jobs", "2", "--cluster", "x:1"], "leave out --jobs or"),
+        (
+            ["solve", "builtin:office", "--solver", "certified", "--cluster", "x:1"],
+            "--cluster: solver certified has no",
+        ),
+        (["solve", "builtin:office", "--solver", "guarded", "--cluster", "x"], "cluster: must be the address"),
         (["solve", "builtin:patrol", "--solver", "guarded"], "is no attack graph, which --solver guarded is for"),
         (["solve", "builtin:patrol", "--jobs", "2"], "--jobs: solver certified has no such setting"),
         (["solve", "builtin:office", "--solver", "certified", "--jobs", "2"], "--jobs: solver certified has no such"),

@@ -77,6 +77,15 @@ def test_what_is_not_done_in_time_is_left_out() -> None:
     assert time.monotonic() - began < LONG
 
 
+def masked(_: int) -> bool:
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_ctrl_c_is_not_for_workers_from_the_moment_they_start() -> None:
+    assert collected(masked, [1], 1) == {1: True}
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
 def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     code = (

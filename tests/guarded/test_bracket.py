@@ -90,6 +90,7 @@ def test_small_graphs(first: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("first", range(60, 3_060, FEW))
 def test_many_small_graphs(first: int) -> None:
     batch(first, FEW)

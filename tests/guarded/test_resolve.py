@@ -126,6 +126,7 @@ def test_solving_again_never_raises_a_promise() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("first", range(100, 340, 24))
 def test_solving_again_never_raises_a_promise_on_many_graphs(first: int) -> None:
     for seed in range(first, first + 24):
@@ -168,6 +169,7 @@ def test_what_is_promised_from_here_on_holds() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("first", range(100, 580, 24))
 def test_what_is_promised_from_here_on_holds_on_many_graphs(first: int) -> None:
     for seed in range(first, first + 24):

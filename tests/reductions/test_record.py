@@ -122,6 +122,7 @@ def test_directions_hold_on_random_graphs() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("first", range(100, 700, 50))
 def test_directions_hold_on_many_random_graphs(first: int) -> None:
     for seed in range(first, first + 50):

@@ -1,7 +1,7 @@
 """``ncirl solve``: bounds on the value of a game."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from importlib import import_module
@@ -64,6 +64,7 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
 GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
 ADVISING, ADVISED = 0.2, 50.0  # of the time left, and of no more than so many seconds: to look for what is smaller
 ROWS = 20  # start states in the table
+SOON = 1e-3  # seconds: time is up
 
 
 def solve(
@@ -157,6 +158,8 @@ def solve(
         )
     with reported(quiet=quiet, verbose=verbose) as progress:
         if chosen == "guarded":
+            if time_limit is not None:
+                options["time_limit"] = max(limits.left, SOON)  # what was spent on reading it counts
             if jobs is not None and limits.memory is not None:
                 options["memory"] = int(limits.memory / (jobs + 1))  # for each of them
             data = _guarded(graph, game, options, pool, progress, output, seed)
@@ -166,22 +169,34 @@ def solve(
                 solution = _solved(contest, solver_named(name, options), progress, limits)
             except LimitError as error:
                 raise (error if graph is None else error.with_remedies(GUARDED)) from None
-            if output is not None and isinstance(solution, CertifiedSolution):
-                extra = {} if graph is None else extra_of(_with_prior(graph, solution) if worst else graph)
-                replace(solution, seed=seed).save(output, extra | ({"prior": "worst"} if worst else {}))
             data = _data(solution, name, seed)
+            if output is not None and isinstance(solution, CertifiedSolution):
+                kept = replace(solution, seed=seed)
+                extra = {} if graph is None else extra_of(_with_prior(graph, solution) if worst else graph)
+                extra |= {"prior": "worst"} if worst else {}
+                data |= _written(lambda to: kept.save(to, extra), output)
             if graph is not None:
                 scope = scope_of_graph(graph, solution.lower, solution.upper)
                 data |= scope_data(scope, bounds=isinstance(solution, CertifiedSolution))
     if why and chosen != "guarded" and not quiet:
         complain(why)
-    data |= {} if output is None else {"policy": str(output)}
     if json:
         print_json(data)
     elif chosen == "guarded":
         print_solved(data)
     else:
         _print(data)
+    if output is not None and "policy" not in data:
+        raise LimitError("memory", "writing the policy", remedies=["ask for a larger gap"])
+
+
+def _written(save: Callable[[Path], None], output: Path) -> dict[str, Any]:
+    """Write a policy; where there is no memory for that, the bounds are told all the same."""
+    try:
+        save(output)
+    except MemoryError:
+        return {}
+    return {"policy": str(output)}
 
 
 def _pool(jobs: int | None, address: str | None) -> "Pool | None":
@@ -252,9 +267,7 @@ def _guarded(
     pool = nullcontext() if workers is None else workers.open()
     with interruptible(progress) as stoppable, pool as executor, warned():
         solution = solve_game(graph, replace(settings, executor=executor), progress=stoppable)
-    if output is not None:
-        solution.save(output)
-    return solved_data(solution, seed)
+    return solved_data(solution, seed) | ({} if output is None else _written(solution.save, output))
 
 
 def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback, limits: Limits) -> Solution:
@@ -262,7 +275,9 @@ def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCall
     from ncirl.solvers.worst_prior import WorstPrior
 
     if not isinstance(settings, Certified | WorstPrior):
-        return solve_game(game, settings, progress=progress)
+        bounded: Any = settings  # every solver of games takes limits
+        found: Solution = bounded.run(game, progress=progress, limits=limits)
+        return found
     with interruptible(progress) as stoppable:
         return settings.run(game, progress=stoppable, limits=limits)
 

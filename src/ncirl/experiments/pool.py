@@ -22,6 +22,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 from ncirl.errors import InputError
@@ -157,6 +158,9 @@ def _processes(jobs: int) -> Iterator[Executor]:
     os.environ.update({name: os.environ.get(name, "1") for name in ONE_THREAD})
     executor = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_in_worker)
     try:
+        with _no_interrupts():
+            for _ in range(jobs):
+                executor.submit(os.getpid)  # starts a worker
         yield executor
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
@@ -166,6 +170,20 @@ def _processes(jobs: int) -> Iterator[Executor]:
         for name, value in kept.items():
             if value is None:
                 os.environ.pop(name, None)
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Put Ctrl-C off while workers are started: none is left half started, and they inherit that it is not for them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # would let Ctrl-C in again when it starts
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
 def _in_worker() -> None:

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.errors import InputError, SizeError
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.lp.session import INF, Meter, Session
 from ncirl.model.belief import policy_of
 from ncirl.model.game import Game
@@ -72,7 +73,9 @@ class HistoryLP:
 
     max_columns: int = 1_000_000
 
-    def run(self, game: Game, *, progress: ProgressCallback | None = None) -> HistorySolution:
+    def run(
+        self, game: Game, *, progress: ProgressCallback | None = None, limits: Limits = UNLIMITED
+    ) -> HistorySolution:
         """Solve `game`.
 
         Raises
@@ -85,8 +88,9 @@ class HistoryLP:
         began = time.perf_counter()
         if game.horizon is None:
             raise InputError(f"game '{game.name}': the history program needs a finite horizon; set one")
-        merged = quotient(game.timed())
+        merged = quotient(game.timed(), limits)
         self._refuse_if_large(merged.game, game.horizon)
+        limits.check("counting histories")
         tree = HistoryTree(merged.game)
         scale = max((float(np.abs(c.stage.reward).max()) for c in tree.clusters), default=0.0) or 1.0
         meter = Meter()

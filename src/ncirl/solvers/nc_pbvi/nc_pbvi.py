@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ncirl.errors import InputError
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.lp.session import Meter
 from ncirl.model.game import Game
 from ncirl.model.quotient import Quotient, quotient
@@ -95,7 +96,7 @@ class NCPBVI:
     approximation: Approximation = "hull"
     variant: Literal["corrected", "printed"] = "corrected"
 
-    def run(self, game: Game, *, progress: ProgressCallback | None) -> NCPBVISolution:
+    def run(self, game: Game, *, progress: ProgressCallback | None, limits: Limits = UNLIMITED) -> NCPBVISolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
         if self.expansions < 0 or self.sweeps < 1:
             raise InputError("expansions must not be negative, and at least one sweep is needed")
@@ -103,13 +104,16 @@ class NCPBVI:
             from ncirl.solvers.nc_pbvi.printed.printed import run_printed
 
             return run_printed(self, game, progress)
-        began, meter, merged = time.perf_counter(), Meter(), quotient(game.timed())
-        shared = (merged.game, self.approximation, meter, initial_bounds(merged.game))
+        began, meter, merged = time.perf_counter(), Meter(), quotient(game.timed(), limits)
+        shared = (merged.game, self.approximation, meter, initial_bounds(merged.game, limits=limits))
+        for state in merged.game.explore(limits=limits):
+            limits.need(merged.game.observing(state), "building the arrays of the search")
         defender = DefenderSide(*shared)
         attacker = AttackerSide(*shared, optimist=defender)
         trace: list[tuple[float, float]] = []
         for expansion in range(self.expansions + 1):
             for side in (defender, attacker):
+                side.limits = limits
                 if expansion:
                     side.expand()
                 side.sweep(self.sweeps)

@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.lp.program import Accuracy
 from ncirl.lp.session import Meter
 from ncirl.lp.state_arrays import StateArrays
@@ -32,6 +33,8 @@ Program = TypeVar("Program")
 
 class Side(ABC, Generic[Store, Program]):
     """One player's points, the value at each state that they make up, and the programs built on it."""
+
+    limits: Limits = UNLIMITED  # of the time and memory that sweeps may take
 
     def __init__(self, game: Game, approximation: Approximation, meter: Meter) -> None:
         self.game, self.approximation, self.meter, self.accuracy = game, approximation, meter, Accuracy(MISSED)
@@ -81,6 +84,7 @@ class Side(ABC, Generic[Store, Program]):
 
     def program(self, state: State) -> Program:
         """Return the program at a state, on what is stored now."""
+        self.limits.check("sweeping over the states")
         stamp = self._stamp(state)
         found = self._programs.get(state)
         if found is None or found[0] != stamp:
