@@ -127,6 +127,13 @@ AlertOrChance = Annotated[
 ]
 
 
+Success = Annotated[
+    Annotated[float, Tag(NUMBER)]
+    | Annotated[Annotated[list[float], Field(min_length=2, max_length=2)], Tag(BY_INTENT)],
+    Discriminator(lambda value: BY_INTENT if isinstance(value, list) else NUMBER),
+]
+
+
 class ExploitModel(Strict):
     """A way to enable a condition."""
 
@@ -135,8 +142,8 @@ class ExploitModel(Strict):
     """Conditions that must all hold."""
     result: Name = Field(alias="to")
     """The condition that it enables."""
-    success: float
-    """Probability of success of an attempt that is not blocked."""
+    success: Success
+    """Probability of success of an attempt that is not blocked; as [low, high], somewhere in between. Format 2."""
     attack_cost: float = 0.0
     """What an attempt costs the attacker."""
     block_cost: float = 0.0
@@ -247,6 +254,8 @@ _SAID = {
     "string_type": "must be text",
     "string_too_short": "must not be empty",
     "string_unicode": "must be valid Unicode text",
+    "too_short": "must be a number, or two: [low, high]",
+    "too_long": "must be a number, or two: [low, high]",
     "list_type": "must be a list",
     "dict_type": "must be a map",
     "model_type": "must be a map",
