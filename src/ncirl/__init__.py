@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ncirl.attack_graphs.guarded.check import GuardedCertificate
     from ncirl.attack_graphs.guarded.guarded import Guarded
     from ncirl.attack_graphs.hardening.harden import ChosenSet, ControlWorth, Hardening, harden
+    from ncirl.attack_graphs.sensitivity import Sensitivity, sensitivity
     from ncirl.exact import ExactCertificate, verify_exact
     from ncirl.solvers.certified.certified import Certified
     from ncirl.solvers.history_lp.history_lp import HistoryLP
@@ -64,6 +65,7 @@ __all__ = [
     "Outcome",
     "Policy",
     "Progress",
+    "Sensitivity",
     "Shapley",
     "SizeError",
     "Solution",
@@ -81,6 +83,7 @@ __all__ = [
     "load_game",
     "load_solution",
     "save_game",
+    "sensitivity",
     "simulate",
     "solve",
     "verify",
@@ -103,9 +106,11 @@ _LATER = {
     "Hardening": "ncirl.attack_graphs.hardening.harden",
     "HistoryLP": "ncirl.solvers.history_lp.history_lp",
     "NCPBVI": "ncirl.solvers.nc_pbvi.nc_pbvi",
+    "Sensitivity": "ncirl.attack_graphs.sensitivity",
     "Shapley": "ncirl.solvers.shapley",
     "WorstPrior": "ncirl.solvers.worst_prior",
     "harden": "ncirl.attack_graphs.hardening.harden",
+    "sensitivity": "ncirl.attack_graphs.sensitivity",
     "verify_exact": "ncirl.exact",
 }
 

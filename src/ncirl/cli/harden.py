@@ -22,6 +22,7 @@ from ncirl.cli.output import (
     print_json,
     print_table,
 )
+from ncirl.cli.progress import interruptible
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_named
 from ncirl.solution import Status
@@ -76,7 +77,7 @@ def harden(
     pool = None if jobs is None and cluster is None else pool_of(jobs, cluster)
     loaded = graph_named(graph)
     kept = None if journal is None else HardenJournal(journal, loaded)
-    with nullcontext() if pool is None else pool.open() as executor, _shown(quiet) as progress:
+    with nullcontext() if pool is None else pool.open() as executor, _shown(quiet, pool is None) as progress:
         found = hardened(
             loaded,
             choose=choose,
@@ -101,7 +102,18 @@ def harden(
 
 
 @contextmanager
-def _shown(quiet: bool) -> "Iterator[Callable[[HardenProgress], None]]":
+def _shown(quiet: bool, here: bool) -> "Iterator[Callable[[HardenProgress], None]]":
+    """Show how far it is; where the work is done here, Ctrl-C ends it between two steps."""
+    with _on_stderr(quiet) as show:
+        if here:
+            with interruptible(show) as stoppable:
+                yield stoppable
+        else:
+            yield show
+
+
+@contextmanager
+def _on_stderr(quiet: bool) -> "Iterator[Callable[[HardenProgress], None]]":
     """Show how far it is on stderr: live on a terminal, now and then a plain line elsewhere."""
     console = Console(stderr=True)
     if quiet:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ncirl.experiments.campaign import Announce, CampaignProgress
 
 __all__ = ["announced", "interruptible", "reported", "warned"]
+
+T = TypeVar("T")
 
 BETWEEN = 1.0  # seconds between plain lines
 WINDOW = 3600.0  # seconds of the past that tell how fast runs go: they differ much
@@ -60,7 +62,7 @@ def _line(progress: Progress) -> str:
 
 
 @contextmanager
-def interruptible(progress: ProgressCallback) -> Iterator[ProgressCallback]:
+def interruptible(progress: Callable[[T], None]) -> Iterator[Callable[[T], None]]:
     """Give `progress` back as a callback that raises `KeyboardInterrupt` when Ctrl-C was pressed since.
 
     A solver that reports between two steps of its search is so never interrupted in the middle of one: the first
@@ -78,7 +80,7 @@ def interruptible(progress: ProgressCallback) -> Iterator[ProgressCallback]:
         pressed = True
         print(NOTED, file=sys.stderr, flush=True)
 
-    def report(reached: Progress) -> None:
+    def report(reached: T) -> None:
         nonlocal begun
         begun = True
         progress(reached)

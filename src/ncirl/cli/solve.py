@@ -38,6 +38,7 @@ from ncirl.cli.output import (
 )
 from ncirl.cli.progress import interruptible, reported, warned
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
+from ncirl.cli.what_if import Numbers, ends_data, print_ends, refuse_for_ends, renumbered, retimed_ends
 from ncirl.errors import InputError, LimitError
 from ncirl.formats.graph_source import extra_of
 from ncirl.formats.load import Loaded, load
@@ -101,6 +102,7 @@ def solve(
             "attack graph gives no priors."
         ),
     ] = None,
+    numbers: Numbers = None,
     holding: Holding = None,
     horizon: Horizon = None,
     discount: Discount = None,
@@ -142,7 +144,18 @@ def solve(
     if output is not None:
         _check_output(output, solver or "certified")
     check_seed(seed)
-    loaded = _held(load(game, policies=False), holding)
+    loaded = renumbered(load(game, policies=False, intervals=True), numbers)
+    if loaded.between is not None:
+        asked = closeness(gap) | ({} if time_limit is None else {"time_limit": time_limit / 2})
+        timing = {"horizon": horizon, "discount": discount}
+        timed = retimed_ends(
+            loaded.between, holding or [], {key: put for key, put in timing.items() if put is not None}
+        )
+        refuse_for_ends({"--output": output, "--prior": prior, "--jobs": jobs}, solver)
+        with reported(quiet=quiet, verbose=verbose) as progress:
+            found = ends_data(timed, solver or _chosen(timed.gravest)[0], asked, progress)
+        return print_json(found) if json else print_ends(found)
+    loaded = _held(loaded, holding)
     contest, graph = retimed(loaded.game, horizon, discount), loaded.graph
     if graph is not None:
         graph = retimed_graph(graph, contest.horizon, contest.discount)

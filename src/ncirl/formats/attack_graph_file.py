@@ -11,9 +11,11 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ncirl.attack_graphs.between import Between, between
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.reductions.record import Origin, Step, origin_of, record_faults
 from ncirl.errors import InputError
@@ -26,6 +28,7 @@ __all__ = [
     "ATTACK_GRAPH_FORMATS",
     "attack_graph_from_data",
     "attack_graph_to_data",
+    "between_from_data",
     "digest_of",
     "load_attack_graph",
     "save_attack_graph",
@@ -49,6 +52,25 @@ def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGrap
 
     Raises `InputError` with every fault, each with its place.
     """
+    graph, intervals = _read(data, where)
+    for i, exploit in enumerate(graph.exploits):
+        if exploit.id in intervals:
+            said = "an interval is for `ncirl solve` alone; give one number"
+            raise InputError(f"exploits[{i}].success: {said}", where)
+    return graph
+
+
+def between_from_data(data: Any, where: str = "attack graph") -> AttackGraph | Between:
+    """Build an attack graph, or all those between two where some success is an interval; faults as always."""
+    graph, intervals = _read(data, where)
+    try:
+        return between(graph, intervals) if intervals else graph
+    except InputError as error:
+        raise InputError(error.faults, where) from None
+
+
+def _read(data: Any, where: str) -> tuple[AttackGraph, dict[str, tuple[float, float]]]:
+    """Return the graph, with the larger success where there is an interval, and the intervals by exploit."""
     from ncirl.formats.shapes import AttackGraphModel, shaped
 
     written = format_of(data, ATTACK_GRAPH_FORMATS, where)
@@ -60,10 +82,14 @@ def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGrap
         graph = _graph(model)
     except InputError as error:
         raise InputError(error.faults, where) from None
-    later = next(_second_only(graph), None)
+    intervals = {e.id: (e.success[0], e.success[1]) for e in model.exploits if isinstance(e.success, list)}
+    ranged = (f"exploits[{i}].success: an interval" for i, e in enumerate(graph.exploits) if e.id in intervals)
+    later = next(chain(ranged, _second_only(graph)), None)
     if written == FIRST and later is not None:
         raise InputError(f"{later}: is not known in '{FIRST}'; write 'format: {SECOND}'", where)
-    return graph if model.reduced_from is None else _with_origin(graph, model.reduced_from, f"{where}: reduced_from")
+    if model.reduced_from is not None:
+        graph = _with_origin(graph, model.reduced_from, f"{where}: reduced_from")
+    return graph, intervals
 
 
 def _with_origin(graph: AttackGraph, given: "ReducedFromModel", where: str) -> AttackGraph:
@@ -110,7 +136,8 @@ def _graph(model: "AttackGraphModel") -> AttackGraph:
 
 
 def _exploit(e: "ExploitModel") -> Exploit:
-    numbers = e.success, e.attack_cost, e.block_cost
+    success = e.success[1] if isinstance(e.success, list) else e.success
+    numbers = success, e.attack_cost, e.block_cost
     told = e.label, e.asset, tuple(e.references)
     return Exploit(e.id, tuple(e.premises), e.result, *numbers, _alert(e.alert), *told)
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ncirl.attack_graphs.between import Between
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.errors import InputError
-from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMATS, attack_graph_from_data
+from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMATS, attack_graph_from_data, between_from_data
 from ncirl.formats.game_file import GAME_FORMAT, game_from_data
 from ncirl.formats.graph_source import draws, graph_of
 from ncirl.formats.guarded_file import open_solution
@@ -37,6 +38,7 @@ class Loaded:
     policy: CertifiedSolution | None = None  # how it is played: verified, with recomputed numbers
     given: AttackGraph | None = None  # where an attack graph was named, that graph
     guarded: GuardedSolution | None = None  # where a policy guards the whole graph, that, verified
+    between: Between | None = None  # where some success is an interval, all graphs in between; `given` is the gravest
 
     @cached_property
     def graph(self) -> AttackGraph | None:
@@ -44,7 +46,7 @@ class Loaded:
         return self.given if self.policy is None else graph_of(self.policy)
 
 
-def load(text: str, *, policies: bool = True, limits: Limits = UNLIMITED) -> Loaded:
+def load(text: str, *, policies: bool = True, intervals: bool = False, limits: Limits = UNLIMITED) -> Loaded:
     """Return what `text` names: ``builtin:NAME``, or the path of a game, an attack graph, a .osposg file or a policy.
 
     Parameters
@@ -53,6 +55,8 @@ def load(text: str, *, policies: bool = True, limits: Limits = UNLIMITED) -> Loa
         As a person types it.
     policies : bool
         Whether it may be a policy file; if not, such a file is refused as no game.
+    intervals : bool
+        Whether the success of an exploit may be an interval; if not, such a file is refused.
     limits : Limits
         Within which a policy is verified.
 
@@ -78,7 +82,7 @@ def load(text: str, *, policies: bool = True, limits: Limits = UNLIMITED) -> Loa
         from ncirl.formats.osposg_import import load_osposg
 
         return Loaded(text, load_osposg(text))
-    return _of_data(text, read_source(text))
+    return _of_data(text, read_source(text), intervals=intervals)
 
 
 def load_bytes(
@@ -130,12 +134,17 @@ def graph_for(policy: CertifiedSolution, named: str | None) -> AttackGraph | Non
     return graph
 
 
-def _of_data(name: str, data: Any, check: Callable[[Any], None] = lambda _: None) -> Loaded:
+def _of_data(name: str, data: Any, check: Callable[[Any], None] = lambda _: None, *, intervals: bool = False) -> Loaded:
     kind = format_of(data, (GAME_FORMAT, *ATTACK_GRAPH_FORMATS), name)
     check(data)
     if kind == GAME_FORMAT:
         return Loaded(name, game_from_data(data, name))
-    return _of_graph(name, attack_graph_from_data(data, name))
+    if not intervals:
+        return _of_graph(name, attack_graph_from_data(data, name))
+    found = between_from_data(data, name)
+    if isinstance(found, AttackGraph):
+        return _of_graph(name, found)
+    return Loaded(name, found.gravest.game(), given=found.gravest, between=found)
 
 
 def _of_graph(name: str, graph: AttackGraph) -> Loaded:

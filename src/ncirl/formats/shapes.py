@@ -130,6 +130,13 @@ AlertOrChance = Annotated[
 ]
 
 
+Success = Annotated[
+    Annotated[float, Tag(NUMBER)]
+    | Annotated[Annotated[list[float], Field(min_length=2, max_length=2)], Tag(BY_INTENT)],
+    Discriminator(lambda value: BY_INTENT if isinstance(value, list) else NUMBER),
+]
+
+
 class ExploitModel(Strict):
     """A way to enable a condition."""
 
@@ -138,8 +145,8 @@ class ExploitModel(Strict):
     """Conditions that must all hold."""
     result: Name = Field(alias="to")
     """The condition that it enables."""
-    success: float
-    """Probability of success of an attempt that is not blocked."""
+    success: Success
+    """Probability of success of an attempt that is not blocked; as [low, high], somewhere in between. Format 2."""
     attack_cost: float = 0.0
     """What an attempt costs the attacker."""
     block_cost: float = 0.0
@@ -297,6 +304,7 @@ _SAID = {
     "greater_than_equal": "must lie in [0, 1]",
     "less_than_equal": "must lie in [0, 1]",
 }
+_LENGTHS = ("too_short", "too_long")
 _NAMELESS = ("missing", "extra_forbidden")  # what was given says nothing
 
 
@@ -315,6 +323,8 @@ def shaped(kind: type[T], data: Any, where: str) -> T:
 def _fault(detail: ErrorDetails) -> str:
     steps = [step for step in detail["loc"] if step not in (NUMBER, BY_INTENT, "[key]")]
     said = _SAID.get(detail["type"], detail["msg"])
+    if detail["type"] in _LENGTHS and "success" in steps:
+        said = "must be a number, or two: [low, high]"
     got = "" if detail["type"] in _NAMELESS else f", got {_shown(detail['input'])}"
     return f"{place(steps)}: {said}{got}"
 

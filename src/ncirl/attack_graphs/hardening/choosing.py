@@ -50,16 +50,22 @@ def best_set(study: Study, choose: int | None, spend: float | None, limits: Limi
         aim = study.upper(best) - study.tolerance
         least, found = search.least(aim)
         if search.gave_up:
-            return Best(best, others, is_proved=False)
+            return Best(_lean(study, best), others, is_proved=False)
         others = max(others, min(least, study.upper(best)))
-        if found is None:
-            return Best(best, others, is_proved=True)
-        level = study.next_level(found)
-        if level is None or limits.passed:
-            return Best(best, others, is_proved=False)
+        level = None if found is None else study.next_level(found)
+        if found is None or level is None or limits.passed:
+            return Best(_lean(study, best), others, is_proved=found is None)
         steps = [Step(found, 0, ways) for ways in WAYS] if found not in tried else []
         tried.add(found)
         study.solve([*steps, Step(found, level)])
+
+
+def _lean(study: Study, controls: frozenset[int]) -> frozenset[int]:
+    """Leave out, dearest first, what changes nothing: the same exploits matter without it."""
+    for k in sorted(controls, key=lambda k: (-study.controls[k].cost, k)):
+        if study.left(controls - {k}) == study.left(controls):
+            controls -= {k}
+    return controls
 
 
 class _Search:

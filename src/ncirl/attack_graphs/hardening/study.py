@@ -30,6 +30,7 @@ __all__ = ["Journal", "Step", "Study"]
 LADDER = ((1.0, 6.0), (0.1, 15.0), (0.03, 40.0))  # how closely, relative to the value before, and in how many seconds
 FINEST = 90.0  # seconds for the last level, which is as close as asked
 LEAST = 0.5  # seconds that a task gets
+HASTE = 0.8  # of the time that is left: a solver may be late by a step
 
 
 class Journal(Protocol):
@@ -168,7 +169,7 @@ class Study:
                 self._take(step, _from_data(remembered))
             elif not self.limits.passed or self.upper(step.controls) == inf:
                 todo.append((key, step, task))
-        share = max(self.limits.left / max(len(todo), 1), LEAST)  # whoever works does not know who waits
+        share = max(HASTE * self.limits.left / max(len(todo), 1), LEAST)  # whoever works does not know who waits
         hasty = [replace(task, seconds=min(task.seconds, share)) for _, _, task in todo]
         for (key, step, task), found in zip(todo, self._run(hasty), strict=False):
             self.solves += 1
@@ -185,8 +186,16 @@ class Study:
                 if self.limits.passed and self.solves:
                     return
                 yield bounded(task, self._beat)
-        else:
-            yield from self._executor.map(bounded, tasks)
+            return
+        futures = [self._executor.submit(bounded, task) for task in tasks]
+        try:
+            for future in futures:
+                yield future.result(None if self.limits.left == inf else max(self.limits.left, 0.0) + LEAST)
+        except TimeoutError:  # workers that are late are not waited for
+            return
+        finally:
+            for future in futures:
+                future.cancel()
 
     def _take(self, step: Step, found: Bounded) -> None:
         left = self.left(step.controls)

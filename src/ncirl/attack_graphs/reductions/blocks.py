@@ -20,13 +20,14 @@ from dataclasses import replace
 from math import inf
 
 from ncirl.attack_graphs.graph import AttackGraph, Control
-from ncirl.attack_graphs.reductions.reduction import Preserves, Reduction
+from ncirl.attack_graphs.reductions.record import Preserves, Reduction, recorded
 
 __all__ = ["blocks_from_above", "blocks_from_below"]
 
 SHADE = 1e-12  # of a share: rounding must not make the shares more than the whole
 
 
+@recorded("blocks-from-above")
 def blocks_from_above(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     """Let every exploit be blocked by itself, at what the cheapest control over it costs each time.
 
@@ -48,6 +49,7 @@ def blocks_from_above(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     return _without_controls(graph, {k.id: k.cost for k in graph.controls or ()}, Preserves.FROM_ABOVE, why)
 
 
+@recorded("blocks-from-below")
 def blocks_from_below(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     """Let every exploit be blocked by itself, at its share of the cheapest control, with no limit to how many."""
     stages = graph.horizon
