@@ -13,7 +13,7 @@ from ncirl.attack_graphs.guarded.bundles import Bundled
 from ncirl.attack_graphs.guarded.check import verify_guarded
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.parts import terms
+from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Words
 
@@ -82,6 +82,33 @@ def test_random_graphs_are_of_every_kind() -> None:
     met = Counter(kind for seed in range(300) for kind in kinds(random_graph(np.random.default_rng(seed))))
     assert len(met) == 11
     assert min(met.values()) >= 15, met
+
+
+def everything_guarded_is_the_game(seed: int) -> bool:
+    """With every exploit guarded nothing is conceded: both sides of the two brackets must overlap."""
+    instance = random_instance(seed)
+    if instance is None or not Net(instance.graph).goals():
+        return False
+    net, precise = Net(instance.graph), ncirl.Certified(gap=2e-3, time_limit=3)
+    rewarded = tuple(net.conditions[c] for c in np.flatnonzero(net.rewards.any(axis=1)).tolist())
+    budget = instance.graph.defender_budget
+    part = Part(rewarded, tuple(net.guards), width=16, defender_budget=budget)
+    (its_terms,) = terms(net, [part])
+    whole = solved(Relaxed(net, part, its_terms).game(), precise)
+    exact = solved(instance.graph.game(), precise)
+    assert whole.lower <= exact.upper + OFF, seed
+    assert whole.upper >= exact.lower - OFF, seed
+    return True
+
+
+def test_guarding_everything_is_the_game_itself() -> None:
+    assert sum(everything_guarded_is_the_game(seed) for seed in range(8)) >= 4
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_guarding_everything_is_the_game_itself_on_many_graphs() -> None:
+    assert sum(everything_guarded_is_the_game(seed) for seed in range(100, 300)) >= 100
 
 
 @pytest.mark.parametrize("first", range(0, 60, FEW))
