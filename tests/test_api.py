@@ -65,6 +65,8 @@ def makers(value: Any) -> list[Callable[..., Any]]:
     """Find the code that a call runs first."""
     if not inspect.isclass(value):
         return [value]
+    if getattr(value, "_is_protocol", False):
+        return []  # nobody calls it, and its methods are what others are to have
     own = [value.__dict__.get(name) for name in ("__init__", "__post_init__")]
     return [made for made in own if inspect.isfunction(made) and made.__code__.co_filename != GENERATED]
 

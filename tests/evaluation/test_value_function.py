@@ -65,6 +65,20 @@ def test_a_closed_form() -> None:
     assert (np.diff(upper, 2) <= LP_ACCURACY).all()
 
 
+def test_solutions_begun_elsewhere_know_more_together() -> None:
+    game = ncirl.games.aumann_maschler_1(horizon=2, discount=1.0)
+    alone = ValueFunction(ncirl.solve(game, ncirl.Certified(gap=1e-4)))
+    together = ValueFunction.over(game, side=12, gap=1e-4)
+    for p in np.linspace(0, 1, 13):
+        belief = np.array([p, 1 - p])
+        exact = ncirl.solve(started_at(game, "play", belief), ncirl.HistoryLP()).lower
+        few, many = alone.at("play", belief), together.at("play", belief)
+        assert many.lower - LP_ACCURACY <= exact <= many.upper + LP_ACCURACY
+        assert few.lower - LP_ACCURACY <= exact <= few.upper + LP_ACCURACY
+        assert many.upper - many.lower <= 1e-4 + LP_ACCURACY  # at the points of the grid
+    assert alone.at("play", [0.0, 1.0]).upper > 0.3  # of this belief the solution of the other knows little
+
+
 def test_bad_arguments_are_named() -> None:
     game = ncirl.games.aumann_maschler_1(horizon=1, discount=1.0)
     solution = ncirl.solve(game, ncirl.Certified())
@@ -74,7 +88,9 @@ def test_bad_arguments_are_named() -> None:
             value.at("play", belief)
     with pytest.raises(InputError, match="state: the playbooks do not come to 'elsewhere'"):
         value.at("elsewhere", [0.5, 0.5])
-    with pytest.raises(InputError, match="its certificate does not hold"):
+    with pytest.raises(InputError, match="solutions: at least one is needed"):
+        ValueFunction()
+    with pytest.raises(InputError, match="a certificate does not hold"):
         ValueFunction(replace(solution, lower=solution.upper + 1.0, upper=solution.upper + 1.0))
 
 

@@ -25,7 +25,7 @@ from ncirl.errors import InputError, SizeError
 from ncirl.evaluation.decisions import DefenderDecisions
 from ncirl.evaluation.stages import Tail
 from ncirl.model.belief import prior_of, start_laws
-from ncirl.model.game import Game
+from ncirl.model.game import Game, Start
 from ncirl.model.stage import SUM_TOLERANCE
 from ncirl.playbook.playbook import by_state
 from ncirl.playbook.solution import CertifiedSolution
@@ -54,17 +54,20 @@ class ValueBounds:
 
 
 class ValueFunction:
-    """v(s, b) from both sides, as the playbooks of a solution prove it.
+    """v(s, b) from both sides, as the playbooks of solutions prove it.
+
+    A solution knows most where its own play comes to, from its own prior. Several solutions of one game, begun with
+    other beliefs, know more together; `over` makes them.
 
     Parameters
     ----------
-    solution : CertifiedSolution
-        Just found or loaded; it is verified first.
+    *solutions : CertifiedSolution
+        Of one game, just found or loaded; they are verified first. What their games begin with may differ.
 
     Raises
     ------
     InputError
-        When its certificate does not hold.
+        When there is none, or a certificate does not hold.
 
     Examples
     --------
@@ -74,24 +77,57 @@ class ValueFunction:
     >>> found = value.at((0, "play"), [0.5, 0.5])
     >>> round(found.lower, 4), round(found.upper, 4)
     (0.5, 0.5)
-    >>> value.at((0, "play"), [0.25, 0.75]).upper >= 0.25
-    True
+    >>> everywhere = ValueFunction.over(game, side=4)
+    >>> found = everywhere.at("play", [0.25, 0.75])
+    >>> round(found.lower, 3), round(found.upper, 3)
+    (0.25, 0.25)
     """
 
-    def __init__(self, solution: CertifiedSolution) -> None:
-        found = verify(solution)
-        if not found.holds:
-            raise InputError(
-                f"solution: its certificate does not hold: {found.faults[0] if found.faults else 'claims'}"
-            )
-        self.game = solution.game
-        attacker, defender = solution.attacker_playbook, solution.defender_playbook
-        self._alphas = {defender.states[s]: found.defender_values[nodes] for s, nodes in by_state(defender.state)}
-        self._points = {
-            attacker.states[s]: (attacker.beliefs[nodes], found.attacker_values[nodes])
-            for s, nodes in by_state(attacker.state)
-        }
+    def __init__(self, *solutions: CertifiedSolution) -> None:
+        if not solutions:
+            raise InputError("solutions: at least one is needed")
+        self.game = solutions[0].game
         self._floor = _least(self.game)
+        alphas: dict[State, list[FloatArray]] = {}
+        points: dict[State, list[tuple[FloatArray, FloatArray]]] = {}
+        for solution in solutions:
+            found = verify(solution)
+            if not found.holds:
+                raise InputError(f"solutions: a certificate does not hold: {', '.join(found.faults) or 'its claims'}")
+            attacker, defender = solution.attacker_playbook, solution.defender_playbook
+            for s, nodes in by_state(defender.state):
+                alphas.setdefault(defender.states[s], []).append(found.defender_values[nodes])
+            for s, nodes in by_state(attacker.state):
+                pairs = attacker.beliefs[nodes], found.attacker_values[nodes]
+                points.setdefault(attacker.states[s], []).append(pairs)
+        self._alphas = {state: np.concatenate(parts) for state, parts in alphas.items()}
+        self._points = {
+            state: (np.concatenate([b for b, _ in parts]), np.concatenate([v for _, v in parts]))
+            for state, parts in points.items()
+        }
+
+    @classmethod
+    def over(cls, game: Game, side: int = 8, *, gap: float = 1e-3) -> "ValueFunction":
+        """Solve a game at a grid of beliefs, the same at every start, and put together what is found.
+
+        Parameters
+        ----------
+        game : Game
+            With two or three intents, preferably: the grid has one point for every way to share `side` among them.
+        side : int
+            Parts into which probabilities are divided.
+        gap : float
+            How close the bounds are to come at each point of the grid.
+        """
+        from ncirl.solvers.certified.certified import Certified
+
+        states = [start.state for start in game.starts]
+        solver, solutions = Certified(gap=gap), []
+        for parts in _shared(side, len(game.intents)):
+            belief = np.array(parts) / side
+            begun = game.like(starts=[Start(state, belief / len(states)) for state in states])
+            solutions.append(solver.run(begun))
+        return cls(*solutions)
 
     @property
     def states(self) -> list[State]:
@@ -256,6 +292,13 @@ def _summary(
         some = belief[belief > 0]
         entropy -= p * float(some @ np.log2(some))
     return distance, entropy
+
+
+def _shared(parts: int, among: int) -> list[tuple[int, ...]]:
+    """List the ways to share so many parts."""
+    if among == 1:
+        return [(parts,)]
+    return [(k, *rest) for k in range(parts + 1) for rest in _shared(parts - k, among - 1)]
 
 
 def _least(game: Game) -> float:

@@ -18,7 +18,6 @@ from ncirl.strategies.seen import Seen, seen_of
 from ncirl.strategies.strategy import (
     AttackerStrategy,
     DefenderStrategy,
-    Memory,
     StationaryAttacker,
     StationaryDefender,
     uniform_attacker,
@@ -30,7 +29,6 @@ __all__ = [
     "BehaviouralAttacker",
     "BehaviouralDefender",
     "DefenderStrategy",
-    "Memory",
     "MixtureAttacker",
     "MixtureDefender",
     "RememberingAttacker",

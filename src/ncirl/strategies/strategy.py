@@ -128,7 +128,22 @@ def _untimed(table: Mapping[State, FloatArray], state: State) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class StationaryAttacker:
-    """Plays π[a, θ] at each public state, whatever happened before; states may be given without their stage."""
+    """Plays π[a, θ] at each public state, whatever happened before.
+
+    Parameters
+    ----------
+    policies : mapping of State to ndarray of shape (A, Θ)
+        π[a, θ] by public state; states may be given without their stage.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ncirl
+    >>> game = ncirl.games.aumann_maschler_1(horizon=2, discount=1.0)
+    >>> honest = StationaryAttacker({"play": np.eye(2)})
+    >>> ncirl.best_response_to_attacker(game, honest).value  # it earns ½, and is found out
+    0.5
+    """
 
     policies: Mapping[State, FloatArray]
 
@@ -147,7 +162,22 @@ class StationaryAttacker:
 
 @dataclass(frozen=True, eq=False)
 class StationaryDefender:
-    """Plays D[d] at each public state, whatever happened before; states may be given without their stage."""
+    """Plays D[d] at each public state, whatever happened before.
+
+    Parameters
+    ----------
+    mixes : mapping of State to ndarray of shape (D,)
+        D[d] by public state; states may be given without their stage.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ncirl
+    >>> game = ncirl.games.aumann_maschler_1(horizon=2, discount=1.0)
+    >>> deaf = StationaryDefender({"play": np.array([0.5, 0.5])})
+    >>> ncirl.best_response_to_defender(game, deaf).value
+    1.0
+    """
 
     mixes: Mapping[State, FloatArray]
 

@@ -66,8 +66,8 @@ def _line(value: ValueFunction, state: State) -> "Figure":
 
 
 def _triangle(value: ValueFunction, state: State) -> "Figure":
-    figure = blank_figure(4.4, 3.8)
-    axes = figure.add_axes((0.04, 0.06, 0.8, 0.84))
+    figure = blank_figure(4.4, 3.9)
+    axes = figure.add_axes((0.06, 0.07, 0.76, 0.77))
     beliefs = np.array([(i, j, SIDE - i - j) for i in range(SIDE + 1) for j in range(SIDE + 1 - i)]) / SIDE
     found = [value.at(state, belief) for belief in beliefs]
     middle = np.array([(each.lower + each.upper) / 2 for each in found])
@@ -81,7 +81,7 @@ def _triangle(value: ValueFunction, state: State) -> "Figure":
         above = 0.03 if cy > 0 else -0.05
         axes.text(cx, cy + above, plain_text(name), ha=align, fontsize=8, color=LIGHT["ink"], parse_math=False)
     widest = max(each.upper - each.lower for each in found)
-    axes.set_title(f"value by what is believed, within {widest / 2:.2g}", fontsize=9, color=LIGHT["ink"])
+    axes.set_title(f"value by what is believed, within {widest / 2:.2g}", fontsize=9, color=LIGHT["ink"], pad=18)
     axes.set_axis_off()
     axes.set_aspect("equal")
     figure.colorbar(shaded, cax=figure.add_axes((0.87, 0.2, 0.03, 0.5))).ax.tick_params(labelsize=7)
