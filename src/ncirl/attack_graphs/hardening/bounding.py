@@ -21,6 +21,7 @@ from ncirl.attack_graphs.names import members
 from ncirl.attack_graphs.reductions.prune import goals_of, keep_ways, prune
 from ncirl.attack_graphs.reductions.size import listable
 from ncirl.errors import LimitError
+from ncirl.limits import Limits, default_memory
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress, Status
 from ncirl.solvers.certified.certified import Certified
@@ -33,7 +34,7 @@ SHADE = 1.0 - 1e-12  # more than rounding takes from a product
 
 @dataclass(frozen=True)
 class Task:
-    """A graph to bound, how closely, and in how many seconds at most; `ways` asks for attacks by so many ways only."""
+    """A graph to bound, how closely, and in how many seconds of search; `ways` asks for attacks by so many ways only."""
 
     graph: AttackGraph
     gap: float
@@ -70,7 +71,7 @@ def _bounded(task: Task, beat: Callable[[], None]) -> Bounded:
         return Bounded(0.0)  # nobody can get anything
     if listable(graph)[0]:
         solver = Certified(gap=task.gap, time_limit=task.seconds)
-        listed = solver.run(graph, progress=_beating(beat))
+        listed = solver.run(graph, progress=_beating(beat), limits=Limits(None, default_memory()))
         attack = Attack(tuple(i.id for i in graph.intents), _attempted(listed), listed.lower)
         return Bounded(listed.upper, ((attack,),), listed.status is Status.INTERRUPTED)
     guarding = Guarded(relative_gap=0.0, gap=task.gap, time_limit=task.seconds)
@@ -92,7 +93,7 @@ def single_ways(graph: AttackGraph, ways: int, gap: float) -> Iterator[Attack]:
         few, _ = keep_ways(alone, ways)
         few, _ = prune(few)
         if few.exploits and listable(few)[0]:
-            found = Certified(gap=gap, time_limit=SINGLE).run(few)
+            found = Certified(gap=gap, time_limit=SINGLE).run(few, limits=Limits(None, default_memory()))
             yield Attack((intent.id,), _attempted(found), intent.prior / total * found.lower * SHADE)
 
 
