@@ -98,6 +98,7 @@ def test_the_page_plays_with_controls(file: Path) -> None:
     now = play_view(play)["now"]
     assert now["in_place"] == ["patch"]
     assert "patch" not in now["usable"]
+    assert now["block"]["sqli"] == 1.0
     chances = dict(zip(play.position.defender.names, play.defences.tolist(), strict=True))
     for exploit in play.position.attacker.exploits:
         held = sum(p for name, p in chances.items() if exploit in stopped(GRAPH.defences, members(name)))

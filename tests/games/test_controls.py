@@ -152,7 +152,11 @@ def test_sizes_are_counted_exactly(seed: int) -> None:
 
 def test_many_lasting_controls_are_more_than_can_be_counted() -> None:
     graph = shop(controls=tuple(Control(f"k{k}", ("phish",), 0.1, "lasting") for k in range(40)))
-    assert (estimate_size(graph).kind, estimate_size(graph).too_large) == ("more-than", True)
+    size = estimate_size(graph)
+    assert (size.kind, size.too_large) == ("more-than", True)
+    wide = [Exploit(f"e{k}", ("out",), "db", 0.5) for k in range(18)]
+    apart = tuple(Control(f"k{k}", (f"e{k}",), 0.1, "lasting") for k in range(18))
+    assert estimate_size(shop(exploits=tuple(wide), controls=apart)).kind == "more-than"
     with pytest.raises(ncirl.SizeError, match=r"2 usable exploits and 40 controls make 4 x \d+ pairs"):
         graph.game().explore()
 

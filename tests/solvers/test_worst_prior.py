@@ -12,13 +12,16 @@ import pytest
 
 import ncirl
 from control_graphs import random_controlled, small_shop
+from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.cli.app import main
+from ncirl.errors import LimitError
 from ncirl.formats.graph_source import graph_of
 from ncirl.model.game import Game, Start
-from ncirl.solvers.worst_prior import WorstPrior
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.solvers.worst_prior import WorstPrior, _Search
 
-GAP = 1e-3
+GAP, ROUGH = 1e-3, 2e-2
 ACCURACY = 1e-6
 GRID = 31
 FEW, MANY = range(2), range(2, 60)
@@ -61,11 +64,11 @@ def test_it_is_the_largest_value_over_all_priors_on_many(seed: int) -> None:
 
 @pytest.mark.slow
 def test_a_defence_against_many_intents_promises_each_the_same() -> None:
-    found = ncirl.solve(ncirl.games.office(), WorstPrior(gap=0.0, relative_gap=0.02, time_limit=60))
+    found = ncirl.solve(ncirl.games.office(), WorstPrior(gap=0.0, relative_gap=0.04))
     worst = float(found.per_intent.max())
-    assert worst - found.lower <= 0.02 * worst + ACCURACY
+    assert worst - found.lower <= 0.04 * worst + ACCURACY
     usual = ncirl.solve(ncirl.games.office(), ncirl.Certified(gap=0.0, relative_gap=0.02))
-    assert worst <= float(usual.per_intent.max()) + 0.02 * worst
+    assert worst <= float(usual.per_intent.max()) + 0.04 * worst
     assert worst >= usual.lower - ACCURACY
 
 
@@ -74,8 +77,8 @@ def test_the_prior_that_was_given_does_not_matter() -> None:
     lopsided = replace(
         graph, intents=tuple(replace(i, prior=p) for i, p in zip(graph.intents, (0.9, 0.1), strict=True))
     )
-    worst = [float(ncirl.solve(g.game(), WorstPrior(gap=GAP)).per_intent.max()) for g in (graph, lopsided)]
-    assert worst[0] == pytest.approx(worst[1], abs=GAP)
+    worst = [float(ncirl.solve(g.game(), WorstPrior(gap=ROUGH)).per_intent.max()) for g in (graph, lopsided)]
+    assert worst[0] == pytest.approx(worst[1], abs=ROUGH)
 
 
 def test_it_is_kept_in_a_policy_file(tmp_path: Path) -> None:
@@ -104,6 +107,21 @@ def test_the_command_line_finds_it_and_writes_a_policy_with_its_graph(
     assert policy.extra["prior"] == "worst"
     assert main(["solve", str(tmp_path / "graph.yaml"), "--solver", "shapley"]) == 2
     assert "--prior worst: solver shapley answers for a prior that is given" in capsys.readouterr().err
+
+
+def test_a_limit_after_the_first_game_ends_it_with_bounds_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    solved = _Search._solved
+
+    def once(self: _Search, prior: FloatArray) -> CertifiedSolution:
+        if self.solutions:
+            raise LimitError("time", "setting up the search")
+        return solved(self, prior)
+
+    monkeypatch.setattr(_Search, "_solved", once)
+    found = ncirl.solve(small_shop().game(), WorstPrior(gap=1e-6))
+    assert found.status is ncirl.Status.TIME_LIMIT
+    assert found.lower <= float(found.per_intent.max())
+    assert ncirl.verify(found).holds
 
 
 def test_several_starts_are_refused() -> None:

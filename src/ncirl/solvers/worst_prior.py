@@ -35,10 +35,13 @@ from ncirl.solvers.matrix_game import matrix_game
 
 __all__ = ["WorstPrior"]
 
-INNER = 0.4  # of the gap, for each game solved
+INNER = 0.4  # of the gap that is asked: no game is solved more closely
+ROUGH = 0.05  # relative gap of the first game
+PART = 0.25  # of the gap so far, for the games after it
 MOST_ROUNDS = 1_000
-STALLED = 5  # rounds without progress
-FIRST = 0.5  # of the time, for the first game: without it there is nothing
+STALLED = 6  # rounds without progress, in each of which games are solved twice as closely
+SHARE = 0.5  # of the time left, for each game after the first
+LEAST = 1.0  # seconds that another game takes
 
 
 @dataclass(frozen=True)
@@ -99,29 +102,32 @@ class _Search:
         self.cuts: list[tuple[int, int, FloatArray]] = []  # solution, node of its defender, α[θ]
         self.lower, self.upper = -inf, inf
         self.best = 0  # the solution with the worst prior
+        self.stalled = 0
 
     def run(self) -> CertifiedSolution:
         """Add cuts until the bounds are close."""
         prior, weights = _prior(self.game), np.ones(1)
-        status, stalled = Status.FINISHED, 0
+        status = Status.FINISHED
         for round_ in range(MOST_ROUNDS):
             before = self.upper - self.lower
             try:
                 solution = self._solved(prior)
+                self._take(solution)
             except LimitError:
                 if not self.solutions:
                     raise
                 status = Status.TIME_LIMIT
                 break
-            self._take(solution)
             found = matrix_game(np.stack([alpha for _, _, alpha in self.cuts], axis=1))
             self.upper, weights = found.value + found.gap, found.column_strategy
-            stalled = 0 if self.upper - self.lower < before else stalled + 1
+            self.stalled = 0 if self.upper - self.lower < before else self.stalled + 1
             if self.upper - self.lower <= self._target():
                 status = Status.GAP_REACHED
                 break
-            if solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED) or self.limits.passed or stalled >= STALLED:
-                status = solution.status if stalled < STALLED else Status.FINISHED
+            if solution.status is Status.INTERRUPTED or self.limits.left < LEAST:
+                status = Status.INTERRUPTED if solution.status is Status.INTERRUPTED else Status.TIME_LIMIT
+                break
+            if self.stalled >= STALLED:
                 break
             q = found.row_strategy
             prior = q if round_ % 2 else (q + _prior(self.solutions[self.best].game)) / 2
@@ -131,8 +137,13 @@ class _Search:
         return max(self.settings.gap, self.settings.relative_gap * max(abs(self.upper), abs(self.lower)))
 
     def _solved(self, prior: FloatArray) -> CertifiedSolution:
-        solver = Certified(gap=INNER * self.settings.gap, relative_gap=INNER * self.settings.relative_gap)
-        limits = self.limits if self.solutions else self.limits.within(FIRST * self.limits.left)
+        asked = self.settings
+        if self.solutions:
+            close = max(INNER * self._target(), PART * (self.upper - self.lower) / 2**self.stalled)
+            solver = Certified(gap=close)
+        else:
+            solver = Certified(gap=INNER * asked.gap, relative_gap=max(ROUGH, INNER * asked.relative_gap))
+        limits = self.limits.within(SHARE * self.limits.left) if self.solutions else self.limits
         return solver.run(_with_prior(self.game, prior), progress=self._told, limits=limits)
 
     def _told(self, inner: Progress) -> None:

@@ -97,7 +97,7 @@ class PlayablePolicy:
         return self._positions[place]
 
     def block_chances(self, position: Position, chances: FloatArray) -> dict[str, float]:
-        """Return how likely each usable exploit is stopped, given how likely each of the defender's actions is."""
+        """Return how likely each exploit that can be used or is stopped for good fails, by the chances of defences."""
         if self.graph is None or self.graph.controls is None:
             return position.defender.exploit_chances(chances)
         controls, placed = self.graph.controls, in_place(position.name)
@@ -105,7 +105,7 @@ class PlayablePolicy:
         for applied, chance in zip(position.defender.sets, chances.tolist(), strict=True):
             for name in stopped(controls, (*placed, *applied)) & found.keys():
                 found[name] = min(1.0, found[name] + chance)
-        return found
+        return found | dict.fromkeys(stopped(controls, placed), 1.0)
 
     @cached_property
     def stages(self) -> int:

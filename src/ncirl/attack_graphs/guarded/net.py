@@ -64,8 +64,9 @@ class Net:
     def __init__(self, graph: AttackGraph) -> None:
         if graph.controls is not None:
             raise InputError(
-                "guarding takes no graph with controls yet; list its states with `--solver certified` (Certified in "
-                "Python), if they are too many after `ncirl reduce`",
+                "guarding takes no graph with controls yet; list its states with `--solver certified` or, where they "
+                "are too many, guard what `ncirl reduce --controls above` and `--controls below` make of it: the "
+                "upper bound of the one and the lower bound of the other hold for this graph",
                 f"attack graph '{graph.name}'",
             )
         self.graph = graph

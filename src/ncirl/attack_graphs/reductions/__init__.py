@@ -5,6 +5,7 @@ of the game it preserves. None runs unless it is asked for.
 """
 
 from ncirl.attack_graphs.reductions.advice import Advice, Suggestion, size_advice
+from ncirl.attack_graphs.reductions.blocks import blocks_from_above, blocks_from_below
 from ncirl.attack_graphs.reductions.merge import collapse_certain_steps, collapse_chains, merge_parallel
 from ncirl.attack_graphs.reductions.prune import crop_hops, keep_ways, prune
 from ncirl.attack_graphs.reductions.reduction import Preserves, Reduction, merge_equal_intents, only_goals, set_budgets
@@ -16,6 +17,8 @@ __all__ = [
     "Reduction",
     "Size",
     "Suggestion",
+    "blocks_from_above",
+    "blocks_from_below",
     "collapse_certain_steps",
     "collapse_chains",
     "crop_hops",

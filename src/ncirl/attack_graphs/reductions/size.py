@@ -115,15 +115,14 @@ def estimate_size(graph: AttackGraph, limit: int = COUNTED, *, walks: int = WALK
     if not walks and 2 ** len(grown) > limit:  # any of them may come first, in any combination
         return Size(float(min(2 ** len(grown), HUGE)), "more-than", *actions(*n_first), inf, *counts)
     quick = max(MANY_STATES + 1, LOOKS // max(1, len(graph.exploits)))
-    usable, complete = lattice.counted(max(1, min(limit, quick)), limits)
-    met = usable.total()
-    states, kind = float(met), "counted"
+    usable, found, complete = lattice.counted(max(1, min(limit, quick)), limits)
+    states, kind = float(found), "counted"
     if not complete:
         can_walk = walks and lattice.free <= WALKED and not lattice.lasts and not limits.passed
         walked = lattice.walked(walks) if can_walk else 0.0
-        states, kind = (walked, "estimated") if walked > met else (float(met), "more-than")
+        states, kind = (walked, "estimated") if walked > found else (float(found), "more-than")
     pairs = sum(times * prod(actions(*moves)) for moves, times in usable.items() if moves[0])
-    scaled = (float(pairs) if pairs < HUGE else inf) * states / met
+    scaled = (float(pairs) if pairs < HUGE else inf) * states / usable.total()
     most = max(n for n, _ in usable), max(k for _, k in usable)
     return Size(states, kind, *actions(*most), scaled, *counts)
 
@@ -184,8 +183,11 @@ class _Lattice:
         placed = chain.from_iterable(combinations(bits, size) for size in range(1, most + 1))
         return (len(able), len(offered)), [*gained, *(sum(some) for some in islice(placed, MANY_SETS))]
 
-    def counted(self, limit: int, limits: Limits) -> tuple[Counter[tuple[int, int]], bool]:
-        """Return how many states have how many usable exploits and controls, and whether that is all of them."""
+    def counted(self, limit: int, limits: Limits) -> tuple[Counter[tuple[int, int]], int, bool]:
+        """Return how many states have how many usable exploits and controls, how many there are, whether that is all.
+
+        Where controls last, many states follow at once: those met count when they are too many to be looked at.
+        """
         met, level = {self.start}, [self.start]
         sizes: Counter[tuple[int, int]] = Counter()
         while level:
@@ -194,12 +196,14 @@ class _Lattice:
                 n, results = self.usable(state)
                 sizes[n] += 1
                 if sizes.total() >= limit or limits.passed:
-                    return sizes, False
+                    return sizes, sizes.total(), False
                 fresh = {state | c for c in results} - met
                 met |= fresh
                 following += fresh
+                if self.lasts and len(met) > limit:
+                    return sizes, len(met), False
             level = following
-        return sizes, True
+        return sizes, sizes.total(), True
 
     def walked(self, walks: int) -> float:
         """Estimate the number of states by random walks."""
