@@ -177,15 +177,20 @@ def test_time_and_interruption_leave_bounds_that_hold() -> None:
             assert w.upper >= fine[w.control.id].lower
 
 
-def test_graphs_that_cannot_be_listed_are_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = chains()
-    listed = ncirl.harden(graph, choose=1, relative_gap=0.05)
+@pytest.mark.parametrize("seed", [0, 1, 3, 5, 8])
+def test_graphs_that_cannot_be_listed_are_guarded(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = instance(seed)
+    values = brute_force(graph, 1)
     monkeypatch.setattr("ncirl.attack_graphs.hardening.bounding.listable", lambda graph: (len(graph.intents) < 2, None))
-    guarded = ncirl.harden(graph, choose=1, relative_gap=0.05)
-    by_id = {w.control.id: w for w in listed.worths}
-    for w in guarded.worths:
-        assert w.lower <= by_id[w.control.id].upper + EXACT
-        assert w.upper >= by_id[w.control.id].lower - EXACT
+    found = ncirl.harden(graph, choose=1, relative_gap=0.3, top=2)
+    before = values[frozenset()]
+    assert found.lower - EXACT <= before <= found.upper + EXACT
+    for w in found.worths:
+        value = values[frozenset([w.control.id])]
+        assert w.after_lower - EXACT <= value <= w.after_upper + EXACT
+        assert w.lower - EXACT <= before - value <= w.upper + EXACT
+    assert found.chosen is not None
+    assert found.chosen.others - EXACT <= min(values.values())
 
 
 def test_attacks_bound_every_set_that_leaves_them_open() -> None:

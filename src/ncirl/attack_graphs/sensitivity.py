@@ -19,7 +19,7 @@ from ncirl.attack_graphs.names import members
 from ncirl.attack_graphs.reductions.size import listable
 from ncirl.attack_graphs.what_if import Number, numbers_of, with_numbers
 from ncirl.errors import InputError, LimitError
-from ncirl.limits import Limits
+from ncirl.limits import Limits, default_memory
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Status
 from ncirl.solvers.certified.certified import Certified
@@ -221,7 +221,8 @@ def _answer(job: tuple[AttackGraph, float, float, float]) -> Answer | None:
     graph, number, gap, seconds = job
     try:
         if listable(graph)[0]:
-            listed = Certified(gap=0.0, relative_gap=gap, time_limit=seconds).run(graph)
+            solver = Certified(gap=0.0, relative_gap=gap, time_limit=seconds)
+            listed = solver.run(graph, limits=Limits(None, default_memory()))
             interrupted, chances = listed.status is Status.INTERRUPTED, dict(_first(listed))
             found = Answer(number, listed.lower, listed.upper, _likely(chances))
         else:

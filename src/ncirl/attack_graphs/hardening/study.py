@@ -105,7 +105,7 @@ class Study:
         nothing = frozenset[int]()
         self.solve([Step(nothing, 0)])
         if self.upper(nothing) == inf:
-            raise LimitError("time", "bounding the graph with nothing in place")
+            raise LimitError("memory", "bounding the graph with nothing in place")
         self._scale = min(self._scale, self.upper(nothing))
         while self.next_level(nothing) is not None and not self.limits.passed:
             if self.upper(nothing) - self.lower(nothing) <= self.tolerance / 2:

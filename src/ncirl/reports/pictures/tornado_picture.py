@@ -36,13 +36,13 @@ def tornado_figure(rows: Sequence[tuple[str, Interval, Interval]], base: Interva
     def write(place: float, y: float, said: str, colour: str, ha: str) -> None:
         axes.text(place, y, said, fontsize=8, color=LIGHT[colour], ha=ha, va="center", parse_math=False)
 
-    box(*base, FOOT, ROW * len(rows), "line", 0.8)
+    box(*base, FOOT, ROW * len(rows), "line", 0.45)
     for k, (name, less, more) in enumerate(rows):
         bottom = FOOT + ROW * (len(rows) - 1 - k)
         middle = bottom + ROW / 2
         axes.plot([x(sum(less) / 2), x(sum(more) / 2)], [middle, middle], color=LIGHT["muted"], linewidth=1.2)
-        box(*less, bottom + ROW * 0.2, ROW * 0.6, "intent-1", 0.85)
-        box(*more, bottom + ROW * 0.2, ROW * 0.6, "intent-0", 0.85)
+        box(*less, middle, ROW * 0.32, "intent-1", 0.85)
+        box(*more, middle - ROW * 0.32, ROW * 0.32, "intent-0", 0.85)
         write(LEFT - 0.1, middle, shortened(name, 40, 1), "ink", "right")
     write(LEFT, FOOT / 2, f"{low:.3g}", "muted", "left")
     write(LEFT + WIDE, FOOT / 2, f"{high:.3g}", "muted", "right")
