@@ -142,6 +142,8 @@ def sensitivity(
     ------
     InputError
         When the factor is not above 1, or priors are unknown.
+    LimitError
+        When there was not the time for the graph as it is.
 
     Examples
     --------
