@@ -14,7 +14,7 @@ from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProo
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.errors import SizeError
 
-SMALL = ncirl.Certified(gap=0.02, time_limit=2)
+SMALL = ncirl.Certified(gap=0.02, time_limit=60)
 
 
 def random_graph(rng: np.random.Generator) -> AttackGraph:
