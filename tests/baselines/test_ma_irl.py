@@ -71,8 +71,10 @@ def test_the_best_responder_takes_what_the_defender_concedes_at_most(seed: int, 
     taken = [
         expected_payoff(game, best_responder(game, defender.given(k)), defender.given(k)).per_intent for k in range(2)
     ]
-    conceded = best_response_to_defender(game, defender).per_intent
+    conceded = best_response_to_defender(game, defender, sees_memory=True).per_intent  # who knows what was inferred
     assert defender.inferred @ np.array(taken) == pytest.approx(conceded, abs=1e-7)
+    unseen = best_response_to_defender(game, defender)  # who has to find out
+    assert (unseen.per_intent <= conceded + unseen.error + 1e-7).all()
 
 
 def test_the_defender_of_an_endless_game_can_be_answered_within_a_horizon() -> None:
