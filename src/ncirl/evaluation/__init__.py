@@ -13,8 +13,9 @@ from ncirl.evaluation.best_response import (
 )
 from ncirl.evaluation.cross_play import CrossPlay, MetaEquilibrium, cross_play
 from ncirl.evaluation.payoff import Payoff, expected_payoff
+from ncirl.evaluation.revealed import Revealed, revealed
 from ncirl.evaluation.simulate import History, Played, Simulation, simulate
-from ncirl.evaluation.value_function import Revealed, ValueBounds, ValueFunction, revealed
+from ncirl.evaluation.value_function import ValueBounds, ValueFunction
 
 __all__ = [
     "AnsweringAttacker",
