@@ -90,7 +90,8 @@ __all__ = [
     "verify_exact",
 ]
 
-Policy = CertifiedSolution  # what a policy file holds; the older name
+Policy = CertifiedSolution
+"""What a policy file holds: the older name of `CertifiedSolution`."""
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 

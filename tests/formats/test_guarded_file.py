@@ -105,7 +105,7 @@ def test_what_the_solver_finds_comes_back(tmp_path: Path) -> None:
     solution.save(tmp_path / "p.ncirl")
     loaded = load_guarded(tmp_path / "p.ncirl")
     same(solution, loaded)
-    assert loaded.settings == {"solver": "Guarded", "relative_gap": 0.2, "gap": 0.0, "time_limit": None}
+    assert loaded.settings == {"solver": "Guarded", "relative_gap": 0.2, "gap": 0.0, "time_limit": None, "memory": None}
     assert loaded.versions["ncirl"] == ncirl.__version__
     opened = open_guarded(tmp_path / "p.ncirl")
     assert opened.relative_gap <= 0.2

@@ -40,6 +40,16 @@ def test_what_a_toll_leaves_is_rounded_up_and_a_toll_down() -> None:
         assert worth <= (reward - due) * (1 + 1e-15) + 1e-15 * reward
 
 
+@pytest.mark.parametrize("due", [1.0, 1.5, inf, 1.0 - 2**-53, 1e-300])
+def test_what_is_worth_nothing_stays_so_and_nothing_else_does(due: float) -> None:
+    worth = less(1.0, due)
+    assert (worth == 0.0) == (due >= 1.0)
+    assert (less(1.0, taken_off(1.0, worth)) == 0.0) == (
+        due >= 1.0
+    )  # after reading the record: its states depend on it
+    assert taken_off(1.0, 1e-300) < 1.0
+
+
 def chain(costs: list[float], more: tuple[Exploit, ...] = ()) -> Net:
     """One way of so many steps, and whatever else."""
     conditions = (Condition("c0", initial=True), *(Condition(f"c{k + 1}") for k in range(len(costs))))
@@ -107,6 +117,7 @@ def test_a_part_read_from_its_record_is_worth_no_less() -> None:
             c, theta = net.number[name], net.intents.index(intent)
             assert Fraction(float(again.worth[c, theta])) >= Fraction(float(net.rewards[c, theta])) - Fraction(amount)
             assert again.worth[c, theta] == pytest.approx(full.worth[c, theta], rel=1e-12, abs=1e-15)
+        assert ((again.worth > 0) == (full.worth > 0)).all()
 
 
 def test_chances_and_sums_are_rounded_to_the_safe_side() -> None:

@@ -144,7 +144,7 @@ def sensitivity(
     InputError
         When the factor is not above 1, or priors are unknown.
     LimitError
-        When there was not the time or the memory to solve the graph as it is.
+        When there was not the time for the graph as it is.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def _likely(chances: dict[str, float]) -> frozenset[str]:
 
 
 def _controls(graph: AttackGraph, blocked: frozenset[str]) -> frozenset[str]:
-    """Return what is applied to block some exploits one by one: the cheapest control over each (`reductions.blocks`)."""
+    """Return what blocks some exploits one by one: the cheapest control over each, as in `reductions.blocks`."""
     over = (min((c for c in graph.defences if e in c.blocks), key=lambda c: c.cost, default=None) for e in blocked)
     return frozenset(control.id for control in over if control is not None)
 

@@ -160,6 +160,7 @@ class _Reader:
         if len(missing) > SHOWN:
             return TERMINAL
         moves |= {pair: [Branch(name)] for pair in missing}  # only so that the other moves are checked too
+        moves = {(a, d): ways for (a, d), ways in moves.items() if a in attacker and d in defender}
         n_intents = len(self.model.intents)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named as a fault
             stage = Stage.from_moves(state.attacker, state.defender, moves, n_intents)

@@ -72,11 +72,12 @@ def prune(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     >>> reduction.done
     ("exploit 'print': leads to no reward", "condition 'printer': leads to no reward")
     """
-    useful = _hops(graph)
     initial = {c.id for c in graph.conditions if c.initial}
     met = rounds_to(initial, [(e.premises, e.result) for e in graph.exploits if e.success > 0])
     sees_alerts = Observes(graph.observes) is Observes.OUTCOMES
     done = []
+    usable = [e for e in graph.exploits if e.result not in initial and all(premise in met for premise in e.premises)]
+    useful = _hops(graph, [e for e in usable if e.success > 0 or (sees_alerts and e.alert is not None)])
     kept = set()
     for e in graph.exploits:
         if e.success == 0 and not (sees_alerts and e.alert is not None):  # `AttackGraph.game` leaves it out, too
@@ -110,7 +111,7 @@ def crop_hops(graph: AttackGraph, hops: int) -> tuple[AttackGraph, Reduction]:
     """
     if hops < 1:
         raise InputError(f"hops: must be at least 1, got {hops}")
-    away = _hops(graph)
+    away = _hops(graph, graph.exploits)
     lost = [e.id for e in graph.exploits if away.get(e.result, hops) >= hops]
     cropped, _ = _only(graph, {e.id for e in graph.exploits} - set(lost), goals_of(graph))
     conditions = tuple(replace(c, initial=c.initial or away.get(c.id, 0) >= hops) for c in cropped.conditions)
@@ -195,10 +196,10 @@ def _only(graph: AttackGraph, exploits: set[str], also: Iterable[str] = ()) -> t
     return restricted(graph, needed or {graph.conditions[0].id}, exploits), left_out
 
 
-def _hops(graph: AttackGraph) -> dict[str, int]:
-    """Return how far before a goal each condition is, 0 for goals; conditions that lead to none are missing."""
+def _hops(graph: AttackGraph, exploits: Iterable[Exploit]) -> dict[str, int]:
+    """Return how far before a goal each condition is by some exploits, 0 for goals; what leads to none is missing."""
     makers: dict[str, list[Exploit]] = defaultdict(list)
-    for exploit in graph.exploits:
+    for exploit in exploits:
         makers[exploit.result].append(exploit)
     away = dict.fromkeys(goals_of(graph), 0)
     level = list(away)
