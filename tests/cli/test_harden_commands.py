@@ -158,9 +158,15 @@ def test_intervals_are_bounded_by_solve_and_refused_elsewhere(
 
 def test_sensitivity_writes_a_page_and_data(shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "doubt.html"
-    words = ["sensitivity", shop, "--only", "success", "prior", "-q", "--gap", "10"]
+    words = ["sensitivity", shop, "--only", "success", "prior", "-q", "--gap", "10%"]
     found = answer(capsys, *words, "-o", str(page))
     assert {each["kind"] for each in found["assumptions"]} == {"success", "prior"}
     assert "<svg" in page.read_text()
     assert main([*words, "--set", "phish.success=0.5"]) == 0
     assert "phish.success 0.5" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("gap", ["10", "0%", "soon"])
+def test_sensitivity_takes_its_gap_in_per_cent(gap: str, shop: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sensitivity", shop, "-q", "--gap", gap]) == 2
+    assert "--gap: must be a" in capsys.readouterr().err

@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 import ncirl
+from control_graphs import small_shop
 from forging import Forged
+from ncirl.attack_graphs.controls import Control
 from ncirl.attack_graphs.reductions import crop_hops, origin_of
 from ncirl.cli import main
 from ncirl.formats.combine import combine
+from ncirl.formats.graph_source import SAME, extra_of
 from reductions.graphs import ladders
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
@@ -73,6 +76,22 @@ def test_people_are_told_which_graph_is_meant(folder: Path, capsys: pytest.Captu
     assert "the value of the whole cut graph lies between" in capsys.readouterr().out
     assert main(["verify", str(folder / "whole.ncirl")]) == DONE
     assert "cut" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["harden", "sensitivity"])
+def test_studies_of_a_cut_graph_say_so(
+    command: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [command, str(folder / "near.yaml"), "--gap", "50%", "-q"]
+    words += ["--top", "1"] if command == "harden" else ["--only", "discount"]
+    page = tmp_path / "page.html"
+    found = told([*words, "-o", str(page)], capsys)
+    assert (found["original"]["lower"], found["original"]["upper"]) == (None, found["upper"])
+    assert "This graph was cut from &#x27;plant&#x27;" in page.read_text()
+    assert main(words) == DONE
+    out = " ".join(capsys.readouterr().out.split())
+    assert "cut from 'plant', 5 conditions and 4 exploits, by crop 1" in out
+    assert ("worth in place from the start, on the cut graph only" in out) == (command == "harden")
 
 
 def test_what_is_no_bound_says_nothing_of_the_original(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,3 +191,11 @@ def test_a_library_solution_carries_its_origin() -> None:
     origin = origin_of(ncirl.solve(near, ncirl.Guarded(relative_gap=0.9)).graph)
     assert origin is not None
     assert origin.graph == GRAPH
+
+
+def test_what_a_dear_control_may_hide_is_taken_off() -> None:
+    """Stages are compared up to a share of their numbers, and what controls cost is among these."""
+    dear = small_shop(controls=(Control("unplug", ("dump",), 1e6), Control("patch", ("sqli",), 0.5, "lasting")))
+    solved = ncirl.solve(dear, ncirl.Certified(relative_gap=0.5))
+    solution = replace(solved, extra=extra_of(dear))
+    assert combine({"shop": solution}).upper >= solution.upper + SAME * 1e6

@@ -92,6 +92,9 @@ def test_bad_arguments_are_named() -> None:
         ValueFunction()
     with pytest.raises(InputError, match="a certificate does not hold"):
         ValueFunction(replace(solution, lower=solution.upper + 1.0, upper=solution.upper + 1.0))
+    for other in (ncirl.games.aumann_maschler_2(horizon=1, discount=1.0), game.with_horizon(2), game.scaled(2.0)):
+        with pytest.raises(InputError, match="solutions: of one game, please"):
+            ValueFunction(solution, ncirl.solve(other, ncirl.Certified()))
 
 
 @pytest.mark.parametrize("intents", [2, 3])

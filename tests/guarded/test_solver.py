@@ -10,10 +10,15 @@ import pytest
 import ncirl
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded import above, guarded
+from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.guarded import Guarded
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.guarded.spread import Workers, solve_all
 from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.games.office import office_graph
+from ncirl.limits import Limits
 from ncirl.solution import Progress, Status
 
 
@@ -194,3 +199,18 @@ def test_without_the_memory_for_any_bound_nothing_is_claimed(monkeypatch: pytest
     monkeypatch.setattr("ncirl.attack_graphs.guarded.jobs.default_memory", lambda: 1)
     with pytest.raises(ncirl.SizeError, match="the memory"):
         Guarded(time_limit=None).run(office_graph())
+
+
+def test_one_part_of_what_was_let_go_of_is_no_bound() -> None:
+    net = Net(office_graph())
+    climbing = above.Above(net, Flow(net))
+    jobs = climbing.climb(Size(24, 4_000), 4, 0.1, Limits(5.0), Limits(None))
+    several = [job for job in jobs if len(climbing.trials[job.tag[0]]) > 1]
+    solved = list(solve_all(net, [replace(job, seconds=2.0) for job in several], Workers()))
+    for each in solved:
+        climbing.take(each)
+    bound = climbing.bound
+    late = next(each for each in solved if 0 < each.upper < bound)
+    climbing.trials[late.job.tag[0]] = {}
+    climbing.take(late)
+    assert climbing.bound == bound

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,12 @@ import pytest
 import ncirl
 from hardening.oracle import brute_force, instance
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
+from ncirl.attack_graphs.guarded.guarded import Guarded
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.hardening.bounding import Task, bounded
+from ncirl.attack_graphs.hardening.choosing import _enough
 from ncirl.attack_graphs.hardening.facts import Attack, Facts
-from ncirl.attack_graphs.hardening.harden import HardenProgress
+from ncirl.attack_graphs.hardening.harden import HardenProgress, _less
 from ncirl.errors import InputError
 from ncirl.experiments.pool import spawned
 from ncirl.formats.harden_journal import HardenJournal
@@ -193,6 +198,31 @@ def test_graphs_that_cannot_be_listed_are_guarded(seed: int, monkeypatch: pytest
     assert found.chosen.others - EXACT <= min(values.values())
 
 
+@pytest.mark.parametrize("controlled", [False, True])
+def test_the_games_of_one_task_share_its_seconds(controlled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float | None] = []
+
+    class Recorded(Guarded):
+        def run(self, graph: AttackGraph, **given: Any) -> GuardedSolution:
+            asked.append(self.time_limit)
+            return super().run(graph, **given)
+
+    class RecordedList(ncirl.Certified):
+        def run(self, game: Any, **given: Any) -> Any:
+            asked.append(self.time_limit)
+            return super().run(game, **given)
+
+    place = "ncirl.attack_graphs.hardening.bounding"
+    monkeypatch.setattr(f"{place}.listable", lambda graph: (len(graph.intents) < 2, None))
+    monkeypatch.setattr(f"{place}.Guarded", Recorded)
+    monkeypatch.setattr(f"{place}.Certified", RecordedList)
+    graph = chains()
+    controls = tuple(Control(e.id, (e.id,), e.block_cost) for e in graph.exploits)
+    bounded(Task(replace(graph, controls=controls if controlled else None), gap=0.5, seconds=4.0))
+    assert len(asked) == len(graph.intents) + 1 + controlled
+    assert sum(each for each in asked if each is not None) <= 4.0 + 1e-9
+
+
 def test_attacks_bound_every_set_that_leaves_them_open() -> None:
     facts = Facts(["a", "b", "c", "d"])
     facts.from_below([Attack(("s",), frozenset("ab"), 0.3), Attack(("t",), frozenset("c"), 0.2)])
@@ -203,6 +233,19 @@ def test_attacks_bound_every_set_that_leaves_them_open() -> None:
     assert lower == pytest.approx(expected, abs=1e-12)
     assert facts.upper(facts.mask("ab")) == 0.55
     assert facts.upper(facts.mask("ad")) == np.inf
+
+
+def test_differences_and_sums_of_bounds_are_rounded_outwards() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        low, high, after_low, after_high = rng.uniform(0.0, 1.0, 4).tolist()
+        sure, possible = _less((low, high), (after_low, after_high))
+        assert sure <= max(Fraction(0), Fraction(low) - Fraction(after_high))
+        assert possible >= Fraction(high) - Fraction(after_low)
+        parts = rng.uniform(0.0, 1.0, 3).tolist()
+        assert _enough([(secures, 1 << k) for k, secures in enumerate(parts)], sum(parts)) is None or sum(
+            map(Fraction, parts)
+        ) >= Fraction(sum(parts))
 
 
 @pytest.mark.parametrize(

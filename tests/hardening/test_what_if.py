@@ -94,3 +94,15 @@ def test_time_and_bad_factors() -> None:
     assert "no time" in sensitivity_page(hurried)
     with pytest.raises(InputError, match="factor"):
         ncirl.sensitivity(chains(), factor=1.0)
+
+
+def test_graphs_with_controls_that_cannot_be_listed_are_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    controls = (Control("mfa", ("phish", "copy"), 0.05, "lasting"), Control("cut off", ("sqli", "dump", "sit"), 0.01))
+    graph = replace(chains(), controls=controls)
+    exact = ncirl.solve(graph.game(), ncirl.HistoryLP()).lower
+    monkeypatch.setattr("ncirl.attack_graphs.sensitivity.listable", lambda graph: (False, None))
+    found = ncirl.sensitivity(graph, only=["discount"], relative_gap=0.3)
+    assert found.base.lower - 1e-6 <= exact <= found.base.upper + 1e-6
+    answers = [found.base, found.swings[0].less, found.swings[0].more]
+    assert set().union(*(answer.advice for answer in answers if answer)) <= {"mfa", "cut off"}
+    assert any(answer is not None and answer.advice for answer in answers)

@@ -39,7 +39,9 @@ def test_a_step_is_tried_from_each_place_that_its_need_follows_from() -> None:
     draft.exploits[2] = draft.exploits[3]  # the internet does not reach the data base
     draft.condition("vpn", initial=True)
     draft.exploit("vpn to db", needs=["vpn"], gives="db-reached", immediate=True, label="from vpn", controls=["vpn"])
-    graph = draft.finish(ImportOptions(goals=("db",))).graph
+    imported = draft.finish(ImportOptions(goals=("db",)))
+    assert "steps that can be tried from several places are there once for each: hack db" in str(imported.report)
+    graph = imported.graph
     assert ways(graph) == {way("internet", to="web"), way("web", to="db"), way("vpn", to="db")}
     labels = {e.premises[0]: e.label for e in graph.exploits}
     assert (labels["web"], labels["vpn"]) == ("exploit of sql on db from web", "exploit of sql on db from vpn")

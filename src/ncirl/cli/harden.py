@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from rich.console import Console
 
+from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.output import (
     GraphName,
     JsonFlag,
@@ -23,6 +24,7 @@ from ncirl.cli.output import (
     print_table,
 )
 from ncirl.cli.progress import interruptible
+from ncirl.cli.scope import scope_data, scope_facts
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_named
 from ncirl.solution import Status
@@ -96,7 +98,7 @@ def harden(
     if json:
         print_json(_data(found) | ({} if output is None else {"page": str(output)}))
     else:
-        _print(found, output)
+        _print(found, _data(found), output)
     if found.status is not Status.GAP_REACHED and not quiet:
         complain(f"unfinished: {found.status.value}")
 
@@ -163,6 +165,7 @@ def _data(found: "Hardening") -> dict[str, Any]:
         "tolerance": found.tolerance,
         "seconds": found.seconds,
         "solves": found.solves,
+        **scope_data(scope_of_graph(found.graph, found.lower, found.upper)),
     }
 
 
@@ -178,12 +181,13 @@ def _set_data(chosen: "ChosenSet") -> dict[str, Any]:
     }
 
 
-def _print(found: "Hardening", output: Path | None) -> None:
-    from ncirl.reports.hardening import called, place_words
+def _print(found: "Hardening", data: dict[str, Any], output: Path | None) -> None:
+    from ncirl.reports.hardening import called, cut_words, place_words
 
     facts: dict[str, object] = {
         "graph": f"{found.graph.name}, {len(found.worths)} controls",
         "worth before": f"{found.lower:.6g} to {found.upper:.6g}",
+        **scope_facts(data),
         "status": f"{found.status.label}. {found.status.value}",
         "effort": f"{found.seconds:.3g} s, {found.solves} graphs bounded",
     }
@@ -199,4 +203,6 @@ def _print(found: "Hardening", output: Path | None) -> None:
         for w in found.worths[:ROWS]
     ]
     more = f", the first {ROWS} of {len(found.worths)}" if len(found.worths) > ROWS else ""
-    print_table(f"worth in place from the start{more}", ["place", "control", "worth", "cost"], rows)
+    print_table(
+        f"worth in place from the start{cut_words(found.graph)}{more}", ["place", "control", "worth", "cost"], rows
+    )

@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.output import (
     GraphName,
     JsonFlag,
     QuietFlag,
     check_page,
     check_seconds,
+    closeness,
     complain,
     pool_of,
     print_facts,
     print_json,
     print_table,
 )
+from ncirl.cli.scope import scope_data, scope_facts
 from ncirl.cli.what_if import Numbers, set_numbers
+from ncirl.errors import InputError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_named
 from ncirl.solution import Status
@@ -42,7 +46,7 @@ def sensitivity(
         Parameter(negative="", consume_multiple=True, help="Kinds of numbers to vary; all if not given."),
     ] = None,
     numbers: Numbers = None,
-    gap: Annotated[float, Parameter(help="How closely to solve, in per cent of the value.")] = 5.0,
+    gap: Annotated[str, Parameter(help="How closely to solve, relative to the value, as 5%.")] = "5%",
     time_limit: Annotated[float | None, Parameter(help="Seconds for everything.")] = None,
     jobs: Annotated[int | None, Parameter(help="Processes that solve at once.")] = None,
     cluster: Annotated[str | None, Parameter(help="Address of a Dask scheduler to run on instead.")] = None,
@@ -55,7 +59,7 @@ def sensitivity(
     Numbers of a kind that are alike, as defaults of an import are, are varied together. Told are how far the value
     moves, as proved bounds, and whether what to do first becomes something else.
 
-    Example: `ncirl sensitivity builtin:office --only success --gap 10 -o doubt.html`
+    Example: `ncirl sensitivity builtin:office --only success --gap 10% -o doubt.html`
     """
     from ncirl.attack_graphs.sensitivity import sensitivity as studied
     from ncirl.attack_graphs.what_if import with_numbers
@@ -64,6 +68,9 @@ def sensitivity(
         check_page(output)
     if time_limit is not None:
         check_seconds(time_limit)
+    asked = closeness(gap)
+    if not asked.get("relative_gap"):
+        raise InputError(f"--gap: must be a percentage of the value that is not 0, such as 5%, got '{gap}'")
     pool = None if jobs is None and cluster is None else pool_of(jobs, cluster)
     loaded = with_numbers(graph_named(graph), set_numbers(numbers or []))
 
@@ -75,7 +82,7 @@ def sensitivity(
         found = studied(
             loaded,
             factor=factor,
-            relative_gap=gap / 100,
+            relative_gap=asked["relative_gap"],
             only=None if only is None else [*only],
             time_limit=time_limit,
             executor=executor,
@@ -88,7 +95,7 @@ def sensitivity(
     if json:
         print_json(_data(found) | ({} if output is None else {"page": str(output)}))
     else:
-        _print(found, output)
+        _print(found, _data(found), output)
     if found.status is not Status.FINISHED and not quiet:
         complain(f"unfinished: {found.status.value}")
 
@@ -127,10 +134,11 @@ def _data(found: "Sensitivity") -> dict[str, Any]:
         "assumptions": swings,
         "status": found.status.label,
         "seconds": found.seconds,
+        **scope_data(scope_of_graph(found.graph, found.base.lower, found.base.upper)),
     }
 
 
-def _print(found: "Sensitivity", output: Path | None) -> None:
+def _print(found: "Sensitivity", data: dict[str, Any], output: Path | None) -> None:
     from ncirl.reports.sensitivity import advice_words, interval_words
 
     base = found.base
@@ -138,6 +146,7 @@ def _print(found: "Sensitivity", output: Path | None) -> None:
         {
             "graph": found.graph.name,
             "value": f"{base.lower:.6g} to {base.upper:.6g}",
+            **scope_facts(data),
             "first applied": advice_words(base.advice),
             "varied": f"each number divided and multiplied by {found.factor:g}",
             **({} if output is None else {"page": str(output)}),

@@ -11,6 +11,7 @@ rewards. α, the best at b, is a supergradient of v at b up to U(s, b) − L(s, 
 v(s, b) ≥ α·b − (U − L). Numbers are those of the certificate, node by node; the mixture φ is cleaned before it counts.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
 from ncirl.model.game import Game, Start
-from ncirl.model.stage import SUM_TOLERANCE
+from ncirl.model.stage import SUM_TOLERANCE, Stage
 from ncirl.playbook.playbook import by_state
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import verify
@@ -58,7 +59,7 @@ class ValueFunction:
     Raises
     ------
     InputError
-        When there is none, or a certificate does not hold.
+        When there is none, they are of different games, or a certificate does not hold.
 
     Examples
     --------
@@ -81,6 +82,7 @@ class ValueFunction:
         self._floor = _least(self.game)
         alphas: dict[State, list[FloatArray]] = {}
         points: dict[State, list[tuple[FloatArray, FloatArray]]] = {}
+        _check_same([solution.game for solution in solutions])
         for solution in solutions:
             found = verify(solution)
             if not found.holds:
@@ -181,6 +183,24 @@ def _shared(parts: int, among: int) -> list[tuple[int, ...]]:
     if among == 1:
         return [(parts,)]
     return [(k, *rest) for k in range(parts + 1) for rest in _shared(parts - k, among - 1)]
+
+
+def _check_same(games: Sequence[Game]) -> None:
+    """Refuse games that differ in more than what they begin with, as far as they meet the same states."""
+    known: dict[State, Stage] = {}
+    for game in games:
+        one, other = ((g.intents, g.observes, g.discount, g.horizon) for g in (games[0], game))
+        same = one == other and all(_alike(known.setdefault(s, game.stage(s)), game.stage(s)) for s in game.explore())
+        if not same:
+            raise InputError(f"solutions: of one game, please; '{games[0].name}' and '{game.name}' differ")
+
+
+def _alike(one: Stage, other: Stage) -> bool:
+    if one is other:
+        return True
+    if (one.attacker, one.defender, one.outcomes) != (other.attacker, other.defender, other.outcomes):
+        return False
+    return bool(np.allclose(one.law.toarray(), other.law.toarray()) and np.allclose(one.reward, other.reward))
 
 
 def _least(game: Game) -> float:

@@ -134,7 +134,7 @@ def combine(policies: Mapping[str, CertifiedSolution | GuardedSolution]) -> Brac
 def _off(policy: CertifiedSolution | GuardedSolution, graph: AttackGraph, origin: Origin | None) -> float:
     """Return what a value may differ by where numbers were only compared, or priors added up."""
     stages = graph.horizon if graph.horizon is not None else 1 / (1 - graph.discount)
-    costs = sum(e.attack_cost + e.block_cost for e in graph.exploits)
+    costs = sum(e.attack_cost for e in graph.exploits) + sum(control.cost for control in graph.defences)
     most = stages * costs + max(sum(map(abs, intent.rewards.values())) for intent in graph.intents)
     off = 0.0
     if not isinstance(policy, GuardedSolution):

@@ -5,7 +5,9 @@ Such a step says that its result c holds as soon as all its needs do, so it is t
 
 - What follows from the start holds at the start.
 - Wherever another step needs c, it needs what c follows from, one step for each way to c: the step is tried from one
-  place or from another. A control over a way, such as a firewall, stops the steps that go that way.
+  place or from another. Whoever holds several places may try it from each in one stage, and each is blocked on its
+  own, unless a control stops them all: the attacker gets no less than before. The report counts such steps. A control
+  over a way, such as a firewall, stops the steps that go that way.
 - A condition that somebody wants and that follows from one other alone is that other; what nobody wants and nothing
   needs is left out.
 
@@ -14,7 +16,7 @@ several others, and conditions with so many ways and uses that a step for each p
 with. The report counts them.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
@@ -51,6 +53,9 @@ def without_immediate(steps: Sequence[DraftExploit], kept: Collection[str], note
         elif growth <= 0 and len(work.steps) < MOST_PARTS:
             work.take_out(c)
     left = [work.steps[i] for i in sorted(work.steps)]
+    times = Counter(place for place, _ in work.steps)
+    for place in sorted(place for place, count in times.items() if count > 1):
+        notes.add("assumed", "steps that can be tried from several places are there once for each", steps[place].name)
     for step in left:
         if step.immediate:
             notes.add("assumed", "steps that are certain and free are left as steps, which take a stage", step.name)

@@ -1,13 +1,16 @@
 """A page on hardening: which controls to put in place, what each is worth, and what all that rests on."""
 
 from ncirl.attack_graphs.controls import Control
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.hardening.harden import ChosenSet, ControlWorth, Hardening
+from ncirl.attack_graphs.reductions.record import Preserves, origin_of
+from ncirl.attack_graphs.reductions.scope import CUT_ONLY, scope_of_graph
 from ncirl.reports.page import Html, bar, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import themed_svg
 from ncirl.reports.pictures.worth_picture import worth_figure
 from ncirl.solution import Status
 
-__all__ = ["called", "hardening_page", "place_words"]
+__all__ = ["called", "cut_words", "hardening_page", "place_words"]
 
 DRAWN, ROWS = 12, 60
 IN_PLACE = (
@@ -40,6 +43,8 @@ def hardening_page(found: Hardening) -> str:
     parts = [Html(f"<h1>{text(name)}: what to fix</h1>"), paragraph(lead, "lead")]
     if found.status is not Status.GAP_REACHED:
         parts.append(paragraph(f"Unfinished: {found.status.value} The order may still change within them.", "bad"))
+    if (scope := scope_of_graph(found.graph, found.lower, found.upper)) is not None:
+        parts.append(paragraph(f"This graph was cut from {scope.origin}. {scope.says}", "bad"))
     parts.append(paragraph(IN_PLACE, "note"))
     if found.chosen is not None:
         parts.append(_set_section(found, found.chosen))
@@ -50,6 +55,12 @@ def hardening_page(found: Hardening) -> str:
 def called(control: Control) -> str:
     """Name a control for people: its label, with its id where that says something else."""
     return f"{control.label} ({control.id})" if control.label and control.label != control.id else control.id
+
+
+def cut_words(graph: AttackGraph) -> str:
+    """Say that differences of values hold for a cut graph only; nothing where its values are the original's."""
+    origin = origin_of(graph)
+    return "" if origin is None or origin.preserves is Preserves.VALUE else f", {CUT_ONLY}"
 
 
 def place_words(worth: ControlWorth) -> str:
@@ -97,7 +108,7 @@ def _order_section(found: Hardening) -> Html:
     )
     said = "Bars are solid up to what is proved and pale up to what is possible; a place such as 4–6 is not decided."
     return section(
-        "Each on its own, in order",
+        f"Each on its own, in order{cut_words(found.graph)}",
         paragraph(said),
         picture(svg, fits=True),
         table(["place", "measure", "worth", "", "cost"], rows, [2, 4]),

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from math import isfinite
 
+from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.attack_graphs.sensitivity import Answer, Sensitivity, Swing
 from ncirl.reports.page import Html, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import themed_svg
@@ -39,6 +40,8 @@ def sensitivity_page(found: Sensitivity) -> str:
     parts = [Html(f"<h1>{text(name)}: what the answer hangs on</h1>"), paragraph(lead, "lead")]
     if found.status is not Status.FINISHED:
         parts.append(paragraph(f"Unfinished: {found.status.value}", "bad"))
+    if (scope := scope_of_graph(found.graph, base.lower, base.upper)) is not None:
+        parts.append(paragraph(f"This graph was cut from {scope.origin}. {scope.says}", "bad"))
     if flipping:
         listed = "; ".join(swing.assumption.label for swing in flipping)
         parts.append(paragraph(f"The first advice becomes another within the doubt about: {listed}.", "bad"))

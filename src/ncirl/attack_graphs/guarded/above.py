@@ -99,6 +99,8 @@ class Above:
     def take(self, solved: Solved) -> None:
         """Keep what was found, if it is better."""
         trial, k = solved.job.tag
+        if k not in self.trials[trial]:
+            return  # it was let go of: one part alone bounds nothing
         known = self.trials[trial].get(k)
         if known is None or solved.upper < known.upper:
             self.trials[trial][k] = solved

@@ -33,7 +33,8 @@ from ncirl.solvers.certified.certified import Certified
 
 __all__ = ["Bounded", "Task", "bounded", "single_ways"]
 
-SINGLE = 5.0  # seconds that the game of a single way gets
+SINGLE = 5.0  # seconds that the game of a single way gets at most
+ALONE = 0.2  # of the time of a graph that is guarded, for attacks by single ways
 SHADE = 1.0 - 1e-12  # more than rounding takes from a product
 
 
@@ -71,7 +72,7 @@ def bounded(task: Task, beat: Callable[[], None] = lambda: None) -> Bounded:
 def _bounded(task: Task, beat: Callable[[], None]) -> Bounded:
     graph = task.graph
     if task.ways:
-        return Bounded(None, tuple((attack,) for attack in single_ways(graph, task.ways, task.gap)))
+        return Bounded(None, tuple((attack,) for attack in single_ways(graph, task.ways, task.gap, task.seconds)))
     if not graph.exploits or not goals_of(graph):
         return Bounded(0.0)  # nobody can get anything
     if listable(graph)[0]:
@@ -79,18 +80,20 @@ def _bounded(task: Task, beat: Callable[[], None]) -> Bounded:
         listed = solver.run(graph, progress=_beating(beat), limits=Limits(None, default_memory()))
         attack = Attack(tuple(i.id for i in graph.intents), _attempted(listed), listed.lower)
         return Bounded(listed.upper, ((attack,),), listed.status is Status.INTERRUPTED)
-    guarding = Guarded(relative_gap=0.0, gap=task.gap, time_limit=task.seconds)
+    alone = [(attack,) for attack in single_ways(graph, 1, task.gap, ALONE * task.seconds)]
+    seconds = (1.0 - ALONE) * task.seconds / (1 if graph.controls is None else 2)  # both sides take a game of their own
+    guarding = Guarded(relative_gap=0.0, gap=task.gap, time_limit=seconds)
     above = guarding.run(blocks_from_above(graph)[0], progress=_beating(beat))
     below = above if graph.controls is None else guarding.run(blocks_from_below(graph)[0], progress=_beating(beat))
-    alone = [(attack,) for attack in single_ways(graph, 1, task.gap)]
     interrupted = Status.INTERRUPTED in (above.status, below.status)
     return Bounded(above.upper, (tuple(_groups(below)), *alone), interrupted)
 
 
-def single_ways(graph: AttackGraph, ways: int, gap: float) -> Iterator[Attack]:
+def single_ways(graph: AttackGraph, ways: int, gap: float, seconds: float) -> Iterator[Attack]:
     """Yield, for each intent that may be and can get something, what it secures by so many ways to each of its goals.
 
-    V(A) ≥ P(θ) v_θ(A) with v_θ the value if everybody had the intent θ: the attacker may say that it has.
+    V(A) ≥ P(θ) v_θ(A) with v_θ the value if everybody had the intent θ: the attacker may say that it has. Intents share
+    the seconds of search.
     """
     total = fsum(intent.prior for intent in graph.intents)
     for intent in graph.intents:
@@ -100,7 +103,8 @@ def single_ways(graph: AttackGraph, ways: int, gap: float) -> Iterator[Attack]:
         few, _ = keep_ways(alone, ways)
         few, _ = prune(few)
         if few.exploits and listable(few)[0]:
-            found = Certified(gap=gap, time_limit=SINGLE).run(few, limits=Limits(None, default_memory()))
+            solver = Certified(gap=gap, time_limit=min(SINGLE, seconds / len(graph.intents)))
+            found = solver.run(few, limits=Limits(None, default_memory()))
             yield Attack((intent.id,), _attempted(found), intent.prior / total * found.lower * SHADE)
 
 

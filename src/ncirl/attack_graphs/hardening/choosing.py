@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum, inf
 
+from ncirl.attack_graphs.guarded.check import sum_down
 from ncirl.attack_graphs.hardening.study import Step, Study
 from ncirl.limits import Limits
 
@@ -139,9 +140,9 @@ class _Search:
 
 def _enough(attacks: Sequence[tuple[float, int]], aim: float) -> int | None:
     """Return the exploits of the best of some attacks that together are worth `aim`; None where all are not."""
-    total, union = 0.0, 0
+    taken, union = list[float](), 0
     for secures, used in sorted(attacks, reverse=True):
-        if total >= aim:
+        if sum_down(taken) >= aim:
             break
-        total, union = total + secures, union | used
-    return union if total >= aim else None
+        taken, union = [*taken, secures], union | used
+    return union if sum_down(taken) >= aim else None

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from math import fsum, isfinite
+from math import fsum, inf, isfinite, nextafter
 
 from ncirl.attack_graphs.controls import Control
 from ncirl.attack_graphs.graph import AttackGraph
@@ -247,23 +247,28 @@ def _worths(study: Study) -> tuple[ControlWorth, ...]:
     found = []
     for k, (first, last) in enumerate(places(study)):
         after = study.lower(frozenset([k])), study.upper(frozenset([k]))
-        worth = max(0.0, low - after[1]), max(0.0, high - after[0])
-        found.append(ControlWorth(study.controls[k], *worth, *after, first, last))
+        found.append(ControlWorth(study.controls[k], *_less((low, high), after), *after, first, last))
     found.sort(key=lambda w: (-w.lower - w.upper, w.control.id))
     count = len(study.controls) + len(study.idle)
     zero = 1 + sum(w.after_upper < low for w in found)
     return (*found, *(ControlWorth(control, 0.0, 0.0, low, high, zero, count) for control in study.idle))
 
 
+def _less(before: tuple[float, float], after: tuple[float, float]) -> tuple[float, float]:
+    """Bound the value before less the value after, which is never negative; rounded outwards."""
+    sure, possible = before[0] - after[1], before[1] - after[0]
+    return max(0.0, nextafter(sure, -inf)), nextafter(possible, inf) if possible > 0 else 0.0
+
+
 def _chosen(study: Study, best: Best) -> ChosenSet:
     nothing = frozenset[int]()
+    before = study.lower(nothing), study.upper(nothing)
     after = study.lower(best.controls), study.upper(best.controls)
     controls = tuple(study.controls[k] for k in sorted(best.controls))
     return ChosenSet(
         controls,
         fsum(control.cost for control in controls),
-        max(0.0, study.lower(nothing) - after[1]),
-        max(0.0, study.upper(nothing) - after[0]),
+        *_less(before, after),
         *after,
         min(best.others, after[1]),
         best.is_proved,
