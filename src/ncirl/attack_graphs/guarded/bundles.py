@@ -13,9 +13,9 @@ Rewards come no later than in n. ∎ This needs rewards that are not negative (o
 of the attacker (which counts exploits), and a defender that sees attempts: how far a bundle has come would tell of
 them. Where the graph does not show attempts, a game with bundles is one that does, which is worth no more.
 
-**Controls.** Where the graph has controls, one that stops any member of a bundle stops the bundle, with its own cost and
-kind. *Proof.* The attacker takes the defender of the bundled game to apply what is really applied, or in place, as soon
-as that game offers it. That costs no more, as it is no earlier and each control is applied no more often. Whatever
+**Controls.** Where the graph has controls, one that stops a member of a bundle stops the bundle, at its own cost and of
+its own kind. *Proof.* The attacker takes the defender of the bundled game to apply what is really applied, or in place,
+as soon as that game offers it. That costs no more, as it is no earlier and each control is applied no more often. What
 stops a member that has not yet succeeded is offered there by then, so a bundle that is not stopped there is not really
 stopped; one that is, though really it is not, counts as not done. With a budget a lasting control is offered as long as
 it can ever stop anything, so it is applied there when it is really applied, and no stage has more than the budget. ∎

@@ -1,10 +1,10 @@
 r"""Which guards and slow conditions: grow them while the relaxed game stays small.
 
 Cuts first, since what every way must pass is where guarding tells: minimum cuts of exploits by what stopping each costs
-at the least, with few guards that stop all of a cut, then again with the earlier ones forbidden, nearest to the start first; and cuts of conditions that take time or money to reach,
-which are made slow, or rare where they hardly ever come about. Then the exploits of the cheapest ways, then whatever
-else fits, nearest to the start first. Each is added if the relaxed game keeps within its limit of states and pairs of
-actions; states are counted without building stages.
+at the least, a few guards for all of a cut, then again with the earlier ones forbidden, nearest to the start first; and
+cuts of conditions that take time or money to reach, which are made slow, or rare where they hardly ever come about.
+Then the exploits of the cheapest ways, then whatever else fits, nearest to the start first. Each is added if the
+relaxed game keeps within its limit of states and pairs of actions; states are counted without building stages.
 
 More guards are not always better: what is guarded is no longer in the tolls. So something is added only if the part
 would concede less were intents public, Σ_θ b(θ) V(θ), one backward induction (`solvers.shapley`); where there is never

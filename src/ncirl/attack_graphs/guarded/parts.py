@@ -13,7 +13,7 @@ charges for attempts; and the charges of all parts together are at most what the
 What part k charges intent θ for an attempt of exploit e: the parts in which θ has something to gain share κ_e evenly.
 In the game a part charges what is slow and what it guards; what it concedes goes into tolls (`tolls`), the goals of one
 intent one after the other. What it guards may go there instead, too: then attempts are free in the game. What all of
-them leave of κ_e is charged by the first part that guards e if θ has nothing to gain there: who only bluffs pays for it.
+them leave of κ_e is charged by a part that guards e if θ has nothing to gain there: who only bluffs pays for it.
 
 **Futile conditions.** Let R_θ be all that part k could ever pay intent θ. An exploit with κ_e ≥ p_e R_θ for every θ
 (κ_e what the part charges) is not worth attempting, whatever it opens. If all exploits to c are such, c is left out of

@@ -20,9 +20,10 @@ What holds *from here on* is `ahead`. The coupling of `relaxed` from m_k and s, 
 
     Σ_k ( α_k(θ) + Σ_{c ∉ s} γ^(rounds to c − 1) · (r_θ(c)⁺ if c ∈ m_k, else the toll of c) ),
 
-rounds counted from s, and with it what guards cost that the parts have put in place and paid for but are not really
-applied yet; those costs are in `kept`, too. Where attempts are seen and no part is lost, Σ_k α_k + slack holds as well: all that can be
-carried over from before are rewards paid early, tolls paid and guards paid for. The less of both is what is said.
+rounds counted from s, and with it what those lasting guards cost that the parts have in place and paid for but that are
+not really applied yet; `kept` has these costs, too. Where attempts are seen and no part is lost, Σ_k α_k + slack and
+these costs hold as well: all that can be carried over from before are rewards paid early, tolls paid and guards paid
+for. The less of both is what is said.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """What happened in a stage on the whole graph, and the way from the words of its game to it.
 
-A lifted strategy speaks of exploits and guards: which were attempted, which were set, what was enabled, which alerts rang.
-That needs no list of actions, so it works at any size. Where the graph's own game can be listed, `Words` turns the
-numbers of its actions and observations into the same terms, so that lifted strategies are evaluated like any others.
+A lifted strategy speaks of exploits and guards: which were attempted, which were set, what was enabled and which alerts
+rang. That needs no list of actions, so it works at any size. Where the graph's own game can be listed, `Words` turns
+the numbers of its actions and observations into the same terms, so that lifted strategies are evaluated like others.
 """
 
 from dataclasses import dataclass

@@ -61,12 +61,12 @@ def toll(net: Net, goal: int, costs: list[float], deadline: Limits | None = None
 
 def less(reward: float, due: float) -> float:
     """Return what is left of a reward, rounded up: a bound from above may be too large, never too small."""
-    return max(nextafter(reward - due, inf), 0.0) if due > 0 else reward
+    return (nextafter(reward - due, inf) if due < reward else 0.0) if due > 0 else reward
 
 
 def taken_off(reward: float, worth: float) -> float:
-    """Return the toll that leaves `worth` of a reward, rounded down."""
-    return max(nextafter(reward - worth, -inf), 0.0)
+    """Return the toll that leaves `worth` of a reward, rounded down; all of it where nothing is left."""
+    return max(nextafter(reward - worth, -inf), 0.0) if worth > 0 else reward
 
 
 class _Zone:

@@ -27,7 +27,7 @@ MOST_RARE = 3  # conditions that may be attempted at one state beside the width
 
 @dataclass(frozen=True, eq=False)
 class Option:
-    """What can be attempted at a state: one guarded exploit, several of the same guards, or those to a slow condition."""
+    """What can be attempted at a state: a guarded exploit, several that are alike, or those to a slow condition."""
 
     exploits: tuple[int, ...]
     result: int
