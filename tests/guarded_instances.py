@@ -1,11 +1,11 @@
 """Random small attack graphs of every kind the format has, and random ways to guard, divide and bundle them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 import ncirl
-from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group, group_faults
 from ncirl.attack_graphs.guarded.check import sum_down, sum_up
 from ncirl.attack_graphs.guarded.net import Net
@@ -71,12 +71,24 @@ def random_graph(rng: np.random.Generator) -> AttackGraph:
     )
 
 
+def with_controls(graph: AttackGraph, rng: np.random.Generator) -> AttackGraph:
+    """Draw controls of both kinds that overlap, and leave some exploits under none."""
+    ids = [e.id for e in graph.exploits]
+    controls = []
+    for k in range(int(rng.integers(0, 5))):
+        stops = rng.choice(ids, size=min(len(ids), int(rng.choice([1, 1, 2, 3]))), replace=False)
+        kind = "lasting" if rng.random() < 0.5 else "momentary"
+        controls.append(Control(f"k{k}", tuple(sorted(stops.tolist())), float(rng.choice([0.0, 0.05, 0.2, 0.4])), kind))
+    return replace(graph, controls=tuple(controls))
+
+
 def random_parts(net: Net, rng: np.random.Generator) -> list[Part]:
     """Divide the goals, guards and budget at random."""
     goals = [net.conditions[c] for c in np.flatnonzero(net.rewards.any(axis=1)).tolist()]
     n = int(rng.integers(1, 3))
     places = rng.integers(0, n, size=len(goals))
-    share = rng.permutation(len(net.exploits))
+    guards = list(net.guards)
+    share = rng.permutation(len(guards))
     kept = share[: int(rng.integers(0, len(share) + 1))].tolist()
     owner = rng.integers(0, n, size=len(kept))
     left = net.graph.defender_budget
@@ -89,7 +101,7 @@ def random_parts(net: Net, rng: np.random.Generator) -> list[Part]:
         parts.append(
             Part(
                 goals=tuple(name for name, at in zip(goals, places, strict=True) if at == k),
-                guards=tuple(net.exploits[e].id for e, at in zip(kept, owner, strict=True) if at == k),
+                guards=tuple(guards[g] for g, at in zip(kept, owner, strict=True) if at == k),
                 slow=tuple(slow[1:]),
                 rare=tuple(slow[:1]) if rng.random() < 0.3 else (),
                 width=int(rng.integers(1, 5)),
@@ -166,10 +178,12 @@ class Instance:
     proof: GuardedProof
 
 
-def random_instance(seed: int) -> Instance | None:
+def random_instance(seed: int, *, controlled: bool = False) -> Instance | None:
     """Draw a graph and a proof; None where the graph is too large to be listed."""
     rng = np.random.default_rng(seed)
     graph = random_graph(rng)
+    if controlled:
+        graph = with_controls(graph, rng)
     net = Net(graph)
     try:
         if len(graph.game().explore(60)) and any(

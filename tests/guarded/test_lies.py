@@ -184,6 +184,14 @@ def test_a_toll_of_nothing_for_nobody_is_no_toll(proof: GuardedProof) -> None:
     assert verify_guarded(replace(proof, parts=(more, *proof.parts[1:]))).holds
 
 
+def test_a_toll_may_take_all_of_a_reward() -> None:
+    """What is not worth anybody's while pays nothing in the record, too: not next to nothing, which is another game."""
+    dear = (Exploit("in", ("out",), "web", 0.5, 0.1, 1.0), Exploit("on", ("web",), "vault", 0.05, 0.9, 1.0))
+    honest = proved(replace(GRAPH, exploits=dear), [Part(("vault", "boss"), (), ("web",))], [])
+    assert [amount for *_, amount in honest.parts[0].tolls] == [2.0]
+    assert verify_guarded(honest).holds
+
+
 def test_less_than_the_tolls_due_may_be_taken() -> None:
     chain = (Exploit("in", ("out",), "web", 1.0, 0.4, 1.0), Exploit("on", ("web",), "vault", 1.0, 0.4, 1.0))
     graph = replace(GRAPH, exploits=chain)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ncirl.attack_graphs.controls import Control
     from ncirl.attack_graphs.graph import AttackGraph, Exploit
 
-__all__ = ["MOST_ACTIONS", "MOST_NUMBERS", "AttackRules", "count_sets"]
+__all__ = ["MOST_ACTIONS", "MOST_NUMBERS", "AttackRules", "count_sets", "with_placed"]
 
 MOST_ACTIONS = 4096  # of one player in one state
 MOST_NUMBERS = 2**24  # in any one array of a stage: 128 MiB of floats
@@ -131,7 +131,7 @@ class AttackRules:
         heard = signals([exploits[k].id for k in alerted], faces[:, len(hit) :])
         reached = [state | sum(mask for mask, on in zip(masks, row, strict=True) if on) for row in gains.tolist()]
         bits = [self.bit(control.id) for control, _ in offered]
-        law, then = _with_placed(law[kind], applied, bits, len(reached))
+        law, then = with_placed(law[kind], applied, bits, len(reached))
         attack_cost = attempted @ np.array([e.attack_cost for e in exploits])
         block_cost = applied @ np.array([control.cost for control, _ in offered])
         return Stage(
@@ -175,7 +175,7 @@ class AttackRules:
         return f"attack graph '{self._graph.name}', state '{self.describe(state)}'"
 
 
-def _with_placed(
+def with_placed(
     law: sp.csr_array, applied: BoolArray, bits: list[int], n_o: int
 ) -> tuple[sp.csr_array, list[tuple[int, int]]]:
     """Tell outcomes apart by what the defender puts in place: ``bits[k]`` for each k with ``applied[d, k]``.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 
-from ncirl.attack_graphs.names import ALERT, listed, members, parts
+from ncirl.attack_graphs.names import ALERT, in_place, listed, members, parts
 from ncirl.errors import InputError
 
 __all__ = ["Choice", "OpenChoice", "members", "open_choice", "plain_choice", "set_choice", "some"]
@@ -176,7 +176,8 @@ class OpenChoice(Choice):
     def _told(self, text: str) -> Iterable[str]:
         if text in self._raw or text.casefold() in NONE:
             return super()._told(text)
-        told = [part for part in parts(text.removeprefix(ALERT)) if part not in self.known]
+        said = listed(members(text)) if in_place(text) else text.removeprefix(ALERT)
+        told = [part for part in parts(said) if part not in self.known]
         return [item for part in told for item in self._spelled(part)]
 
     def _item(self, told: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.graph import Exploit
 from ncirl.attack_graphs.guarded.play import DefenderAtPlay
 from ncirl.attack_graphs.guarded.seen import Ids, Seen
@@ -38,7 +39,7 @@ RESOLVED = "Solved again ({stages}): no intent gains by it, and what is promised
 
 
 class GuardedSession(Session):
-    """Says what to block now on a whole attack graph, is told what happened anywhere in it, and remembers.
+    """Says what to block or apply now on a whole attack graph, is told what happened anywhere in it, and remembers.
 
     Parameters
     ----------
@@ -89,8 +90,9 @@ class GuardedSession(Session):
         self.graph, self.game, self.seed = solution.graph, solution.graph.game(), rng
         self.scope = scope_of(solution)
         self.sees_attempts = Observes(self.graph.observes) is Observes.ACTIONS
-        self.is_graph = True
+        self.is_graph, self.has_controls = True, self.graph.controls is not None
         self.labels = {e.id: e.label for e in self.graph.exploits if e.label}
+        self.labels |= {c.id: c.label for c in self.graph.controls or () if c.label}
         self.labels |= {c.id: c.label for c in self.graph.conditions if c.label}  # what one id is both is a condition
         self._rules = AttackRules(self.graph)
         self._exploits = {e.id: e for e in self.graph.exploits}
@@ -102,8 +104,8 @@ class GuardedSession(Session):
 
     @property
     def state(self) -> str:
-        """Where play stands: what is enabled since the start."""
-        return self._rules.describe(self._held)
+        """Where play stands: what is enabled since the start, and what is in place."""
+        return self._rules.describe(self._whole)
 
     @property
     def finished(self) -> bool:
@@ -130,8 +132,11 @@ class GuardedSession(Session):
         return Reasons({}, {}, None if last is None else dict(zip(self.game.intents, last.tolist(), strict=True)))
 
     def defences(self) -> Choice:
-        """Return what may have been blocked: any exploits that are usable, as many as the budget allows."""
-        return self._deeds("blocked", self.graph.defender_budget)
+        """Return what may have been done: any exploits blocked, or controls applied, as many as the budget allows."""
+        budget = self.graph.defender_budget
+        if not self.has_controls:
+            return self._deeds("blocked", budget)
+        return open_choice("applied", self._offered, self._named, most=budget, elsewhere=self._why_not_applied)
 
     def attacks(self) -> Choice:
         """Return what may have been attempted: any exploits that are usable, as many as the budget allows."""
@@ -139,9 +144,11 @@ class GuardedSession(Session):
 
     def successors(self, attacker: str | None, defender: str) -> Choice:
         """Return the states that may follow, told by what is newly enabled."""
-        stopped = set(members(defender))
+        applied = members(defender)
+        hit = stopped(self.graph.controls, applied) if self.graph.controls is not None else frozenset(applied)
         tried = self._usable if attacker is None else members(attacker)
-        live = [self._exploits[name] for name in tried if name not in stopped and self._exploits[name].success > 0]
+        live = [e for e in self._here if e.id in tried and e.id not in hit and e.success > 0]
+        placing = sum(map(self._rules.bit, applied))
         before = members(self.state)
         enabled = {*before, *(c.id for c in self.graph.conditions if c.initial)}
         ids = {c.id for c in self.graph.conditions}
@@ -157,7 +164,7 @@ class GuardedSession(Session):
         return open_choice(
             "newly enabled",
             list(dict.fromkeys(e.result for e in live)),
-            lambda new: self._rules.describe(self._held | self._defender.net.mask(new)),
+            lambda new: self._rules.describe(self._whole | placing | self._defender.net.mask(new)),
             sure=[e.result for e in live if e.success >= 1 and attacker is not None],
             most=self.graph.attacker_budget if attacker is None else None,
             elsewhere=elsewhere,
@@ -198,7 +205,7 @@ class GuardedSession(Session):
             raise InputError("play has ended: there is nothing left to solve")
         kept = self._defender.kept
         everything = np.full(len(self.prior), np.inf)  # where nothing is promised any promise is better
-        now = graph_at(self.graph, self._defender.net, self._held, len(self.steps))
+        now = graph_at(self.graph, self._defender.net, self._held, len(self.steps), self.placed)
         found = resolved(now, everything if kept is None else kept, seconds, relative_gap)
         if found.solution is not None:
             self._adopt(found.solution)
@@ -213,7 +220,7 @@ class GuardedSession(Session):
         if found is not None:
             from ncirl.attack_graphs.guarded.resolve import graph_at  # loads a solver
 
-            now = graph_at(self.graph, self._defender.net, self._held, len(self.steps))
+            now = graph_at(self.graph, self._defender.net, self._held, len(self.steps), self.placed)
             check_change(found, now, self._defender.kept)
             self._adopt(found)
 
@@ -239,11 +246,11 @@ class GuardedSession(Session):
 
     def attempts(self) -> dict[str, float]:
         """Return how likely the certified attacker attempts each exploit now, as it is believed to be."""
-        return self._watch.attempts(self.held)
+        return self._watch.attempts(self.held, self.placed)
 
     @property
     def drawn_ids(self) -> tuple[str, ...]:
-        """The exploits to block now."""
+        """The exploits to block now, or the controls to apply."""
         return members(self.drawn) if self.drawn else ()
 
     @property
@@ -253,12 +260,22 @@ class GuardedSession(Session):
 
     @property
     def usable(self) -> tuple[str, ...]:
-        """The exploits that may be attempted and blocked now."""
+        """The exploits that may be attempted now and, where the graph has no controls, blocked."""
         return tuple(self._usable)
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The controls that may be applied now; the exploits that may be blocked where the graph has none."""
+        return tuple(self._offered)
 
     @property
     def _held(self) -> int:
         return self._defender.held
+
+    @property
+    def _whole(self) -> int:
+        """What holds and what is in place, as a state of the graph's own game."""
+        return self._held | sum(map(self._rules.bit, self.placed))
 
     def _change(self) -> None:
         """Follow what was found here, if anything was."""
@@ -268,14 +285,16 @@ class GuardedSession(Session):
 
     def _begin(self) -> None:
         self._defender = self.solution.defender(self.seed)
+        self.placed: Ids = frozenset()  # also by controls that what was solved again knows no more
         self._watch.reset()
         self.steps: list[Step] = []
         self._change()
         self.drawn = self._draw()
 
     def _draw(self) -> str:
-        self._here = [exploit for exploit, _ in self._rules.usable(self._held)]
+        self._here = [exploit for exploit, _ in self._rules.usable(self._whole)]
         self._usable = [e.id for e in self._here]
+        self._offered = [control.id for control, _ in self._rules.offered(self._whole, self._here)]
         return "" if self.finished else self._named(self._defender.act())
 
     def _advance(self, attacker: str | None, defender: str, after: str, signal: str | None) -> None:
@@ -284,7 +303,8 @@ class GuardedSession(Session):
         blocked, alerts = frozenset(members(defender)), frozenset(members(signal or "quiet"))
         step = self.state, self.drawn, defender, attacker, after, signal
         self._defender.observe(tried, blocked, enabled, alerts)
-        evidence, expected = self._watch.observe(Seen(before, self._held, tried, blocked, alerts))
+        evidence, expected = self._watch.observe(Seen(before, self._held, tried, blocked, alerts, self.placed))
+        self.placed |= frozenset(name for name in blocked if self._rules.bit(name))
         self.steps.append(Step(*step, evidence, expected))
         self._change()
         self.drawn = self._draw()
@@ -299,11 +319,19 @@ class GuardedSession(Session):
         return [proof.defender_playbook for proof in solution.proof.parts]
 
     def _named(self, ids: Ids | Sequence[str]) -> str:
-        """Name a set of exploits in the order of the graph."""
-        return set_name([name for name in self._usable if name in ids], "nothing")
+        """Name a set of controls, or of exploits to block, in the order of the graph."""
+        return set_name([name for name in self._offered if name in ids], "nothing")
 
     def _deeds(self, what: str, budget: int | None) -> Choice:
-        return open_choice(what, self._usable, self._named, most=budget, elsewhere=self._why_not)
+        def named(ids: Sequence[str]) -> str:
+            return set_name([name for name in self._usable if name in ids], "nothing")
+
+        return open_choice(what, self._usable, named, most=budget, elsewhere=self._why_not)
+
+    def _why_not_applied(self, name: str) -> str | None:
+        if all(control.id != name for control in self.graph.defences):
+            return None
+        return f"'{name}' is in place already" if name in self.placed else f"'{name}' stops nothing that is usable now"
 
     def _why_not(self, name: str) -> str | None:
         exploit = self._exploits.get(name)

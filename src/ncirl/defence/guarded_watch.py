@@ -55,15 +55,15 @@ class GuardedWatch:
         belief: FloatArray = total / total.sum()
         return belief
 
-    def attempts(self, held: int) -> dict[str, float]:
-        """Return P(exploit is attempted now | all that was seen), of those that may be, when `held` really holds."""
+    def attempts(self, held: int, placed: Ids = frozenset()) -> dict[str, float]:
+        """Return P(exploit is attempted now | all that was seen), of those that may be, where play really stands."""
         total = float(np.sum(list(self._law.values())))
         chances: dict[str, float] = {}
         for stand, weights in self._law.items():
             if stand is None:
                 continue
             group = self.groups[stand[0]]
-            for ids, its in group.policy(stand[1], held):
+            for ids, its in group.policy(stand[1], held, placed):
                 likely = float(weights @ self._spread(group, its)) / total
                 for name in ids if likely > 0 else ():
                     chances[name] = chances.get(name, 0.0) + likely
@@ -94,7 +94,7 @@ class GuardedWatch:
         policy: list[tuple[Ids, FloatArray]] = [(frozenset(), np.ones(len(self.net.intents)))]
         if stand is not None:
             group = self.groups[stand[0]]
-            law = group.policy(stand[1], seen.before)
+            law = group.policy(stand[1], seen.before, seen.placed)
             policy = [(ids, self._spread(group, chances)) for ids, chances in law]
         if seen.attempted is not None:
             return [(ids, chances) for ids, chances in policy if ids == seen.attempted]
@@ -105,8 +105,7 @@ class GuardedWatch:
         """Return P(what is newly enabled, and which of the alerts `heard` rang | tried, blocked)."""
         net = self.net
         failing: dict[int, float] = {}
-        for name in tried - seen.blocked:
-            k = net.place[name]
+        for k in {net.place[name] for name in tried} - net.stopped(seen.blocked | seen.placed):
             failing[net.result[k]] = failing.get(net.result[k], 1.0) * (1.0 - net.exploits[k].success)
         fresh = set(bits(seen.after & ~seen.before))
         if not fresh <= failing.keys():

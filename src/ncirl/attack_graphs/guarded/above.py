@@ -152,7 +152,8 @@ class Above:
                 part = replace(part, goals=(*part.goals, *(self.net.conditions[c] for c in self.net.burdens())))
             parts.append(part)
             sizes.append(its_size)
-        self.is_whole |= len(parts) == 1 and len(parts[0].guards) == len(self.net.guards)
+        is_stoppable = all(self.net.watchers)  # what nothing stops is conceded, however many guards there are
+        self.is_whole |= len(parts) == 1 and len(parts[0].guards) == len(self.net.guards) and is_stoppable
         jobs: list[Job] = []
         for tolled in (False, True):
             other = self._least(n, not tolled)

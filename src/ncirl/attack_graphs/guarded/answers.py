@@ -10,7 +10,7 @@ and as many ways as still can be listed, those first that bring the attacker mos
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.defender import GuardedDefender
@@ -18,6 +18,7 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.seen import Words
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.guarded.ways import best_way, weights
+from ncirl.attack_graphs.reductions.reduction import restricted
 from ncirl.attack_graphs.reductions.size import listable
 from ncirl.errors import SizeError
 from ncirl.limits import UNLIMITED, Limits
@@ -64,7 +65,7 @@ def narrowed(solution: GuardedSolution, limits: Limits = UNLIMITED) -> Narrowed:
     for chosen in limits.watch(_choices(solution, limits), "looking for attacks that can be listed"):
         graph = solution.graph
         if chosen is not None:
-            graph = replace(graph, exploits=tuple(e for e in graph.exploits if e.id in chosen))
+            graph = restricted(graph, {c.id for c in graph.conditions}, chosen)
         if listable(graph)[0]:
             words = Words(graph)
             return Narrowed(graph, words.game, solution.lifted(words), chosen is None)
@@ -75,7 +76,7 @@ def _choices(solution: GuardedSolution, limits: Limits) -> Iterator[frozenset[st
     """Give sets of exploits to keep to, the largest first; None for all."""
     yield None
     net = Net.of(solution.graph)
-    guards = frozenset(net.exploits[k].id for name in solution.guards for k in net.guards[name].stops)
+    guards = frozenset(net.exploits[k].id for k in net.stopped(solution.guards))
     known = frozenset(name for proof in solution.proof.groups for bundle in proof.group.bundles for name in bundle)
     ways = [frozenset(net.exploits[k].id for k in way) for _, way in ways_to_goals(net, limits)]
     yield guards.union(known, *ways)

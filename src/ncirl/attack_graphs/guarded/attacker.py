@@ -3,7 +3,8 @@ r"""The attack on the whole graph: the playbook of one's group, bundle by bundle
 The attacker keeps the state n of the bundled game, behind the real one, and attempts of each bundle what has not yet
 succeeded. A bundle with the rest R counts as done when all of R is, with chance Π_{bundle} p / Π_R p (`bundles` has the
 proof that n follows the bundled game's law). Attempting a bundle that is done but does not yet count attempts nothing,
-so what it meant to attempt is then drawn as it was chosen.
+so what it meant to attempt is then drawn as it was chosen. What is really in place or applied counts as applied in the
+bundled game as soon as that offers it; what is really dead, but not there yet, is not attempted.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from math import prod
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.guarded.bundles import Bundled
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, Words
@@ -44,11 +46,11 @@ class GroupAttacker:
         start = self.timed.starts[0].state
         return [((start, node), chances) for node, chances in self.strategy.begin(start)]
 
-    def policy(self, place: Place, held: int) -> list[tuple[Ids, Chances]]:
-        """Return what it attempts when `held` really holds."""
+    def policy(self, place: Place, held: int, placed: Ids = frozenset()) -> list[tuple[Ids, Chances]]:
+        """Return what it attempts when `held` really holds and `placed` is in place."""
         law: dict[Ids, Chances] = {}
         for ids, chances in self._planned(place):
-            really = self._really(ids, held)
+            really = self._really(ids, held, placed)
             law[really] = law.get(really, np.zeros(len(self.intents))) + chances
         return list(law.items())
 
@@ -58,12 +60,12 @@ class GroupAttacker:
         if self.timed.is_terminal(state):
             return [(place, np.ones(len(self.intents)))]
         assert seen.attempted is not None
-        usable = self.words.usable(self.words.mask(state))
-        stopped = frozenset(name for name in usable if self._really([name], seen.before) & seen.blocked)
-        d = self.words.blocks(state).index(stopped)
+        applied = self._applied(state, seen)
+        d = self.words.blocks(state).index(applied)
+        dead = stopped(self.bundled.graph.defences, applied | self.words.placed(state))
         law: dict[Place, Chances] = {}
         for a, meant in self._meant(place, seen):
-            for outcome, chance in self._followed(state, self.words.attempts(state)[a] - stopped, seen):
+            for outcome, chance in self._followed(state, self.words.attempts(state)[a] - dead, applied, seen):
                 i = self._observation(state, a, d, outcome)
                 for node, p in self.strategy.after(state, place[1], a, d, i):
                     at = outcome.state, node
@@ -76,22 +78,35 @@ class GroupAttacker:
         policy = self.strategy.policy(place[0], place[1])
         return list(zip(self.words.attempts(place[0]), policy, strict=True))
 
-    def _really(self, ids: Sequence[str] | Ids, held: int) -> Ids:
-        """Return the members of bundles that have not yet succeeded."""
-        return frozenset(e.id for name in ids for e in self._members[name] if not held >> self.net.number[e.result] & 1)
+    def _applied(self, state: State, seen: Seen) -> Ids:
+        """Return what the defender counts as applying in the bundled game."""
+        offered = self.words.offered(state)
+        if self.net.graph.controls is not None:
+            return frozenset(offered) & (seen.blocked | seen.placed)
+        return frozenset(name for name in offered if self._really([name], seen.before, seen.placed) & seen.blocked)
+
+    def _really(self, ids: Sequence[str] | Ids, held: int, placed: Ids) -> Ids:
+        """Return the members of bundles that have not yet succeeded, and can be attempted."""
+        dead = self.net.stopped(placed)
+        rest = (e for name in ids for e in self._members[name] if not held >> self.net.number[e.result] & 1)
+        heard = not self.net.sees_actions
+        return frozenset(e.id for e in rest if self.net.place[e.id] not in dead or (heard and e.alert is not None))
 
     def _meant(self, place: Place, seen: Seen) -> list[tuple[int, Chances]]:
         """Return what may have been meant by what was attempted, with probabilities per intent."""
         planned = self._planned(place)
-        fits = [a for a, (ids, _) in enumerate(planned) if self._really(ids, seen.before) == seen.attempted]
+        fits = [
+            a for a, (ids, _) in enumerate(planned) if self._really(ids, seen.before, seen.placed) == seen.attempted
+        ]
         weights = np.array([planned[a][1] for a in fits]).reshape(len(fits), len(self.intents))
         total = weights.sum(axis=0)
         chances = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / max(len(fits), 1))
         return [(a, row) for a, row in zip(fits, chances, strict=True) if row.any()]
 
-    def _followed(self, state: State, live: Ids, seen: Seen) -> list[tuple[Outcome, float]]:
+    def _followed(self, state: State, live: Ids, applied: Ids, seen: Seen) -> list[tuple[Outcome, float]]:
         """Return what the bundled game's outcome is, with its probabilities."""
-        law = [(self.words.mask(state), 1.0)]
+        placing = sum(map(self.words.rules.bit, applied))
+        law = [(self.words.whole(state) | placing, 1.0)]
         for name in live:
             bundle = self._exploits[name]
             rest = [e for e in self._members[name] if not seen.before >> self.net.number[e.result] & 1]
@@ -111,7 +126,7 @@ class GroupAttacker:
     def _heard(self, state: State, seen: Seen) -> str | None:
         if self.words.sees_actions:
             return None
-        ids = [name for name in self.words.usable(self.words.mask(state)) if self._exploits[name].alert is not None]
+        ids = [name for name in self.words.usable(state) if self._exploits[name].alert is not None]
         if not ids:
             return None
         rung = [name for name in ids if name in seen.alerts]
@@ -149,7 +164,7 @@ class GuardedAttacker:
         if isinstance(memory, tuple):
             group = self.groups[memory[0]]
             policy[0, group.intents] = 0.0
-            for ids, chances in group.policy(memory[1], self.words.mask(state)):
+            for ids, chances in group.policy(memory[1], self.words.mask(state), self.words.placed(state)):
                 policy[number[ids]][group.intents] += chances
         return policy
 

@@ -13,6 +13,13 @@ Rewards come no later than in n. ∎ This needs rewards that are not negative (o
 of the attacker (which counts exploits), and a defender that sees attempts: how far a bundle has come would tell of
 them. Where the graph does not show attempts, a game with bundles is one that does, which is worth no more.
 
+**Controls.** Where the graph has controls, one that stops a member of a bundle stops the bundle, at its own cost and of
+its own kind. *Proof.* The attacker takes the defender of the bundled game to apply what is really applied, or in place,
+as soon as that game offers it. That costs no more, as it is no earlier and each control is applied no more often. What
+stops a member that has not yet succeeded is offered there by then, so a bundle that is not stopped there is not really
+stopped; one that is, though really it is not, counts as not done. With a budget a lasting control is offered as long as
+it can ever stop anything, so it is applied there when it is really applied, and no stage has more than the budget. ∎
+
 **Groups.** The attacker may announce which group of intents its own is in, and play that group's game with the prior
 b_g it has then: v(b) ≥ Σ_g w_g v(b_g). An intent in no group does nothing, which gets it no less than 0.
 
@@ -29,9 +36,10 @@ from math import fsum, prod
 
 from ncirl.attack_graphs.coins import count_sets, unions
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
-from ncirl.attack_graphs.guarded.net import Net, fresh
+from ncirl.attack_graphs.guarded.net import Net, bits, fresh
 from ncirl.attack_graphs.guarded.tolls import SHADE
 from ncirl.attack_graphs.names import listed
+from ncirl.attack_graphs.reductions.reduction import controls_over
 from ncirl.attack_graphs.rules import AttackRules
 from ncirl.model.game import Game, Observes
 
@@ -126,15 +134,19 @@ class Bundled:
         mine = [i for i in net.graph.intents if i.id in group.intents]
         self.weight = fsum(i.prior for i in mine) / fsum(i.prior for i in net.graph.intents)
         several = any(len(members) > 1 for members in self.members)
+        exploits = {k: self._exploit(k) for k, able in enumerate(usable) if able}
         self.graph: AttackGraph = replace(
             net.graph,
+            controls=controls_over(
+                net.graph, {e.id: bundle.id for k, bundle in exploits.items() for e in self.members[k]}
+            ),
             conditions=(*held, *(Condition(name) for name in dict.fromkeys(self.given) if name not in known - {name})),
-            exploits=tuple(self._exploit(k) for k, able in enumerate(usable) if able),
+            exploits=tuple(exploits.values()),
             intents=tuple(self._intent(intent, len(mine)) for intent in mine),
             observes=Observes.ACTIONS if several else net.graph.observes,
             name=f"{net.graph.name}, few ways",
         )
-        self.bundle_of = tuple(k for k, able in enumerate(usable) if able)  # of each exploit of `graph`
+        self.bundle_of = tuple(exploits)  # of each exploit of `graph`
         owners = [group.owners[k] if group.owners else () for k in self.bundle_of]
         self.rules = _Committed(self.graph, owners, group.kept, group.width)
 
@@ -202,10 +214,20 @@ class _Committed(AttackRules):
 
     def size(self, state: int) -> tuple[int, int]:
         """Return how many actions the two sides have at a state, without listing them."""
-        n = len(self.usable(state))
-        return count_sets(n, self.graph.attacker_budget), count_sets(n, self.graph.defender_budget)
+        usable = [exploit for exploit, _ in self.usable(state)]
+        n_d = len(self.offered(state, usable))
+        return count_sets(len(usable), self.graph.attacker_budget), count_sets(n_d, self.graph.defender_budget)
 
     def successors(self, state: int) -> list[int]:
         """List the states that may follow, without building the stage."""
-        won = unions((c for _, c in self.usable(state)), self.graph.attacker_budget)
-        return [state | gained for gained in won]
+        usable = self.usable(state)
+        offered = self.offered(state, [exploit for exploit, _ in usable])
+        lasting = [(self.bit(control.id), stops) for control, stops in offered if control.lasts]
+        found = dict[int, None]()
+        for some in unions(range(len(lasting)), self.graph.defender_budget):
+            placed = sum(lasting[j][0] for j in bits(some))
+            stopped = frozenset[str]().union(*(lasting[j][1] for j in bits(some)))
+            live = (c for exploit, c in usable if exploit.success > 0 and exploit.id not in stopped)
+            for gained in unions(live, self.graph.attacker_budget):
+                found[state | gained | placed] = None
+        return list(found)

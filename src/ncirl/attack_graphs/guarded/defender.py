@@ -1,21 +1,23 @@
 r"""The defence of the whole graph: the parts' playbooks side by side, each at a state m ⊇ s of its own.
 
-A part plays its playbook at m_t; of what that blocks, the guards that can stop anything usable at s_t are really set.
-After the stage (`relaxed` has the proof that m follows the law of the relaxed game):
+A part plays its playbook at m_t; of what that sets, and of what it has in place but not yet really, the guards that can
+stop anything usable at s_t are really set. After the stage (`relaxed` has the proof that m follows the law of the
+relaxed game):
 
-- an option was attempted in the part if one of its exploits was, and nobody stopped it;
+- an option was attempted in the part if one of its exploits was, and nobody but the part itself stopped it;
 - what was really enabled is in m_{t+1}, with the wave of m_t;
 - where attempts are seen, a slow condition that was attempted in vain is enabled all the same with the chance that is
   missing, 1 − f / f_r: f the chance that all its exploits usable at m fail, f_r that those really attempted do;
-- where they are not, which of its actions the part took is known up to guards that could stop nothing: they are drawn,
-  as they were chosen; and an alert of an exploit that is not usable at s is drawn, too.
+- where they are not, or guards last, which of its actions the part took is known up to guards that could stop nothing:
+  they are drawn, as they were chosen; and an alert of an exploit that is not usable at s, or that others stopped, is
+  drawn, too, as of one that was not attempted.
 
 What the part counts as futile (`parts`) and is enabled all the same ends the part: it blocks no more.
 
 Every law here is exact, so the promise of each part holds on the whole graph and the promises add up.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 from typing import TypeVar
@@ -59,13 +61,17 @@ class PartDefender:
         assert isinstance(state, int)
         return state
 
-    def blocks(self, place: Place, held: int) -> list[tuple[Ids, float]]:
-        """Return the guards that it sets when `held` really holds, with their probabilities."""
+    def blocks(self, place: Place, held: int, placed: Ids = frozenset()) -> list[tuple[Ids, float]]:
+        """Return the guards that it sets when `held` really holds and `placed` is in place, with probabilities."""
         law: dict[Ids, float] = {}
         for ids, chance in self._mixed(place):
-            really = self._setting(ids, held)
+            really = self._setting(place, ids, held, placed)
             law[really] = law.get(really, 0.0) + chance
         return list(law.items())
+
+    def pending(self, place: Place, placed: Ids) -> Ids:
+        """Return the lasting guards that are in place in the part only."""
+        return self.relaxed.placed(self.mask(place)) - placed
 
     def after(self, place: Place, seen: Seen) -> list[tuple[Place, float]]:
         """Return where it goes after a stage of the whole graph."""
@@ -96,9 +102,16 @@ class PartDefender:
             for row, chance in zip(rows, mix, strict=True)
         ]
 
-    def _setting(self, ids: Iterable[str], held: int) -> Ids:
-        """Leave out guards that stop nothing that is usable."""
-        return frozenset(name for name in ids if any(self._is_usable(k, held) for k in self.net.guards[name].stops))
+    def _setting(self, place: Place, ids: Ids, held: int, placed: Ids) -> Ids:
+        """Return what is really set: what is drawn or has still to be put in place, but for what stops nothing now."""
+        dead, is_counted = self.net.stopped(placed), self.net.graph.defender_budget is not None
+        really = []
+        for name in (ids | self.pending(place, placed)) - placed:
+            guard = self.net.guards[name]
+            live = [k for k in guard.stops if k not in dead and not held >> self.net.result[k] & 1]
+            if any(self._is_usable(k, held) for k in live) or (live and guard.lasts and is_counted):
+                really.append(name)
+        return frozenset(really)
 
     def _is_usable(self, k: int, held: int) -> bool:
         return not self.net.needs[k] & ~held and not held >> self.net.result[k] & 1
@@ -113,40 +126,64 @@ class PartDefender:
             return [((0, 0), 1.0)]
         if self.net.sees_actions:
             a, luck = self._tried(here, seen)
-            for won, chance in luck:
-                following = self._timed_state(state, self.relaxed.after(mask, won))
-                found.append(((0, int(observed.table[a, number[Outcome(following)]])), chance))
+            for (d, placing, p), (won, chance) in product(self._own(place, here, seen), luck):
+                outcome = Outcome(self._timed_state(state, self.relaxed.after(mask, won, placing)))
+                i = int(observed.table[a, number[outcome]]) if outcome in number else -1
+                if i >= 0:
+                    found.append(((d, i), p * chance))
             return found
         won = sum(1 << c for c in {option.result for option in here.options} if seen.after >> c & 1)
-        following = self._timed_state(state, self.relaxed.after(mask, won))
-        really = seen.blocked & {guard.id for guard in here.guards}
+        for (d, placing, p), (signal, chance) in product(self._own(place, here, seen), self._heard(here, seen)):
+            outcome = Outcome(self._timed_state(state, self.relaxed.after(mask, won, placing)), signal)
+            i = int(observed.table[d, number[outcome]]) if outcome in number else -1
+            if i >= 0:
+                found.append(((d, i), p * chance))
+        return found
+
+    def _own(self, place: Place, here: Choices, seen: Seen) -> list[tuple[int, int, float]]:
+        """Return which of its actions the part may have taken, what each puts in place, and how likely it was that."""
+        if self.net.sees_actions and not any(guard.lasts for guard in here.guards):
+            return [(0, 0, 1.0)]  # what follows does not depend on it
+        mixed = self._mixed(place)
+        really = seen.blocked & {*(guard.id for guard in here.guards), *self.pending(place, seen.placed)}
         mine = [
             (d, p)
-            for d, (ids, p) in enumerate(self._mixed(place))
-            if self._setting(ids, seen.before) == really  # the others are not what was done
+            for d, (ids, p) in enumerate(mixed)
+            if self._setting(place, ids, seen.before, seen.placed) == really  # the others are not what was done
         ]
+        if not mine:  # it was not followed
+            done = frozenset(really & {guard.id for guard in here.guards})
+            mine = [(d, 1.0) for d, (ids, _) in enumerate(mixed) if ids == done]
         total = sum(p for _, p in mine)
-        for (d, p), (signal, chance) in product(mine, self._heard(here, seen)):
-            i = int(observed.table[d, number[Outcome(following, signal)]])
-            if i >= 0 and (p > 0 or not total):
-                found.append(((d, i), (p / total if total else 1 / len(mine)) * chance))
-        return found
+        return [
+            (d, sum(map(self.relaxed.bit, mixed[d][0])), p / total if total else 1 / len(mine))
+            for d, p in mine
+            if p > 0 or not total
+        ]
+
+    def attempted(self, here: Choices, seen: Seen) -> list[list[int]]:
+        """Return which exploits of each option were attempted, and stopped by nobody but the part itself."""
+        assert seen.attempted is not None
+        own = {guard.id for guard in here.guards}
+        others = self.net.stopped((seen.blocked - own) | seen.placed)
+        exploits = self.net.exploits
+        return [
+            [k for k in option.exploits if exploits[k].id in seen.attempted and k not in others]
+            for option in here.options
+        ]
 
     def _tried(self, here: Choices, seen: Seen) -> tuple[int, list[tuple[int, float]]]:
         """Return the part's number of what was attempted, and what it then has enabled with which chance."""
-        assert seen.attempted is not None
-        exploits = self.net.exploits
-        stopped = {k for name in seen.blocked if name in self.net.guards for k in self.net.guards[name].stops}
+        exploits, stopped = self.net.exploits, self.net.stopped(seen.blocked)
         row, sure, missing = [], 0, []
-        for option in here.options:
-            tried = [k for k in option.exploits if exploits[k].id in seen.attempted]
+        for option, tried in zip(here.options, self.attempted(here, seen), strict=True):
             live = [k for k in tried if k not in stopped]
-            row.append(bool(tried) if option.is_guarded else bool(live))
+            row.append(bool(tried))
             if not live:
                 continue
             if seen.after >> option.result & 1:
                 sure |= 1 << option.result
-            elif not option.is_guarded:
+            elif option.is_drawn:
                 failed = prod(1.0 - exploits[k].success for k in live)
                 missing.append((option.result, 1.0 - (1.0 - option.success) / failed))
         luck = [(sure, 1.0)]
@@ -157,12 +194,14 @@ class PartDefender:
         return int((rows == np.array(row)).all(axis=1).argmax()), [(won, p) for won, p in luck if p > 0]
 
     def _heard(self, here: Choices, seen: Seen) -> list[tuple[str | None, float]]:
-        """Return what the part hears, drawing the alerts of what is not usable."""
-        alerts = self.relaxed.alerts(here)
+        """Return what the part hears, drawing the alerts of what is not usable or others stopped."""
+        alerts, own = self.relaxed.alerts(here), {guard.id for guard in here.guards}
+        others = self.net.stopped((seen.blocked - own) | seen.placed)
         names = [self.net.exploits[here.options[k].exploits[0]].id for k, _ in alerts]
         chances = []
         for (k, alert), name in zip(alerts, names, strict=True):
-            known = self._is_usable(here.options[k].exploits[0], seen.before)
+            exploit = here.options[k].exploits[0]
+            known = self._is_usable(exploit, seen.before) and exploit not in others
             chances.append(float(name in seen.alerts) if known else alert.idle)
         rung = subsets(len(names), None)
         law = np.where(rung, chances, 1.0 - np.array(chances)).prod(axis=1)
@@ -191,12 +230,12 @@ class GuardedDefender:
         return _side_by_side([part.begin() for part in self.parts])
 
     def mix(self, state: State, memory: Memory) -> FloatArray:
-        """Return D[d]: the union of what the parts block."""
+        """Return D[d]: the union of what the parts set."""
         assert isinstance(memory, tuple)
         number = {ids: d for d, ids in enumerate(self.words.blocks(state))}
-        held = self.words.mask(state)
+        held, placed = self.words.mask(state), self.words.placed(state)
         mix: FloatArray = np.zeros(max(len(number), 1))
-        laws = [part.blocks(place, held) for part, place in zip(self.parts, memory, strict=True)]
+        laws = [part.blocks(place, held, placed) for part, place in zip(self.parts, memory, strict=True)]
         for ids, chance in _side_by_side(laws):
             mix[number[frozenset().union(*ids)]] += chance
         return mix

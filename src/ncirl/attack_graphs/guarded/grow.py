@@ -1,10 +1,10 @@
 r"""Which guards and slow conditions: grow them while the relaxed game stays small.
 
-Cuts first, since what every way must pass is where guarding tells: minimum cuts of exploits by block cost, then again
-with the earlier ones forbidden, nearest to the start first; and cuts of conditions that take time or money to reach,
-which are made slow, or rare where they hardly ever come about. Then the exploits of the cheapest ways, then whatever
-else fits, nearest to the start first. Each is added if the relaxed game keeps within its limit of states and pairs of
-actions; states are counted without building stages.
+Cuts first, since what every way must pass is where guarding tells: minimum cuts of exploits by what stopping each costs
+at the least, a few guards for all of a cut, then again with the earlier ones forbidden, nearest to the start first; and
+cuts of conditions that take time or money to reach, which are made slow, or rare where they hardly ever come about.
+Then the exploits of the cheapest ways, then whatever else fits, nearest to the start first. Each is added if the
+relaxed game keeps within its limit of states and pairs of actions; states are counted without building stages.
 
 More guards are not always better: what is guarded is no longer in the tolls. So something is added only if the part
 would concede less were intents public, Σ_θ b(θ) V(θ), one backward induction (`solvers.shapley`); where there is never
@@ -18,7 +18,7 @@ from math import inf
 import numpy as np
 
 from ncirl.attack_graphs.guarded.cuts import Flow
-from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.net import Guard, Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms, terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.sizes import Size, counted
@@ -39,7 +39,7 @@ LITTLE = 1e-4  # by which something must be better to be better
 TOLERANCE = 1e-5  # of values that only compare
 JUDGING = "choosing guards"
 
-Item = tuple[str, int]  # "guard" and an exploit, or "slow" or "rare" and a condition
+Item = tuple[str, str]  # "guard" and its id, or "slow" or "rare" and a condition
 
 
 def works(size: Size, intents: int) -> float:
@@ -92,9 +92,10 @@ def grown(
     found = counted(Relaxed(net, part, shape), Size(10**9, 10**9), Limits(None)) or Size(1, 1)
     if not size.states:
         return part, found
-    free = [k for k, e in enumerate(net.exploits) if e.id not in taken]
+    free = tuple(name for name in net.guards if name not in taken)
     if everything and len(free) <= FEW:
-        whole = replace(part, guards=tuple(net.exploits[k].id for k in free), width=max(width, 10))
+        unstopped = dict.fromkeys(e.result for e, its in zip(net.exploits, net.watchers, strict=True) if not its)
+        whole = replace(part, guards=free, slow=tuple(unstopped), width=max(width, 10))
         if (its_size := counted(Relaxed(net, whole, shape), size, deadline)) is not None:
             return whole, its_size
     judge = Judge(net, deadline)
@@ -102,10 +103,10 @@ def grown(
         its_size = counted(Relaxed(net, larger, shape), size, deadline)
         part, found = (part, found) if its_size is None else (larger, its_size)
     judge.prefers(part)
-    scarce = [("rare", net.result[k]) for k in _leading(net, goals) if _is_rare(net, net.result[k])]
+    scarce = [("rare", net.conditions[c]) for k in _leading(net, goals) if _is_rare(net, c := net.result[k])]
     for items in [list(dict.fromkeys(scarce)), *_layers(net, flow, goals, taken, deadline, everything)]:
-        fresh = [item for item in items if not _has(net, part, item) and item not in refused]
-        together = _with(net, part, fresh)
+        fresh = [item for item in items if not _has(part, item) and item not in refused]
+        together = _with(part, fresh)
         if fresh and (its_size := counted(Relaxed(net, together, shape), size, deadline)) is not None:
             if judge.prefers(together):
                 part, found = together, its_size
@@ -113,7 +114,7 @@ def grown(
             refused.update(fresh[:1] if len(fresh) == 1 else ())
         if len(fresh) > 1:
             for item in fresh:
-                bigger = _with(net, part, [item])
+                bigger = _with(part, [item])
                 if (its_size := counted(Relaxed(net, bigger, shape), size, deadline)) is not None:
                     if judge.prefers(bigger):
                         part, found = bigger, its_size
@@ -166,17 +167,13 @@ def _shape(net: Net, part: Part) -> Terms:
     return replace(found, worth=worth)
 
 
-def _has(net: Net, part: Part, item: Item) -> bool:
-    kind, k = item
-    if kind == "guard":
-        return net.exploits[k].id in part.guards
-    return net.conditions[k] in (*part.slow, *part.rare)
+def _has(part: Part, item: Item) -> bool:
+    kind, name = item
+    return name in (part.guards if kind == "guard" else (*part.slow, *part.rare))
 
 
-def _with(net: Net, part: Part, items: list[Item]) -> Part:
-    guards = tuple(net.exploits[k].id for kind, k in items if kind == "guard")
-    slow = tuple(net.conditions[k] for kind, k in items if kind == "slow")
-    rare = tuple(net.conditions[k] for kind, k in items if kind == "rare")
+def _with(part: Part, items: list[Item]) -> Part:
+    guards, slow, rare = (tuple(name for its, name in items if its == kind) for kind in ("guard", "slow", "rare"))
     return replace(part, guards=(*part.guards, *guards), slow=(*part.slow, *slow), rare=(*part.rare, *rare))
 
 
@@ -184,11 +181,12 @@ def _layers(
     net: Net, flow: Flow, goals: list[int], taken: set[str], deadline: Limits, everything: bool
 ) -> Iterator[list[Item]]:
     """List what to add, in the order of what it is likely to be worth."""
-    guarded = {k for k, e in enumerate(net.exploits) if e.id in taken}
+    free = [[net.guards[name] for name in its if name not in taken] for its in net.watchers]
+    guarded = {k for k, its in enumerate(free) if not its}
     slow: set[int] = set()
 
     def price(k: int) -> float:
-        return FORBIDDEN if k in guarded else net.exploits[k].block_cost + 1e-3
+        return FORBIDDEN if k in guarded else min(guard.cost for guard in free[k]) + 1e-3
 
     def passing(c: int) -> float:
         return 1.0 if c not in slow and _takes(net, c) else FORBIDDEN
@@ -201,21 +199,33 @@ def _layers(
             cut = flow.exploits(some, price, deadline)
             if cut and len(cut) <= WIDEST and guarded.isdisjoint(cut):
                 guarded |= set(cut)
-                yield [("guard", k) for k in cut]
+                yield _stopping(free, cut)
             passed = flow.conditions(some, passing, deadline)
             if passed and len(passed) <= WIDEST and all(passing(c) < FORBIDDEN for c in passed):
                 slow |= set(passed)
-                yield [("slow", c) for c in passed]
+                yield [("slow", net.conditions[c]) for c in passed]
     last = cheapest(net, weights(net, float(net.rewards.max())))
     for goal in goals:
         way = sorted(unfolded(net, goal, last), key=lambda k: flow.depth[net.result[k]])
-        yield [("guard", k) for k in way if k not in guarded]
-        yield [("slow", net.result[k]) for k in way if net.result[k] not in slow and _takes(net, net.result[k])]
+        yield _stopping(free, [k for k in way if k not in guarded])
+        steps = [net.result[k] for k in way if net.result[k] not in slow and _takes(net, net.result[k])]
+        yield [("slow", net.conditions[c]) for c in steps]
         guarded |= set(way)
     if everything and len(net.exploits) <= FEW:
         useful = _leading(net, goals)
         rest = [k for k in useful if k not in guarded]
-        yield from ([("guard", k)] for k in sorted(rest, key=lambda k: flow.depth[net.result[k]]))
+        others = [guard.id for k in sorted(rest, key=lambda k: flow.depth[net.result[k]]) for guard in free[k]]
+        yield from ([("guard", name)] for name in dict.fromkeys(others))
+
+
+def _stopping(free: list[list[Guard]], exploits: list[int]) -> list[Item]:
+    """Choose few guards that stop all of some exploits: for each the one that stops most of them for its cost."""
+    wanted, chosen = set(exploits), dict[str, Guard]()
+    for k in exploits:
+        if not any(k in guard.stops for guard in chosen.values()):
+            best = min(free[k], key=lambda guard: (guard.cost + 1e-3) / len(wanted.intersection(guard.stops)))
+            chosen[best.id] = best
+    return [("guard", name) for name in chosen]
 
 
 def _takes(net: Net, c: int) -> bool:

@@ -1,9 +1,9 @@
 """An attack graph in numbers, for whoever walks over all of it: conditions as bits, exploits as rows.
 
 Left out is what no play can meet: exploits that never succeed, that give what holds from the start, or whose premises
-can never all hold. What the defender can do is a `Guard`: it stops a set of exploits for one stage at a cost. Without
-anything else in the graph every exploit has a guard of its own, at its block cost; what is built on guards asks for
-nothing more, so a measure that stops several exploits fits in here.
+can never all hold. What the defender can do is a `Guard`: it stops a set of exploits at a cost, for one stage or from
+then on. Each control of the graph is one or, where the graph has none given, each exploit has its own at its block
+cost. A control that stops nothing that matters is left out, too.
 """
 
 from collections.abc import Container, Iterable, Iterator
@@ -16,7 +16,6 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph, Exploit
 from ncirl.attack_graphs.reductions.prune import rounds_to
-from ncirl.errors import InputError
 from ncirl.model.game import Observes
 
 __all__ = ["Guard", "Net", "bits", "fresh"]
@@ -24,11 +23,12 @@ __all__ = ["Guard", "Net", "bits", "fresh"]
 
 @dataclass(frozen=True)
 class Guard:
-    """What stops exploits, by their numbers, for one stage."""
+    """What stops exploits, by their numbers, for one stage or, where it lasts, from then on."""
 
     id: str
     stops: tuple[int, ...]
     cost: float
+    lasts: bool = False
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -65,16 +65,13 @@ class Net:
         Mask of all premises of all exploits that give each condition.
     rewards : ndarray of shape (conditions, Θ)
         0 for conditions that hold from the start.
+    guards : dict
+        What the defender can do, by its id.
+    watchers : list of list of str
+        The guards that stop each exploit; none for one that cannot be stopped.
     """
 
     def __init__(self, graph: AttackGraph) -> None:
-        if graph.controls is not None:
-            raise InputError(
-                "guarding takes no graph with controls yet; list its states with `--solver certified` or, where they "
-                "are too many, guard what `ncirl reduce --controls above` and `--controls below` make of it: the "
-                "upper bound of the one and the lower bound of the other hold for this graph",
-                f"attack graph '{graph.name}'",
-            )
         self.graph = graph
         self.conditions = [condition.id for condition in graph.conditions]
         self.number = {name: k for k, name in enumerate(self.conditions)}
@@ -105,7 +102,14 @@ class Net:
                 if not self.start >> self.number[name] & 1:
                     self.rewards[self.number[name], theta] = reward
         self.memory: dict[Any, Any] = {}  # what was worked out from the graph last, by what it is of
-        self.guards = {e.id: Guard(e.id, (k,), e.block_cost) for k, e in enumerate(self.exploits)}
+        self.guards: dict[str, Guard] = {}
+        self.watchers: list[list[str]] = [[] for _ in self.exploits]
+        for control in graph.defences:
+            stops = tuple(sorted(self.place[name] for name in control.blocks if name in self.place))
+            if stops:
+                self.guards[control.id] = Guard(control.id, stops, control.cost, control.lasts)
+            for k in stops:
+                self.watchers[k].append(control.id)
 
     @staticmethod
     def of(graph: AttackGraph) -> "Net":
@@ -121,6 +125,14 @@ class Net:
         for name in names:
             found |= 1 << self.number[name]
         return found
+
+    def stopped(self, guards: Iterable[str]) -> frozenset[int]:
+        """Return the exploits that guards stop; what is no guard, as it stops nothing that matters, stops none."""
+        return frozenset(k for name in guards if name in self.guards for k in self.guards[name].stops)
+
+    def lasting(self, guards: Iterable[str]) -> frozenset[str]:
+        """Return those of some guards that stay in place."""
+        return frozenset(name for name in guards if name in self.guards and self.guards[name].lasts)
 
     def goals(self) -> list[int]:
         """List the conditions that can be reached and that some intent is rewarded for."""

@@ -5,15 +5,15 @@ and all intents. Then, intent by intent and so for the value,
 
     v(G)  ≤  Σ_k v(part k).
 
-*Proof.* The defender runs all parts side by side and blocks the union. What it really pays for blocking is the sum of
-what it pays in the parts, as no guard is in two of them. Each part's play is one of its relaxed game by the coupling
-there, so part k concedes at most its promise of r^(k) minus what part k charges for attempts; and the charges of all
-parts together are at most what the attempts really cost. ∎
+*Proof.* The defender runs all parts side by side and sets the union. What it really pays for guards is at most the sum
+of what it pays in the parts, as no guard is in two of them (guards of two parts may stop the same exploit). Each part's
+play is one of its relaxed game by the coupling there, so part k concedes at most its promise of r^(k) minus what part k
+charges for attempts; and the charges of all parts together are at most what the attempts really cost. ∎
 
 What part k charges intent θ for an attempt of exploit e: the parts in which θ has something to gain share κ_e evenly.
 In the game a part charges what is slow and what it guards; what it concedes goes into tolls (`tolls`), the goals of one
 intent one after the other. What it guards may go there instead, too: then attempts are free in the game. What all of
-them leave of κ_e is charged by the part that guards e if θ has nothing to gain there: who only bluffs pays for it.
+them leave of κ_e is charged by a part that guards e if θ has nothing to gain there: who only bluffs pays for it.
 
 **Futile conditions.** Let R_θ be all that part k could ever pay intent θ. An exploit with κ_e ≥ p_e R_θ for every θ
 (κ_e what the part charges) is not worth attempting, whatever it opens. If all exploits to c are such, c is left out of
@@ -133,7 +133,7 @@ def _worked_out(net: Net, parts: Sequence[Part], deadline: Limits | None) -> lis
         charge = np.outer(net.attack_costs, share[k])
         futile = _futile(net, own[k], charge)
         dropped = [e for e, c in enumerate(net.result) if futile >> c & 1]
-        watched = [e for name in part.guards for e in net.guards[name].stops]
+        watched = sorted(net.stopped(part.guards))
         slow = [e for name in (*part.slow, *part.rare) for e in net.makers[net.number[name]]]
         tolled = charge.copy()
         tolled[slow] = 0.0
@@ -149,9 +149,11 @@ def _worked_out(net: Net, parts: Sequence[Part], deadline: Limits | None) -> lis
         found.append(Terms(worth, charge, futile))
     left = np.maximum(left - SHADE * (1.0 + net.attack_costs[:, None]), 0.0)  # more than rounding can have left
     for k, part in enumerate(parts):
-        watched = [e for name in part.guards for e in net.guards[name].stops]
+        watched = sorted(net.stopped(part.guards))
         if not part.tolled and watched:
-            found[k].charge[watched] += np.where(gains[k], 0.0, left[watched])
+            bluffed = np.where(gains[k], 0.0, left[watched])
+            found[k].charge[watched] += bluffed
+            left[watched] -= bluffed  # another part may guard it, too
     return found
 
 

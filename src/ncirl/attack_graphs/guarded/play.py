@@ -1,6 +1,6 @@
 """Lifted strategies at play: a defender and an attacker of the whole graph that draw what they do.
 
-Both speak of exploits by their ids and list nothing, so they run on a graph of any size, without a solver.
+Both speak of exploits and guards by their ids and list nothing, so they run on a graph of any size, without a solver.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,27 +37,28 @@ class DefenderAtPlay:
 
     def __init__(self, net: Net, parts: Sequence[PartDefender], rng: int | np.random.Generator = 0) -> None:
         self.net, self.parts, self._rng = net, tuple(parts), np.random.default_rng(rng)
-        self.held, self.stages = net.start, 0
+        self.held, self.stages, self.placed = net.start, 0, Ids()
         self._promises, self._slack = Promises(net, self.parts), np.zeros(len(net.intents))
         self._places = [_drawn(self._rng, part.begin()) for part in self.parts]
 
     @property
     def ahead(self) -> FloatArray | None:
         """What each intent gets at most from here on, [θ]; None where a playbook has no place for what happened."""
-        return self._promises.ahead(self._places, self._slack, self.held, begun=self.stages > 0)
+        return self._promises.ahead(self._places, self._slack, self.held, self.placed, begun=self.stages > 0)
 
     @property
     def kept(self) -> FloatArray | None:
         """What each intent may still get without the promise of the start being broken, [θ]."""
-        return self._promises.kept(self._places, self._slack, self.held)
+        return self._promises.kept(self._places, self._slack, self.held, self.placed)
 
     @property
     def laws(self) -> list[list[tuple[Ids, float]]]:
         """What each part sets now, with its probabilities."""
-        return [part.blocks(place, self.held) for part, place in zip(self.parts, self._places, strict=True)]
+        pairs = zip(self.parts, self._places, strict=True)
+        return [part.blocks(place, self.held, self.placed) for part, place in pairs]
 
     def act(self) -> Ids:
-        """Draw what to block now: ids of exploits of the whole graph."""
+        """Draw what to set now: ids of controls of the whole graph or, where it has none, of exploits."""
         return frozenset().union(*(_drawn(self._rng, law) for law in self.laws))
 
     def likely(self) -> dict[str, float]:
@@ -76,7 +77,7 @@ class DefenderAtPlay:
         enabled: Iterable[str],
         alerts: Iterable[str] = (),
     ) -> None:
-        """Go on after a stage: what was tried (None where it is not seen), blocked, newly enabled, and heard.
+        """Go on after a stage: what was tried (None where it is not seen), set, newly enabled, and heard.
 
         Raises
         ------
@@ -85,13 +86,14 @@ class DefenderAtPlay:
         """
         after = self.held | self.net.mask(enabled)
         tried = None if attempted is None else frozenset(attempted)
-        seen = Seen(self.held, after, tried, frozenset(blocked), frozenset(alerts))
+        seen = Seen(self.held, after, tried, frozenset(blocked), frozenset(alerts), self.placed)
         moved = [part.after(place, seen) for part, place in zip(self.parts, self._places, strict=True)]
         if not all(moved):
             raise InputError(IMPOSSIBLE)
         places = [_drawn(self._rng, law) for law in moved]
         self._slack = self._promises.slack(self._slack, self._places, places, seen)
         self._places, self.held, self.stages = places, after, self.stages + 1
+        self.placed |= self.net.lasting(seen.blocked)
 
 
 class AttackerAtPlay:
@@ -100,7 +102,7 @@ class AttackerAtPlay:
     def __init__(
         self, net: Net, groups: Sequence[GroupAttacker], intent: str, rng: int | np.random.Generator = 0
     ) -> None:
-        self.net, self._rng, self.held = net, np.random.default_rng(rng), net.start
+        self.net, self._rng, self.held, self.placed = net, np.random.default_rng(rng), net.start, Ids()
         theta = net.intents.index(intent)
         self._group = next((group for group in groups if theta in group.intents), None)
         self._column = self._group.intents.index(theta) if self._group is not None else 0
@@ -110,15 +112,16 @@ class AttackerAtPlay:
         """Draw what to attempt now: ids of exploits of the whole graph."""
         if self._group is None or self._place is None:
             return frozenset()
-        return self._own(self._group.policy(self._place, self.held))
+        return self._own(self._group.policy(self._place, self.held, self.placed))
 
     def observe(self, attempted: Ids, blocked: Ids, enabled: Ids, alerts: Ids = frozenset()) -> None:
         """Go on after a stage."""
         after = self.held | self.net.mask(enabled)
         if self._group is not None and self._place is not None:
-            seen = Seen(self.held, after, attempted, blocked, alerts)
+            seen = Seen(self.held, after, attempted, blocked, alerts, self.placed)
             self._place = self._own(self._group.after(self._place, seen))
         self.held = after
+        self.placed |= self.net.lasting(blocked)
 
     def _own(self, law: Sequence[tuple[T, FloatArray]]) -> T:
         return _drawn(self._rng, [(value, float(chances[self._column])) for value, chances in law])

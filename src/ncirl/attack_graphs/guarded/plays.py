@@ -173,7 +173,7 @@ def _episode(
     total, weight = 0.0, 1.0
     for _ in limits.watch(range(stages), f"playing intent '{net.intents[theta]}'"):
         tried, blocked = attacker.act(), defender.act()
-        won, gain = toss(net, tried, blocked, defender.held, theta, rng)
+        won, gain = toss(net, tried, blocked, defender.held, theta, rng, defender.placed)
         total += weight * gain
         weight *= discount
         enabled = frozenset(net.conditions[c] for c in won)
@@ -187,13 +187,13 @@ def _episode(
 
 
 def toss(
-    net: Net, tried: Ids, blocked: Ids, held: int, theta: int, rng: np.random.Generator
+    net: Net, tried: Ids, blocked: Ids, held: int, theta: int, rng: np.random.Generator, placed: Ids = frozenset()
 ) -> tuple[list[int], float]:
-    """Return what is newly enabled, and what the stage pays."""
-    won = 0
-    for name in sorted(tried - blocked):
+    """Return what is newly enabled, and what the stage pays; `blocked` are the guards set, `placed` those in place."""
+    won, stopped = 0, net.stopped(blocked | placed)
+    for name in sorted(tried):
         k = net.place[name]
-        if not net.needs[k] & ~held and rng.random() < net.exploits[k].success:
+        if k not in stopped and not net.needs[k] & ~held and rng.random() < net.exploits[k].success:
             won |= 1 << net.result[k]
     fresh = list(bits(won & ~held))
     costs = sum(net.exploits[net.place[name]].attack_cost for name in tried)

@@ -20,8 +20,10 @@ What holds *from here on* is `ahead`. The coupling of `relaxed` from m_k and s, 
 
     Σ_k ( α_k(θ) + Σ_{c ∉ s} γ^(rounds to c − 1) · (r_θ(c)⁺ if c ∈ m_k, else the toll of c) ),
 
-rounds counted from s. Where attempts are seen and no part is lost, Σ_k α_k + slack holds as well: all that can be
-carried over from before are rewards paid early and tolls paid. The less of both is what is said.
+rounds counted from s, and with it what those lasting guards cost that the parts have in place and paid for but that are
+not really applied yet; `kept` has these costs, too. Where attempts are seen and no part is lost, Σ_k α_k + slack and
+these costs hold as well: all that can be carried over from before are rewards paid early, tolls paid and guards paid
+for. The less of both is what is said.
 """
 
 from collections.abc import Sequence
@@ -31,7 +33,7 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.guarded.defender import PartDefender, Place
 from ncirl.attack_graphs.guarded.net import Net, bits
-from ncirl.attack_graphs.guarded.seen import Seen
+from ncirl.attack_graphs.guarded.seen import Ids, Seen
 from ncirl.attack_graphs.reductions.prune import rounds_to
 
 __all__ = ["Promises"]
@@ -81,21 +83,31 @@ class Promises:
         clipped: FloatArray = np.maximum(ahead, 0.0) / net.graph.discount
         return clipped
 
-    def kept(self, places: Sequence[Place], slack: FloatArray, held: int) -> FloatArray | None:
+    def kept(
+        self, places: Sequence[Place], slack: FloatArray, held: int, placed: Ids = frozenset()
+    ) -> FloatArray | None:
         """Return what each intent may still get without the promise of the start being broken, [θ]."""
         claims = self.claims(places, but_lost=held)
-        return None if claims is None else claims + slack
+        return None if claims is None else claims + slack + self._pending(places, placed)
 
-    def ahead(self, places: Sequence[Place], slack: FloatArray, held: int, *, begun: bool) -> FloatArray | None:
+    def ahead(
+        self, places: Sequence[Place], slack: FloatArray, held: int, placed: Ids = frozenset(), *, begun: bool
+    ) -> FloatArray | None:
         """Return what each intent gets at most from here on, [θ]; `begun` when a stage has been played."""
         claims = self.claims(places)
         if claims is None or not begun:
             return claims
+        claims = claims + self._pending(places, placed)
         whole = claims + self._behind(places, held)
         if not self.net.sees_actions or any(self._is_lost(part, held) for part in self.parts):
             return whole
         least: FloatArray = np.minimum(whole, claims + slack)
         return least
+
+    def _pending(self, places: Sequence[Place], placed: Ids) -> float:
+        """Return what guards cost that are paid for but not really in place yet."""
+        pairs = zip(self.parts, places, strict=True)
+        return sum(self.net.guards[name].cost for part, place in pairs for name in part.pending(place, placed))
 
     def _is_lost(self, part: PartDefender, held: int) -> bool:
         return bool(part.relaxed.terms.futile & held & ~self.net.start)
@@ -121,10 +133,8 @@ class Promises:
         total: FloatArray = np.zeros(len(self.net.intents))
         if seen.attempted is None or part.timed.is_terminal(place[0]):
             return total
-        exploits, guards = self.net.exploits, self.net.guards
-        stopped = {k for name in seen.blocked if name in guards for k in guards[name].stops}
-        for option in part.relaxed.choices(part.mask(place)).options:
-            tried = [k for k in option.exploits if exploits[k].id in seen.attempted]
-            if tried if option.is_guarded else any(k not in stopped for k in tried):
+        here = part.relaxed.choices(part.mask(place))
+        for option, tried in zip(here.options, part.attempted(here, seen), strict=True):
+            if tried:
                 total = total + option.charge
         return total

@@ -1,7 +1,7 @@
 r"""Guard and concede: the relaxed game of a part, small however large the graph.
 
 Choose guards B. An exploit under none of them is *conceded*: whenever it is usable it succeeds in that stage, free,
-certain, never blocked. A state m is a set of conditions, and
+certain, never blocked. A state is a set m of conditions with the guards L of B that last and are in place, and
 
     m' = m ∪ wave(m) ∪ (what succeeds of the attempted exploits that are not blocked),
 
@@ -14,7 +14,15 @@ is an attempt in G_B with the same coin; everything else only costs the attacker
 s, so its reward comes no later and is no smaller. An alert that G_B hears of and G does not is one of an exploit that
 is not usable: it rings by itself, and the defender draws it. ∎
 
-Four refinements, each by the same coupling:
+**Guards that stop several exploits, or last.** An exploit may be under guards of other parts as well, and one that
+lasts may stop it from before. A real attempt that somebody else than this part stops in this stage is none in G_B: that
+only costs the attacker, it does not depend on what this part draws now, and where alerts are seen the defender tosses
+that exploit's as if it were idle. A guard that lasts is in L, and paid for in G_B, when it is drawn; it is really
+applied when it first stops anything usable at s, which is no earlier, so it costs no more, and no later than it is
+needed. With a budget it is applied when it is drawn, unless it can stop nothing any more: so no stage has more than the
+part's share. What L stops is dead in G_B and in G, and one in place is not applied again. ∎
+
+Refinements, each by the same coupling:
 
 - **Slow conditions.** The exploits to a condition c that nobody guards may be attempted instead of conceded: together,
   with chance 1 − Π(1 − p) of those usable at m, for the least of their charges, never blocked. A real attempt of any of
@@ -25,6 +33,8 @@ Four refinements, each by the same coupling:
   they hardly ever come about it costs next to nothing, and one state.
 - **Width.** At each state only the first few guards and slow conditions in their order are played for; what is beyond
   is conceded at that state. The proof goes stage by stage, so what is guarded may depend on m. No stage is too large.
+- **Alike.** Where guards stop more exploits than the width, those to the same condition under the same guards may be
+  attempted together, as for slow conditions, where attempts are seen: what stops one of them stops all.
 - **Settled states.** A condition that pays nobody and leads to nothing that does, by conditions not in m, counts as
   held. It is worth no more to anybody than nothing, and m is larger.
 """
@@ -40,7 +50,8 @@ from ncirl.attack_graphs.graph import Alert
 from ncirl.attack_graphs.guarded.net import bits, fresh
 from ncirl.attack_graphs.guarded.tolls import SHADE
 from ncirl.attack_graphs.guarded.waves import Choices, Option, Waves
-from ncirl.attack_graphs.names import listed, set_names, signals
+from ncirl.attack_graphs.names import set_name, set_names, signals
+from ncirl.attack_graphs.rules import with_placed
 from ncirl.model.game import Game
 from ncirl.model.stage import TERMINAL, Outcome, Stage
 
@@ -65,8 +76,9 @@ class Relaxed(Waves):
         )
 
     def describe(self, state: int) -> str:
-        """Name a state by what it has beyond the start."""
-        return listed(self.net.conditions[c] for c in bits(state & ~self.start)) or "start"
+        """Name a state by what it has beyond the start, and what is in place."""
+        gained = (self.net.conditions[c] for c in bits(state & self.over & ~self.start))
+        return set_name(gained, "start", placed=sorted(self.placed(state)))
 
     def stage(self, state: int) -> Stage:
         """Return the stage at a state; terminal when nothing can happen any more."""
@@ -91,19 +103,19 @@ class Relaxed(Waves):
         law, faces = coin_law(np.hstack([enabled(success, results, live), rung]))
         gained = faces[:, : len(hit)]
         heard = signals([self.net.exploits[options[k].exploits[0]].id for k in alerted], faces[:, len(hit) :])
-        outcomes = tuple(
-            Outcome(self.after(state, sum(1 << c for c, on in zip(hit, row, strict=True) if on)), signal)
-            for row, signal in zip(gained.tolist(), heard, strict=True)
-        )
+        won = [sum(1 << c for c, on in zip(hit, row, strict=True) if on) for row in gained.tolist()]
+        placing = [self.bit(guard.id) for guard in here.guards]
+        parted, then = with_placed(law[kind], chosen, placing, len(won))
+        outcomes = tuple(Outcome(self.after(state, won[o], placed), heard[o]) for o, placed in then)
         charges = np.array([option.charge for option in options])
         cost = chosen @ np.array([guard.cost for guard in here.guards])
         return Stage(
             attacker=set_names([self._name(option) for option in options], attempted),
             defender=set_names([guard.id for guard in here.guards], chosen),
             outcomes=outcomes,
-            law=law[kind],
+            law=parted,
             pair=cost[None, :, None] - (attempted @ charges)[:, None, :],
-            outcome=self._gained(state, here, hit, gained),
+            outcome=self._gained(state, here, hit, gained)[[o for o, _ in then]],
         )
 
     def _waiting(self, state: int, here: Choices) -> Stage:
@@ -128,7 +140,7 @@ class Relaxed(Waves):
         worth = self.terms.worth
         brought = _all_of(worth[list(bits(here.wave))])
         gains = worth[list(hit)]
-        by_chance = [c in {option.result for option in here.options if not option.is_guarded} for c in hit]
+        by_chance = [c in {option.result for option in here.options if option.is_drawn} for c in hit]
         gains[by_chance] = np.maximum(gains[by_chance], 0.0)
         found: FloatArray = brought + gained @ gains
         rare = [self._rare >> c & 1 == 1 for c in hit]
@@ -138,8 +150,11 @@ class Relaxed(Waves):
 
     def _name(self, option: Option) -> str:
         if option.is_guarded:
-            return self.net.exploits[option.exploits[0]].id
+            return self._any_of([self.net.exploits[k].id for k in option.exploits])
         return fresh(f"any way to {self.net.conditions[option.result]}", self.net.place)
+
+    def _any_of(self, ids: Sequence[str]) -> str:
+        return ids[0] if len(ids) == 1 else fresh(f"any of {', '.join(ids)}", self.net.place)
 
 
 def _all_of(worth: FloatArray) -> FloatArray:

@@ -26,14 +26,16 @@ class _OnTheWay:
 
     def __init__(self, net: Net, intent: str, rng: int | np.random.Generator = 0) -> None:
         self.net, self.held, self._rng = net, net.start, np.random.default_rng(rng)
+        self.dead: frozenset[int] = frozenset()  # what guards in place stop
         self.theta = net.intents.index(intent)
 
     def observe(self, attempted: Ids, blocked: Ids, enabled: Ids, alerts: Ids = frozenset()) -> None:
         """Go on after a stage."""
         self.held |= self.net.mask(enabled)
+        self.dead |= self.net.stopped(self.net.lasting(blocked))
 
     def _is_usable(self, k: int) -> bool:
-        return not self.net.needs[k] & ~self.held and not self.held >> self.net.result[k] & 1
+        return k not in self.dead and not self.net.needs[k] & ~self.held and not self.held >> self.net.result[k] & 1
 
     def _within_budget(self, chosen: Iterable[int]) -> Ids:
         ids = [self.net.exploits[k].id for k in chosen]
@@ -61,7 +63,7 @@ class SearchingAttacker(_OnTheWay):
     rng : int or Generator
         Not used by itself; attackers are made alike.
     likely : callable, optional
-        Tells how likely each exploit is blocked now; without it the attacker goes by what it has seen.
+        Tells how likely each guard is set now; without it the attacker goes by what it has seen.
     """
 
     def __init__(
@@ -85,10 +87,11 @@ class SearchingAttacker(_OnTheWay):
     def observe(self, attempted: Ids, blocked: Ids, enabled: Ids, alerts: Ids = frozenset()) -> None:
         """Go on after a stage, and choose again if anything was blocked or gained."""
         super().observe(attempted, blocked, enabled, alerts)
+        hit = {self.net.exploits[k].id for k in self.net.stopped(blocked)}
         for name in attempted:
             tried, stopped = self._met.get(name, (0, 0))
-            self._met[name] = tried + 1, stopped + (name in blocked)
-        if enabled or attempted & blocked:
+            self._met[name] = tried + 1, stopped + (name in hit)
+        if enabled or attempted & hit:
             self._way = None
 
     def _best_way(self) -> set[int]:
@@ -99,7 +102,7 @@ class SearchingAttacker(_OnTheWay):
             return set()
         blocked = {name: stopped / (tried + CAUTION) for name, (tried, stopped) in self._met.items()}
         if self._likely is not None:
-            blocked |= self._likely()
+            blocked |= self._stopped(self._likely())
         reward = float(rewards[goals].sum())
         dearer = {
             net.place[name]: _dearer(net.exploits[net.place[name]].success, q, discount)
@@ -107,10 +110,19 @@ class SearchingAttacker(_OnTheWay):
             if q > 0 and name in net.place
         }
         weight = weights(net, reward, dearer)
-        last = cheapest(net, weight, held=self.held)
+        last = cheapest(net, weight, self.dead, held=self.held)
         found = [(self._worth(c, unfolded(net, c, last, self.held), weight), c) for c in goals if last[c] >= 0]
         worth, goal = max(found, default=(0.0, -1))
         return unfolded(net, goal, last, self.held) if worth > 0 else set()
+
+    def _stopped(self, likely: Mapping[str, float]) -> dict[str, float]:
+        """Return how likely each exploit is stopped, from how likely each guard is set."""
+        passed: dict[str, float] = {}
+        for guard, chance in likely.items():
+            for k in self.net.stopped([guard]):
+                name = self.net.exploits[k].id
+                passed[name] = passed.get(name, 1.0) * (1.0 - chance)
+        return {name: 1.0 - chance for name, chance in passed.items()}
 
     def _worth(self, goal: int, way: set[int], weight: list[float]) -> float:
         """Return what a way brings, one step after the other in its longest line of premises."""

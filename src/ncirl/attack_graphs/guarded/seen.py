@@ -1,8 +1,8 @@
 """What happened in a stage on the whole graph, and the way from the words of its game to it.
 
-A lifted strategy speaks of exploits: which were attempted, which were stopped, what was enabled and which alerts rang.
-That needs no list of actions, so it works at any size. Where the graph's own game can be listed, `Words` turns the
-numbers of its actions and observations into the same terms, so that lifted strategies are evaluated like any others.
+A lifted strategy speaks of exploits and guards: which were attempted, which were set, what was enabled and which alerts
+rang. That needs no list of actions, so it works at any size. Where the graph's own game can be listed, `Words` turns
+the numbers of its actions and observations into the same terms, so that lifted strategies are evaluated like others.
 """
 
 from dataclasses import dataclass
@@ -21,13 +21,28 @@ Ids = frozenset[str]
 
 @dataclass(frozen=True)
 class Seen:
-    """One stage: enabled conditions before and after as masks, what was tried (None if not seen), stopped and heard."""
+    """One stage of the whole graph.
+
+    Attributes
+    ----------
+    before, after : int
+        Enabled conditions, as masks.
+    attempted : frozenset of str or None
+        Exploits; None if that is not seen.
+    blocked : frozenset of str
+        Guards that were set: controls, or exploits where the graph has none.
+    alerts : frozenset of str
+        Exploits whose alert rang.
+    placed : frozenset of str
+        Lasting controls that were in place before.
+    """
 
     before: int
     after: int
     attempted: Ids | None
     blocked: Ids
     alerts: Ids
+    placed: Ids = frozenset()
 
 
 class Words:
@@ -46,34 +61,49 @@ class Words:
         self.game: Game = graph.game().like(stage=self.rules.stage)
         self.timed = self.game.timed()
         self.sees_actions = Observes(graph.observes) is Observes.ACTIONS
-        self._sets: dict[tuple[int, int | None], list[Ids]] = {}
+        self._every = (1 << len(graph.conditions)) - 1
+        self._sets: dict[tuple[int, bool], list[Ids]] = {}
 
-    def mask(self, state: State) -> int:
-        """Return the enabled conditions of a public state of the timed game."""
+    def whole(self, state: State) -> int:
+        """Return a public state of the timed game without the stage: enabled conditions and what is in place."""
         found = state[1] if self.graph.horizon is not None and isinstance(state, tuple) else state
         assert isinstance(found, int)
         return found
 
-    def usable(self, mask: int) -> list[str]:
-        """List the exploits that the game lets be attempted, in its order."""
-        return [exploit.id for exploit, _ in self.rules.usable(mask)]
+    def mask(self, state: State) -> int:
+        """Return the enabled conditions of a public state of the timed game."""
+        return self.whole(state) & self._every
 
-    def sets(self, mask: int, budget: int | None) -> list[Ids]:
-        """List the actions with a budget as sets of exploits, in the game's order."""
-        key = mask, budget
-        if key not in self._sets:
-            ids = self.usable(mask)
-            rows = subsets(len(ids), budget).tolist()
-            self._sets[key] = [frozenset(name for name, chosen in zip(ids, row, strict=True) if chosen) for row in rows]
-        return self._sets[key]
+    def placed(self, state: State) -> Ids:
+        """Return the lasting controls in place at a public state of the timed game."""
+        whole = self.whole(state)
+        if not whole >> len(self.graph.conditions):
+            return frozenset()
+        return frozenset(control.id for control in self.graph.defences if whole & self.rules.bit(control.id))
+
+    def usable(self, state: State) -> list[str]:
+        """List the exploits that the game lets be attempted, in its order."""
+        return [exploit.id for exploit, _ in self.rules.usable(self.whole(state))]
+
+    def offered(self, state: State) -> list[str]:
+        """List the guards that the game lets be set, in its order."""
+        whole = self.whole(state)
+        usable = [exploit for exploit, _ in self.rules.usable(whole)]
+        return [control.id for control, _ in self.rules.offered(whole, usable)]
 
     def attempts(self, state: State) -> list[Ids]:
-        """List the attacker's actions."""
-        return self.sets(self.mask(state), self.graph.attacker_budget)
+        """List the attacker's actions as sets of exploits, in the game's order."""
+        key = self.whole(state), True
+        if key not in self._sets:
+            self._sets[key] = _sets(self.usable(state), self.graph.attacker_budget)
+        return self._sets[key]
 
     def blocks(self, state: State) -> list[Ids]:
-        """List the defender's actions."""
-        return self.sets(self.mask(state), self.graph.defender_budget)
+        """List the defender's actions as sets of guards, in the game's order."""
+        key = self.whole(state), False
+        if key not in self._sets:
+            self._sets[key] = _sets(self.offered(state), self.graph.defender_budget)
+        return self._sets[key]
 
     def seen(self, state: State, a: int | None, d: int, i: int) -> Seen:
         """Return what happened, from the numbers of the actions and of the observation."""
@@ -86,6 +116,7 @@ class Words:
             attempted=None if tried is None else self.attempts(state)[tried],
             blocked=self.blocks(state)[d],
             alerts=self._alerts(self.timed.stage(state).outcomes[o].signal),
+            placed=self.placed(state),
         )
 
     def _alerts(self, signal: str | None) -> Ids:
@@ -95,3 +126,8 @@ class Words:
     def name(ids: list[str], separator: str = " + ") -> str:
         """Name a set of exploits given in the game's order."""
         return listed(ids, separator) or "nothing"
+
+
+def _sets(ids: list[str], budget: int | None) -> list[Ids]:
+    rows = subsets(len(ids), budget).tolist()
+    return [frozenset(name for name, chosen in zip(ids, row, strict=True) if chosen) for row in rows]

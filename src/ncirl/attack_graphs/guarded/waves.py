@@ -2,6 +2,9 @@ r"""The states of a relaxed game: what is played for at each, what comes by itse
 
     wave(m) = results of conceded exploits usable at m,        m' = settled( m ∪ wave(m) ∪ what is won ).
 
+A state is the mask of m and, above its conditions, of the part's lasting guards L that are in place. What they stop is
+dead: it is neither played for nor conceded. One whose exploits all lead into m is dropped, as it does nothing more.
+
 Nothing here is listed in advance. What conceded exploits give at m is kept with m and carried on: at m' only conditions
 that are new can make a conceded exploit usable, since at m all that were usable have fired. So a state costs no more
 than what changes in it, and sets are bits of integers. `relaxed` has what the states are for, and why it is sound.
@@ -24,13 +27,18 @@ MOST_RARE = 3  # conditions that may be attempted at one state beside the width
 
 @dataclass(frozen=True, eq=False)
 class Option:
-    """What can be attempted at a state: one guarded exploit, or the unguarded ones to a slow condition."""
+    """What can be attempted at a state: a guarded exploit, several that are alike, or those to a slow condition."""
 
     exploits: tuple[int, ...]
     result: int
     success: float
     charge: FloatArray  # [θ]
     is_guarded: bool
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it may succeed where what was really attempted does not: the defender draws what is missing."""
+        return not self.is_guarded or len(self.exploits) > 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +79,10 @@ class Waves:
         guarded = {k for guard in self._guards for k in guard.stops}
         played = guarded | {k for c in self._slow for k in net.makers[c]}
         self._played = sorted(k for k in played if not terms.futile >> net.result[k] & 1)
+        lasting = [guard for guard in self._guards if guard.lasts]
+        self._lasting = {  # the bit of a state, and what the guard keeps from being reached
+            guard.id: (1 << j, self._reached(guard)) for j, guard in enumerate(lasting, len(net.conditions))
+        }
         self._single = [0] * len(net.conditions)  # what conceded exploits with one premise bring
         self._several: list[list[int]] = [[] for _ in net.conditions]  # conceded ones with several, by premise
         self._given = 0  # conceded ones without a premise
@@ -118,36 +130,65 @@ class Waves:
         n_a = count_sets(len(here.options), graph.attacker_budget)
         return n_a, count_sets(len(here.guards), self.part.defender_budget)
 
-    def after(self, state: int, won: int) -> int:
-        """Return the state that follows when `won` was enabled beside the wave."""
-        raw = self.over if won & self._rare else state | self.choices(state).wave | won
+    def bit(self, guard: str) -> int:
+        """Return the bit of a state that says that a guard is in place; 0 where it does not last."""
+        return self._lasting[guard][0] if guard in self._lasting else 0
+
+    def placed(self, state: int) -> frozenset[str]:
+        """Return the lasting guards that are in place at a state."""
+        if not state >> len(self.net.conditions):
+            return frozenset()
+        return frozenset(name for name, (bit, _) in self._lasting.items() if state & bit)
+
+    def after(self, state: int, won: int, placed: int = 0) -> int:
+        """Return the state that follows when `won` was enabled beside the wave, and guards were put in place."""
+        held = state & self.over
+        raw = self.over if won & self._rare else held | self.choices(state).wave | won
         following = self.settled(raw)
         if following not in self._front:
-            self._remember(state, self._front_of(state), following)
-        return following
+            self._remember(held, self._front_of(held), following)
+        in_place = sum(bit for bit, keeps in self._lasting.values() if (state | placed) & bit and keeps & ~following)
+        return following | in_place
 
     def successors(self, state: int) -> list[int]:
         """List the states that may follow, without building the stage."""
         here = self.choices(state)
         if not here.wave and not here.options:
             return []
-        won = unions((option.result for option in here.options), self.net.graph.attacker_budget)
-        return list(dict.fromkeys(self.after(state, gained) for gained in won))
+        stops, found = here.stopped(), dict[int, None]()
+        for some in unions((g for g, guard in enumerate(here.guards) if guard.lasts), self.part.defender_budget):
+            chosen = list(bits(some))
+            live = [option for k, option in enumerate(here.options) if not stops[chosen, k].any()]
+            placed = sum(self.bit(here.guards[g].id) for g in chosen)
+            for gained in unions((option.result for option in live), self.net.graph.attacker_budget):
+                found[self.after(state, gained, placed)] = None
+        return list(found)
+
+    def _reached(self, guard: Guard) -> int:
+        """Return what the exploits that a guard stops lead to, but for what nobody tries to reach."""
+        found = 0
+        for k in guard.stops:
+            found |= 1 << self.net.result[k]
+        return found & ~self.terms.futile
 
     def _chosen(self, state: int) -> Choices:
         net, width = self.net, self.part.width
-        usable = [k for k in self._played if not net.needs[k] & ~state and not state >> net.result[k] & 1]
-        wave = self._front_of(state) & ~state
+        held, placed = state & self.over, self.placed(state)
+        dead = net.stopped(placed)
+        usable = [
+            k for k in self._played if k not in dead and not net.needs[k] & ~held and not held >> net.result[k] & 1
+        ]
+        wave = self._front_of(held) & ~held
         while True:  # conceding one thing may make others pointless
             open_ones = [k for k in usable if not wave >> net.result[k] & 1]
             candidates = set(open_ones)
-            guards = [guard for guard in self._guards if not candidates.isdisjoint(guard.stops)][:width]
-            watched = {k for guard in guards for k in guard.stops} & candidates
+            guards, played = self._set([guard for guard in self._guards if guard.id not in placed], candidates)
+            watched = {k for option in played for k in option.exploits}
             groups: dict[int, list[int]] = {}
             for k in open_ones:
                 if k not in watched:
                     groups.setdefault(net.result[k], []).append(k)
-            room = width - len(watched)
+            room = width - len(played)
             order = sorted((c for c in groups if c in self._slow), key=self._slow.__getitem__)
             able = [option for c in order if (option := self._unguarded(c, groups[c])) is not None]
             kept = [option for option in able if self._rare >> option.result & 1][:MOST_RARE]
@@ -157,22 +198,46 @@ class Waves:
                 break
             for c in conceded:
                 wave |= 1 << c
-        played = [self._watched(k) for k in sorted(watched)]
         return Choices(wave, (*played, *kept), tuple(guards))
 
-    def _watched(self, k: int) -> Option:
-        return Option((k,), self.net.result[k], self.net.exploits[k].success, self.terms.charge[k], True)
+    def _set(self, free: list[Guard], candidates: set[int]) -> tuple[list[Guard], list[Option]]:
+        """Return the first guards that stop anything and whose exploits are not too many, with what they stop."""
+        guards: list[Guard] = []
+        options: list[Option] = []
+        for guard in free:
+            if len(guards) == self.part.width:
+                break
+            if candidates.isdisjoint(guard.stops):
+                continue
+            more = self._watched([*guards, guard], candidates)
+            if len(more) <= self.part.width:
+                guards, options = [*guards, guard], more
+        return guards, options
+
+    def _watched(self, guards: list[Guard], candidates: set[int]) -> list[Option]:
+        """Return what guards stop: exploit by exploit or, where that is too many, those that only differ in numbers."""
+        watched = sorted({k for guard in guards for k in guard.stops} & candidates)
+        if len(watched) <= self.part.width or not self.net.sees_actions:
+            return [self._option((k,), True) for k in watched]
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for k in watched:
+            alike.setdefault((self.net.result[k], *(g for g, its in enumerate(guards) if k in its.stops)), []).append(k)
+        return [self._option(tuple(exploits), True) for exploits in alike.values()]
 
     def _unguarded(self, c: int, exploits: list[int]) -> Option | None:
         """Return the attempt of a slow condition, or None where it must be conceded or that makes no difference."""
         if len(exploits) > 1 and not self.net.sees_actions:
             return None
-        failure = float(np.prod([1.0 - self.net.exploits[k].success for k in exploits]))
-        success = self.net.exploits[exploits[0]].success if len(exploits) == 1 else min(1.0 - failure + SHADE, 1.0)
-        charge: FloatArray = self.terms.charge[exploits].min(axis=0)
-        if success >= 1.0 and not charge.any():
-            return None
-        return Option(tuple(exploits), c, success, charge, False)
+        option = self._option(tuple(exploits), False)
+        return None if option.success >= 1.0 and not option.charge.any() else option
+
+    def _option(self, exploits: tuple[int, ...], is_guarded: bool) -> Option:
+        """Return the attempt of exploits to one condition: all of them, for what the cheapest is charged."""
+        net = self.net
+        failure = float(np.prod([1.0 - net.exploits[k].success for k in exploits]))
+        success = net.exploits[exploits[0]].success if len(exploits) == 1 else min(1.0 - failure + SHADE, 1.0)
+        charge: FloatArray = self.terms.charge[list(exploits)].min(axis=0)
+        return Option(exploits, net.result[exploits[0]], success, charge, is_guarded)
 
     def _front_of(self, state: int) -> int:
         if state not in self._front:
