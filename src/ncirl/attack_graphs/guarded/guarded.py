@@ -93,6 +93,11 @@ class Guarded:
             raise InputError(f"memory: must be a positive number of bytes, got {self.memory:g}")
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"time_limit: must be a positive number of seconds, got {self.time_limit:g}")
+        if graph.unknown_prior:
+            raise InputError(
+                "intents: guarding needs to know how likely they are; give every intent a prior, or use `WorstPrior`",
+                f"attack graph '{graph.name}'",
+            )
 
 
 class _Search:

@@ -95,7 +95,7 @@ class Net:
             self.before[self.result[k]] |= self.needs[k]
             for premise in self.premises[k]:
                 self.users[premise].append(k)
-        self.attack_costs: FloatArray = np.array([e.attack_cost for e in self.exploits])
+        self.attack_costs: FloatArray = np.array([e.attack_cost for e in self.exploits], dtype=np.float64)
         self.rewards: FloatArray = np.zeros((len(self.conditions), len(self.intents)))
         for theta, intent in enumerate(graph.intents):
             for name, reward in intent.rewards.items():
