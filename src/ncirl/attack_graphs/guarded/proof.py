@@ -101,13 +101,18 @@ def tolls_of(net: Net, part: Part, terms: Terms) -> tuple[Toll, ...]:
 
 
 def less_recorded(net: Net, part: Part, tolls: Iterable[Toll], terms: Terms) -> Terms:
-    """Return the terms of a part with the tolls of its record, which may be less than those that are due."""
+    """Return the terms of a part with the tolls of its record, which may be less than those that are due.
+
+    What all of a toll leaves is what `terms` say to the last digit: read back with a rounding of its own it would be
+    another game, of which there is no certificate where next to nothing is left.
+    """
     worth: FloatArray = np.zeros_like(net.rewards)
     goals = [net.number[name] for name in part.goals]
     worth[goals] = net.rewards[goals]
     for intent, name, amount in tolls:
         c, theta = net.number[name], net.intents.index(intent)
-        worth[c, theta] = less(float(net.rewards[c, theta]), amount)
+        reward, left = float(net.rewards[c, theta]), float(terms.worth[c, theta])
+        worth[c, theta] = left if amount >= taken_off(reward, left) else less(reward, amount)
     return replace(terms, worth=worth)
 
 
