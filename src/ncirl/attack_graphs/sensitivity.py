@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.guarded import Guarded
 from ncirl.attack_graphs.names import members
-from ncirl.attack_graphs.reductions.blocks import blocks_from_above, blocks_from_below
 from ncirl.attack_graphs.reductions.size import listable
 from ncirl.attack_graphs.what_if import Number, numbers_of, with_numbers
 from ncirl.errors import InputError, LimitError
@@ -229,12 +228,9 @@ def _answer(job: tuple[AttackGraph, float, float, float]) -> Answer | None:
             interrupted, chances = listed.status is Status.INTERRUPTED, dict(_first(listed))
             found = Answer(number, listed.lower, listed.upper, _likely(chances))
         else:
-            controlled = graph.controls is not None  # then both sides take a game of their own
-            guarding = Guarded(relative_gap=gap, time_limit=seconds / 2 if controlled else seconds)
-            above = guarding.run(blocks_from_above(graph)[0])
-            below = guarding.run(blocks_from_below(graph)[0]) if controlled else above
-            interrupted = Status.INTERRUPTED in (above.status, below.status)
-            found = Answer(number, below.lower, above.upper, _controls(graph, _likely(above.guards)))
+            guarded = Guarded(relative_gap=gap, time_limit=seconds).run(graph)
+            interrupted = guarded.status is Status.INTERRUPTED
+            found = Answer(number, guarded.lower, guarded.upper, _likely(guarded.guards))
     except LimitError:
         return None
     if interrupted:
@@ -244,12 +240,6 @@ def _answer(job: tuple[AttackGraph, float, float, float]) -> Answer | None:
 
 def _likely(chances: dict[str, float]) -> frozenset[str]:
     return frozenset(name for name, chance in chances.items() if chance > 0.5)
-
-
-def _controls(graph: AttackGraph, blocked: frozenset[str]) -> frozenset[str]:
-    """Return what blocks some exploits one by one: the cheapest control over each, as in `reductions.blocks`."""
-    over = (min((c for c in graph.defences if e in c.blocks), key=lambda c: c.cost, default=None) for e in blocked)
-    return frozenset(control.id for control in over if control is not None)
 
 
 def _first(solution: CertifiedSolution) -> Iterator[tuple[str, float]]:

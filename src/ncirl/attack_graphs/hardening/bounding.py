@@ -3,10 +3,6 @@ r"""Bound the value of a graph, by listing its states or by guarding it, and say
 From below a bound is worth more the fewer exploits it uses (`facts`): a guarded solution names its groups' ways; of a
 listed one, what the attacker's playbook ever attempts. A single way per intent, solved for that intent alone, gives
 attacks with as few exploits as there can be.
-
-Controls are guarded as blocks of single exploits, dearer from above and cheaper from below (`reductions.blocks`). What
-an attack on the exploits A secures at the cheaper costs it secures with any exploits beside A: with A alone every
-control stops fewer, so its shares are dearer still, which only helps the attacker.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +18,6 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.hardening.facts import Attack
 from ncirl.attack_graphs.names import members
-from ncirl.attack_graphs.reductions.blocks import blocks_from_above, blocks_from_below
 from ncirl.attack_graphs.reductions.prune import goals_of, keep_ways, prune
 from ncirl.attack_graphs.reductions.size import listable
 from ncirl.errors import LimitError
@@ -81,12 +76,9 @@ def _bounded(task: Task, beat: Callable[[], None]) -> Bounded:
         attack = Attack(tuple(i.id for i in graph.intents), _attempted(listed), listed.lower)
         return Bounded(listed.upper, ((attack,),), listed.status is Status.INTERRUPTED)
     alone = [(attack,) for attack in single_ways(graph, 1, task.gap, ALONE * task.seconds)]
-    seconds = (1.0 - ALONE) * task.seconds / (1 if graph.controls is None else 2)  # both sides take a game of their own
-    guarding = Guarded(relative_gap=0.0, gap=task.gap, time_limit=seconds)
-    above = guarding.run(blocks_from_above(graph)[0], progress=_beating(beat))
-    below = above if graph.controls is None else guarding.run(blocks_from_below(graph)[0], progress=_beating(beat))
-    interrupted = Status.INTERRUPTED in (above.status, below.status)
-    return Bounded(above.upper, (tuple(_groups(below)), *alone), interrupted)
+    guarding = Guarded(relative_gap=0.0, gap=task.gap, time_limit=(1.0 - ALONE) * task.seconds)
+    guarded = guarding.run(graph, progress=_beating(beat))
+    return Bounded(guarded.upper, (tuple(_groups(guarded)), *alone), guarded.status is Status.INTERRUPTED)
 
 
 def single_ways(graph: AttackGraph, ways: int, gap: float, seconds: float) -> Iterator[Attack]:
