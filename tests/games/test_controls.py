@@ -186,9 +186,12 @@ def test_two_controls_of_one_id_get_one_sentence() -> None:
     assert raised.value.faults == ("controls[1].id: 'k' appears twice",)
 
 
-def test_guarding_refuses_controls_and_says_what_to_do() -> None:
-    with pytest.raises(ncirl.InputError, match=r"takes no graph with controls yet; .*--solver certified"):
-        ncirl.solve(shop(), ncirl.Guarded(time_limit=5))
+def test_guarding_takes_controls() -> None:
+    found, exact = ncirl.solve(shop(), ncirl.Guarded(time_limit=5)), ncirl.solve(shop().game(), ncirl.Certified())
+    assert found.lower <= exact.upper
+    assert found.upper >= exact.lower
+    assert found.guards.keys() <= {control.id for control in shop().defences}
+    assert found.verify().holds
 
 
 @pytest.mark.parametrize(

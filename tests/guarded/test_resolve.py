@@ -71,20 +71,26 @@ class Switching(Following):
 
     def mix(self, state: State, memory: Any) -> FloatArray:
         if memory[0] == "new":
-            return self._found[memory[1]].mix(self._later(state), memory[2])  # type: ignore[union-attr]
+            new = self._found[memory[1]]
+            assert new is not None
+            return new.mix(self._later(state, new), memory[2])
         return super().mix(state, memory)
 
     def after(self, state: State, memory: Any, d: int, i: int) -> Sequence[tuple[Any, float]]:
         if memory[0] == "new":
-            law = self._found[memory[1]].after(self._later(state), memory[2], d, i)  # type: ignore[union-attr]
+            new = self._found[memory[1]]
+            assert new is not None
+            law = new.after(self._later(state, new), memory[2], d, i)
             return [(("new", memory[1], to), chance) for to, chance in law]
         if memory[0] >= self.stages:  # the slack no longer matters
             return [((memory[0], places, memory[2]), p) for places, p in self.first.after(state, memory[1], d, i)]
         successor = self.words.timed.observations(state).successors[i]
         return self._switched(successor, super().after(state, memory, d, i))
 
-    def _later(self, state: State) -> State:
-        return (state[0] - self.stages, state[1]) if isinstance(state, tuple) else state
+    def _later(self, state: State, new: GuardedDefender) -> State:
+        """Return a state as the graph has it that was solved again: what was in place then is no part of that."""
+        whole = self.words.mask(state) | sum(map(new.words.rules.bit, self.words.placed(state)))
+        return (state[0] - self.stages, whole) if isinstance(state, tuple) else whole
 
     def _switched(self, state: State, law: Sequence[tuple[Any, float]]) -> Sequence[tuple[Any, float]]:
         found: list[tuple[Any, float]] = []
@@ -94,16 +100,17 @@ class Switching(Following):
                 found.append((memory, chance))
                 continue
             key = (state, *memory)
-            found += [(("new", key, to), chance * p) for to, p in new.begin(self._later(state))]
+            found += [(("new", key, to), chance * p) for to, p in new.begin(self._later(state, new))]
         return found
 
     def _new(self, state: State, memory: Any) -> GuardedDefender | None:
         key = (state, *memory)
         if key not in self._found:
             self._found[key] = None
-            kept = self.promises.kept(memory[1], np.array(memory[2]), self.words.mask(state))
+            held, placed = self.words.mask(state), self.words.placed(state)
+            kept = self.promises.kept(memory[1], np.array(memory[2]), held, placed)
             if kept is not None and not self.words.timed.is_terminal(state):
-                graph = graph_at(self.graph, self.net, self.words.mask(state), self.stages)
+                graph = graph_at(self.graph, self.net, held, self.stages, placed)
                 better = resolved(graph, kept, 0.5, relative_gap=0.2).solution
                 if better is not None:
                     self._found[key] = better.defender_strategy()
@@ -111,8 +118,8 @@ class Switching(Following):
         return self._found[key]
 
 
-def switching_keeps_the_promise(seed: int, stages: int) -> int:
-    instance = random_instance(seed)
+def switching_keeps_the_promise(seed: int, stages: int, *, controlled: bool = False) -> int:
+    instance = random_instance(seed, controlled=controlled)
     if instance is None:
         return 0
     defence = Switching(instance, stages)
@@ -134,9 +141,17 @@ def test_solving_again_never_raises_a_promise_on_many_graphs(first: int) -> None
             switching_keeps_the_promise(seed, stages)
 
 
-def promises_ahead_hold(seed: int, stages: int = 2) -> int:
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("first", range(100, 196, 24))
+def test_solving_again_never_raises_a_promise_with_controls(first: int) -> None:
+    for seed in range(first, first + 24):
+        switching_keeps_the_promise(seed, 1 + seed % 2, controlled=True)
+
+
+def promises_ahead_hold(seed: int, stages: int = 2, *, controlled: bool = False) -> int:
     """Start the game anew wherever the defence may stand after some stages; no intent gets more than is promised."""
-    instance = random_instance(seed)
+    instance = random_instance(seed, controlled=controlled)
     if instance is None or instance.graph.horizon is not None:
         return 0
     defence = Following(instance)
@@ -155,8 +170,9 @@ def promises_ahead_hold(seed: int, stages: int = 2) -> int:
                 for d in np.flatnonzero((seen.weight[[i]].toarray()[0] > 0) & (mix > 0)).tolist():
                     rest += [(successor, to) for to, p in defence.after(state, memory, d, i) if p > 0]
     for state, memory in sorted(met, key=str)[:6]:
-        promise = defence.promises.ahead(memory[1], np.array(memory[2]), state, begun=memory[0] > 0)
-        game: Game = graph_at(instance.graph, defence.net, int(state), 0).game()
+        held, placed = defence.words.mask(state), defence.words.placed(state)
+        promise = defence.promises.ahead(memory[1], np.array(memory[2]), held, placed, begun=memory[0] > 0)
+        game: Game = defence.words.game.like(starts=[replace(defence.words.game.starts[0], state=state)])
         begun = GuardedDefender(defence.first.parts, defence.words)
         begun.begin = lambda _, places=memory[1]: [(places, 1.0)]  # type: ignore[method-assign, misc]
         found = ncirl.best_response_to_defender(game, begun, tolerance=1e-7)
@@ -166,6 +182,7 @@ def promises_ahead_hold(seed: int, stages: int = 2) -> int:
 
 def test_what_is_promised_from_here_on_holds() -> None:
     assert sum(promises_ahead_hold(seed) for seed in range(FEW)) > FEW
+    assert sum(promises_ahead_hold(seed, controlled=True) for seed in range(FEW // 2)) > FEW // 2
 
 
 @pytest.mark.slow
@@ -174,6 +191,7 @@ def test_what_is_promised_from_here_on_holds() -> None:
 def test_what_is_promised_from_here_on_holds_on_many_graphs(first: int) -> None:
     for seed in range(first, first + 24):
         promises_ahead_hold(seed)
+        promises_ahead_hold(seed, controlled=True)
 
 
 def test_what_promises_more_is_not_taken() -> None:

@@ -63,7 +63,7 @@ def print_solved(data: dict[str, Any]) -> None:
         }
     )
     print_most(data["per_intent"], promise_note(data))
-    _print_guards(data["guards"], data["meanings"])
+    _print_guards(data["guards"], data["meanings"], "controls" in data)
 
 
 def certificate_data(solution: GuardedSolution, found: GuardedCertificate) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def shown_data(solution: GuardedSolution) -> dict[str, Any]:
 def print_shown(data: dict[str, Any]) -> None:
     """Print what a verified policy of a whole graph is and promises."""
     policy = data["policy"]
-    _print_watch(policy["watch"], policy["upper"])
+    _print_watch(policy["watch"], policy["upper"], "controls" in data)
     PlainConsole().print()
     settings = ", ".join(f"{name} {value}" for name, value in policy["settings"].items() if name != "solver")
     print_facts(
@@ -187,25 +187,33 @@ def print_shown(data: dict[str, Any]) -> None:
         print_table(f"the ways of the attack{_more(ways)}", ["intent", "goal", "way"], rows)
 
 
-def _print_watch(watch: list[dict[str, Any]], upper: float) -> None:
+def _print_watch(watch: list[dict[str, Any]], upper: float, has_controls: bool) -> None:
     """Answer what must be watched."""
     if not watch:
         print(f"What must I watch? Nothing: with everything conceded the attacker gets {number(upper)} at most.")
         return
-    print("What must I watch? These steps, and no others; `ncirl defend` tells which of them to block when.")
+    what, deed = ("controls", "apply") if has_controls else ("steps", "block")
+    print(f"What must I watch? These {what}, and no others; `ncirl defend` tells which of them to {deed} when.")
     rows = [[f"{w['blocked_now']:.1%}", w["guard"], _listed(w["from"]), _listed(w["to"])] for w in watch[:ROWS]]
-    print_table(f"what to watch{_more(watch)}", ["blocked now", "exploit", "from", "to"], rows)
+    print_table(f"what to watch{_more(watch)}", [*_columns(has_controls), "from", "to"], rows)
 
 
 def _what(data: dict[str, Any]) -> str:
     return "cut graph" if "original" in data else "graph"
 
 
+def _columns(has_controls: bool) -> list[str]:
+    return ["applied now", "control"] if has_controls else ["blocked now", "exploit"]
+
+
 def _sizes(graph: AttackGraph) -> dict[str, int]:
-    return {"conditions": len(graph.conditions), "exploits": len(graph.exploits)}
+    controls = {} if graph.controls is None else {"controls": len(graph.controls)}
+    return {"conditions": len(graph.conditions), "exploits": len(graph.exploits), **controls}
 
 
 def _size_line(data: dict[str, Any]) -> str:
+    if "controls" in data:
+        return f"{data['conditions']} conditions, {data['exploits']} exploits and {data['controls']} controls"
     return f"{data['conditions']} conditions and {data['exploits']} exploits"
 
 
@@ -233,16 +241,18 @@ def _guards(solution: GuardedSolution) -> dict[str, float]:
 
 
 def _meanings(solution: GuardedSolution) -> dict[str, str]:
-    """Return what the exploits that are watched mean, where the graph says it."""
-    return {e.id: e.label for e in solution.graph.exploits if e.label and e.id in solution.guards}
+    """Return what the exploits or controls that are watched mean, where the graph says it."""
+    graph = solution.graph
+    watched = graph.exploits if graph.controls is None else graph.controls
+    return {each.id: each.label for each in watched if each.label and each.id in solution.guards}
 
 
-def _print_guards(guards: dict[str, float], meanings: dict[str, str]) -> None:
+def _print_guards(guards: dict[str, float], meanings: dict[str, str], has_controls: bool) -> None:
     if not guards:
         print("\nNothing is watched yet: a smaller gap, with more time, tells what to watch.")
         return
     rows = [[f"{chance:.1%}", name, meanings.get(name, "")] for name, chance in list(guards.items())[:ROWS]]
-    columns = ["blocked now", "exploit", "meaning"] if meanings else ["blocked now", "exploit"]
+    columns = [*_columns(has_controls), *(["meaning"] if meanings else [])]
     print_table(f"what to watch{_more(guards)}", columns, [row[: len(columns)] for row in rows])
 
 

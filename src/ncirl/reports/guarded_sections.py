@@ -43,10 +43,12 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     found = watch_rows(solution, matters)
     if not found:
         return section(title, paragraph(NOTHING))
+    controlled = solution.graph.controls is not None
+    what, deed, done = ("control", "apply", "applied") if controlled else ("step", "block", "blocked")
     said = (
-        "These steps, and no others. Draw what to block now with the chances given, afresh each stage; a step with "
-        "nothing beside it is watched and blocked once the intruder has come near. `ncirl defend` draws for you as an "
-        "intrusion unfolds."
+        f"These {what}s, and no others. Draw what to {deed} now with the chances given, afresh each stage; a {what} "
+        f"with nothing beside it is watched and {done} once the intruder has come near. `ncirl defend` draws for you "
+        "as an intrusion unfolds."
     )
     rows = [
         [
@@ -58,7 +60,7 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
         ]
         for row in found[:ROWS]
     ]
-    columns = ["step", "block now", "", "blocking costs", "protects"]
+    columns = [what, f"{deed} now", "", "costs" if controlled else "blocking costs", "protects"]
     more = [paragraph(f"The first {ROWS} of {len(found)}.", "note")] if len(found) > ROWS else []
     return section(title, paragraph(said), table(columns, rows, [1, 3]), *more)
 

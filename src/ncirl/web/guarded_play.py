@@ -49,6 +49,8 @@ class GuardedPlayable:
 
     def begin(self, role: Role, intent: str | None, seed: int) -> "GuardedPlay":
         """Return a play before its first move."""
+        if self.graph.controls is not None:
+            raise InputError("a policy that guards a graph with controls is not played here; use `ncirl defend`")
         return GuardedPlay(self, role, intent, seed)
 
 
@@ -139,7 +141,7 @@ class GuardedPlay:
         else:
             tried = self._attacker.act()
             blocked = blocked if move is None else frozenset(members(session.defences().find(move)))
-        won, gain = toss(self.net, tried, blocked, session.held, self.theta, draws, session.placed)
+        won, gain = toss(self.net, tried, blocked, session.held, self.theta, draws)
         new = tuple(self.net.conditions[c] for c in won)
         alerts = () if session.sees_attempts else tuple(rung(self.net, tried, session.held, draws))
         seen = tuple(tried) if session.sees_attempts else None
@@ -151,7 +153,6 @@ class GuardedPlay:
         if not isinstance(self._attacker, SearchingAttacker):
             self._attacker = SearchingAttacker(self.net, self.intent)
             self._attacker.held = self.session.held
-            self._attacker.dead = self.net.stopped(self.session.placed)
 
     def _advance(
         self,

@@ -118,7 +118,7 @@ class PartDefender:
 
     def _observations(self, place: Place, here: Choices, seen: Seen) -> list[tuple[tuple[int, int], float]]:
         """Return (its action, its observation) with their probabilities."""
-        state, mask = place[0], self.mask(place)
+        state = place[0]
         observed, outcomes = self.timed.observations(state), self.timed.stage(state).outcomes
         number = {outcome: o for o, outcome in enumerate(outcomes)}
         found: list[tuple[tuple[int, int], float]] = []
@@ -126,24 +126,29 @@ class PartDefender:
             return [((0, 0), 1.0)]
         if self.net.sees_actions:
             a, luck = self._tried(here, seen)
-            for (d, placing, p), (won, chance) in product(self._own(place, here, seen), luck):
-                outcome = Outcome(self._timed_state(state, self.relaxed.after(mask, won, placing)))
+            for (d, ids, p), (won, chance) in product(self._own(place, here, seen), luck):
+                outcome = Outcome(self._following(state, here, won, ids))
                 i = int(observed.table[a, number[outcome]]) if outcome in number else -1
                 if i >= 0:
                     found.append(((d, i), p * chance))
             return found
         won = sum(1 << c for c in {option.result for option in here.options} if seen.after >> c & 1)
-        for (d, placing, p), (signal, chance) in product(self._own(place, here, seen), self._heard(here, seen)):
-            outcome = Outcome(self._timed_state(state, self.relaxed.after(mask, won, placing)), signal)
+        for (d, ids, p), (signal, chance) in product(self._own(place, here, seen), self._heard(here, seen)):
+            outcome = Outcome(self._following(state, here, won, ids), signal)
             i = int(observed.table[d, number[outcome]]) if outcome in number else -1
             if i >= 0:
                 found.append(((d, i), p * chance))
         return found
 
-    def _own(self, place: Place, here: Choices, seen: Seen) -> list[tuple[int, int, float]]:
-        """Return which of its actions the part may have taken, what each puts in place, and how likely it was that."""
-        if self.net.sees_actions and not any(guard.lasts for guard in here.guards):
-            return [(0, 0, 1.0)]  # what follows does not depend on it
+    def _following(self, state: State, here: Choices, won: int, ids: Ids) -> State:
+        """Return the state that follows when the part has set `ids`."""
+        placing = sum(map(self.relaxed.bit, ids))
+        return self._timed_state(state, self.relaxed.after(self.mask((state, None)), won | here.swept(ids), placing))
+
+    def _own(self, place: Place, here: Choices, seen: Seen) -> list[tuple[int, Ids, float]]:
+        """Return which of its actions the part may have taken, by number and as guards, and how likely it was that."""
+        if self.net.sees_actions and not here.forced and not any(guard.lasts for guard in here.guards):
+            return [(0, frozenset(), 1.0)]  # what follows does not depend on it
         mixed = self._mixed(place)
         really = seen.blocked & {*(guard.id for guard in here.guards), *self.pending(place, seen.placed)}
         mine = [
@@ -155,11 +160,7 @@ class PartDefender:
             done = frozenset(really & {guard.id for guard in here.guards})
             mine = [(d, 1.0) for d, (ids, _) in enumerate(mixed) if ids == done]
         total = sum(p for _, p in mine)
-        return [
-            (d, sum(map(self.relaxed.bit, mixed[d][0])), p / total if total else 1 / len(mine))
-            for d, p in mine
-            if p > 0 or not total
-        ]
+        return [(d, mixed[d][0], p / total if total else 1 / len(mine)) for d, p in mine if p > 0 or not total]
 
     def attempted(self, here: Choices, seen: Seen) -> list[list[int]]:
         """Return which exploits of each option were attempted, and stopped by nobody but the part itself."""

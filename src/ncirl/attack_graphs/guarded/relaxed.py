@@ -34,7 +34,8 @@ Refinements, each by the same coupling:
 - **Width.** At each state only the first few guards and slow conditions in their order are played for; what is beyond
   is conceded at that state. The proof goes stage by stage, so what is guarded may depend on m. No stage is too large.
 - **Alike.** Where guards stop more exploits than the width, those to the same condition under the same guards may be
-  attempted together, as for slow conditions, where attempts are seen: what stops one of them stops all.
+  attempted together, as for slow conditions, where attempts are seen: what stops one of them stops all. What is more
+  than the width still is *forced*: conceded in every stage in which no guard that is set stops it.
 - **Settled states.** A condition that pays nobody and leads to nothing that does, by conditions not in m, counts as
   held. It is worth no more to anybody than nothing, and m is larger.
 """
@@ -87,19 +88,21 @@ class Relaxed(Waves):
             return self._waiting(state, here) if here.wave else TERMINAL
         graph, options = self.net.graph, here.options
         attempted = subsets(len(options), graph.attacker_budget)  # [a, option]
+        every = (*options, *here.forced)
+        tried = np.hstack([attempted, np.ones((len(attempted), len(here.forced)), dtype=np.bool_)])
         chosen = subsets(len(here.guards), self.part.defender_budget)  # [d, guard]
         blocked: BoolArray = np.any(chosen[:, :, None] & here.stopped()[None], axis=1)  # [d, option]
         alerts = self.alerts(here)
         alerted = [k for k, _ in alerts]
-        hit = list(dict.fromkeys(option.result for option in options))
-        live = (attempted[:, None, :] & ~blocked[None, :, :]).reshape(-1, len(options))
+        hit = list(dict.fromkeys(option.result for option in every))
+        live = (tried[:, None, :] & ~blocked[None, :, :]).reshape(-1, len(every))
         told = np.repeat(attempted[:, alerted], len(blocked), axis=0)
         decisive = np.hstack([live, told])
         first, kind = distinct_rows(decisive)
-        live, told = np.split(decisive[first], [len(options)], axis=1)
-        success = np.array([option.success for option in options])
+        live, told = np.split(decisive[first], [len(every)], axis=1)
+        success = np.array([*(option.success for option in options), *(1.0 for _ in here.forced)])
         rung = np.where(told, [a.attempted for _, a in alerts], [a.idle for _, a in alerts])
-        results = np.array([hit.index(option.result) for option in options])
+        results = np.array([hit.index(option.result) for option in every])
         law, faces = coin_law(np.hstack([enabled(success, results, live), rung]))
         gained = faces[:, : len(hit)]
         heard = signals([self.net.exploits[options[k].exploits[0]].id for k in alerted], faces[:, len(hit) :])
@@ -140,7 +143,8 @@ class Relaxed(Waves):
         worth = self.terms.worth
         brought = _all_of(worth[list(bits(here.wave))])
         gains = worth[list(hit)]
-        by_chance = [c in {option.result for option in here.options if option.is_drawn} for c in hit]
+        drawn = {option.result for option in here.options if option.is_drawn} | {o.result for o in here.forced}
+        by_chance = [c in drawn for c in hit]
         gains[by_chance] = np.maximum(gains[by_chance], 0.0)
         found: FloatArray = brought + gained @ gains
         rare = [self._rare >> c & 1 == 1 for c in hit]

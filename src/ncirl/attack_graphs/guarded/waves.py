@@ -10,6 +10,7 @@ that are new can make a conceded exploit usable, since at m all that were usable
 than what changes in it, and sets are bits of integers. `relaxed` has what the states are for, and why it is sound.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,14 +49,23 @@ class Choices:
     wave: int
     options: tuple[Option, ...]
     guards: tuple[Guard, ...]
+    forced: tuple[Option, ...] = ()  # guarded, and conceded where nothing stops them
 
     def stopped(self) -> BoolArray:
-        """Return which guard stops which option, [guard, option]."""
-        table = np.zeros((len(self.guards), len(self.options)), dtype=np.bool_)
+        """Return which guard stops which option and, after those, which that is forced, [guard, option]."""
+        table = np.zeros((len(self.guards), len(self.options) + len(self.forced)), dtype=np.bool_)
         for g, guard in enumerate(self.guards):
-            for k, option in enumerate(self.options):
+            for k, option in enumerate((*self.options, *self.forced)):
                 table[g, k] = option.is_guarded and option.exploits[0] in guard.stops
         return table
+
+    def swept(self, applied: Collection[str]) -> int:
+        """Return what comes by itself, beside the wave, while some guards are set."""
+        found = 0
+        for option in self.forced:
+            if not any(option.exploits[0] in guard.stops for guard in self.guards if guard.id in applied):
+                found |= 1 << option.result
+        return found
 
 
 class Waves:
@@ -156,12 +166,13 @@ class Waves:
         if not here.wave and not here.options:
             return []
         stops, found = here.stopped(), dict[int, None]()
-        for some in unions((g for g, guard in enumerate(here.guards) if guard.lasts), self.part.defender_budget):
-            chosen = list(bits(some))
-            live = [option for k, option in enumerate(here.options) if not stops[chosen, k].any()]
-            placed = sum(self.bit(here.guards[g].id) for g in chosen)
+        telling = (g for g, guard in enumerate(here.guards) if guard.lasts or here.forced)
+        for some in unions(telling, self.part.defender_budget):
+            chosen = [here.guards[g].id for g in bits(some)]
+            live = [option for k, option in enumerate(here.options) if not stops[list(bits(some)), k].any()]
+            placed, swept = sum(map(self.bit, chosen)), here.swept(chosen)
             for gained in unions((option.result for option in live), self.net.graph.attacker_budget):
-                found[self.after(state, gained, placed)] = None
+                found[self.after(state, gained | swept, placed)] = None
         return list(found)
 
     def _reached(self, guard: Guard) -> int:
@@ -182,8 +193,10 @@ class Waves:
         while True:  # conceding one thing may make others pointless
             open_ones = [k for k in usable if not wave >> net.result[k] & 1]
             candidates = set(open_ones)
-            guards, played = self._set([guard for guard in self._guards if guard.id not in placed], candidates)
-            watched = {k for option in played for k in option.exploits}
+            free = (guard for guard in self._guards if guard.id not in placed)
+            guards = [guard for guard in free if not candidates.isdisjoint(guard.stops)][:width]
+            played, forced = self._watched(guards, candidates)
+            watched = {k for option in (*played, *forced) for k in option.exploits}
             groups: dict[int, list[int]] = {}
             for k in open_ones:
                 if k not in watched:
@@ -198,31 +211,26 @@ class Waves:
                 break
             for c in conceded:
                 wave |= 1 << c
-        return Choices(wave, (*played, *kept), tuple(guards))
+        return Choices(wave, (*played, *kept), tuple(guards), tuple(forced))
 
-    def _set(self, free: list[Guard], candidates: set[int]) -> tuple[list[Guard], list[Option]]:
-        """Return the first guards that stop anything and whose exploits are not too many, with what they stop."""
-        guards: list[Guard] = []
-        options: list[Option] = []
-        for guard in free:
-            if len(guards) == self.part.width:
-                break
-            if candidates.isdisjoint(guard.stops):
-                continue
-            more = self._watched([*guards, guard], candidates)
-            if len(more) <= self.part.width:
-                guards, options = [*guards, guard], more
-        return guards, options
+    def _watched(self, guards: list[Guard], candidates: set[int]) -> tuple[list[Option], list[Option]]:
+        """Return what guards stop: what is attempted, and what is forced.
 
-    def _watched(self, guards: list[Guard], candidates: set[int]) -> list[Option]:
-        """Return what guards stop: exploit by exploit or, where that is too many, those that only differ in numbers."""
+        That is exploit by exploit or, where these are too many, those together that only differ in numbers; and where
+        these are too many still, the surest and cheapest are forced.
+        """
+        width = self.part.width
         watched = sorted({k for guard in guards for k in guard.stops} & candidates)
-        if len(watched) <= self.part.width or not self.net.sees_actions:
-            return [self._option((k,), True) for k in watched]
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for k in watched:
-            alike.setdefault((self.net.result[k], *(g for g, its in enumerate(guards) if k in its.stops)), []).append(k)
-        return [self._option(tuple(exploits), True) for exploits in alike.values()]
+        options = [self._option((k,), True) for k in watched]
+        if len(options) > width and self.net.sees_actions:
+            alike: dict[tuple[int, ...], list[int]] = {}
+            for k in watched:
+                over = (g for g, guard in enumerate(guards) if k in guard.stops)
+                alike.setdefault((self.net.result[k], *over), []).append(k)
+            options = [self._option(tuple(exploits), True) for exploits in alike.values()]
+        if len(options) > width:
+            options.sort(key=lambda option: (option.success, -option.charge.max(), option.exploits))
+        return sorted(options[:width], key=lambda option: option.exploits), options[width:]
 
     def _unguarded(self, c: int, exploits: list[int]) -> Option | None:
         """Return the attempt of a slow condition, or None where it must be conceded or that makes no difference."""

@@ -176,7 +176,7 @@ def _like(graph: AttackGraph, conditions: list[Condition], exploits: list[Exploi
         Intent(i.id, i.prior, {name: reward for name, reward in i.rewards.items() if name in ids})
         for i in graph.intents
     )
-    return replace(graph, conditions=tuple(conditions), exploits=tuple(exploits), intents=intents)
+    return replace(graph, conditions=tuple(conditions), exploits=tuple(exploits), intents=intents, controls=None)
 
 
 def _counted(n: int, what: str) -> str:

@@ -73,7 +73,10 @@ def matters_figure(matters: Matters) -> "Figure":
         When matplotlib is not installed.
     """
     net, found = matters.net, folded(matters)
-    chances = {net.exploits[k].id: p for name, p in matters.guards.items() for k in net.guards[name].stops}
+    chances: dict[str, float] = {}
+    for name, p in matters.guards.items():
+        for k in net.guards[name].stops:  # by the likeliest, where several guards stop it
+            chances[net.exploits[k].id] = max(p, chances.get(net.exploits[k].id, 0.0))
     ways = frozenset(name for way in matters.ways for name in way.exploits)
     return _figure(found.graph, _Marks(blocked=chances, watched=frozenset(chances), ways=ways, folded=found))
 
