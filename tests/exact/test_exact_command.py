@@ -154,7 +154,7 @@ def test_the_second_speaks_where_the_first_is_at_a_loss(
         holds=False,
         faults=("lost",),
     )
-    monkeypatch.setattr("ncirl.cli.verify.certify", lambda policy: lost)
+    monkeypatch.setattr("ncirl.cli.verify.certify", lambda policy, limits: lost)
     assert main(["verify", str(match), "--exact", *json_flag]) == FAILED
     printed = capsys.readouterr().out
     found = verify_exact(match)

@@ -171,9 +171,10 @@ def harden(
         Find the best set whose costs add up to no more; with `choose` both hold.
     top : int
         How many of the first in the order to tell apart.
-    gap, relative_gap : float
-        How close bounds on the value must come where the order or the set hangs on it, absolutely or relative to the
-        value before.
+    gap : float
+        How close bounds on the value must come where the order or the set hangs on it.
+    relative_gap : float
+        The same, relative to the value before.
     time_limit : float, optional
         Seconds after which to stop with what is known, all of which holds.
     executor : Executor, optional
