@@ -47,6 +47,7 @@ def folded_view(matters: Matters) -> dict[str, Any]:
     return {
         "conditions": [_condition(c, found, level["condition", c.id]) for c in found.graph.conditions],
         "exploits": [_exploit(e, found, level["exploit", e.id]) for e in found.graph.exploits],
+        "controls": None,  # folded steps have none; what to watch names them
     }
 
 
