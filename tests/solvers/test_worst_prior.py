@@ -17,6 +17,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.cli.app import main
 from ncirl.errors import LimitError
 from ncirl.formats.graph_source import graph_of
+from ncirl.games.office import office_graph
 from ncirl.model.game import Game, Start
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solvers.worst_prior import WorstPrior, _Search
@@ -127,3 +128,10 @@ def test_a_limit_after_the_first_game_ends_it_with_bounds_that_hold(monkeypatch:
 def test_several_starts_are_refused() -> None:
     with pytest.raises(ncirl.InputError, match="where there is one start state"):
         ncirl.solve(ncirl.games.patrol(horizon=2), WorstPrior())
+
+
+def test_a_graph_without_priors_is_refused_by_whoever_needs_them() -> None:
+    graph = replace(office_graph(), unknown_prior=True)
+    for solver in (ncirl.Certified(), ncirl.Guarded()):
+        with pytest.raises(ncirl.InputError, match=r"office.*WorstPrior"):
+            ncirl.solve(graph, solver)

@@ -54,7 +54,7 @@ class Solve:
         from ncirl.formats.guarded_file import guarded_bytes
         from ncirl.formats.policy_file import policy_bytes
         from ncirl.solution import solve
-        from ncirl.solvers.certified.certified import Certified
+        from ncirl.solvers.certified.certified import NO_PRIOR, Certified
 
         opened = open_source(self.source, replace(self.limits, opening=self.time_limit + self.limits.opening))
         due = 0.0
@@ -68,6 +68,8 @@ class Solve:
                 raise KeyboardInterrupt  # the solver ends with valid bounds
 
         graph = opened.graph
+        if graph is not None and graph.unknown_prior:
+            raise InputError(NO_PRIOR, where=f"attack graph '{graph.name}'")
         solution: CertifiedSolution | GuardedSolution
         if graph is not None and (opened.guarded is not None or not listable(graph)[0]):
             solution = Guarded(self.relative_gap, time_limit=self.time_limit).run(graph, progress=report)

@@ -45,7 +45,7 @@ from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.set_up import SMALLER, Playbooks, SetUp
 from ncirl.solvers.certified.trials import Trials, sweep
 
-__all__ = ["Certified", "activities"]
+__all__ = ["NO_PRIOR", "Certified", "activities"]
 
 PATIENCE = 50  # turns without progress before giving up
 REPORT_EVERY = 0.5  # seconds
@@ -53,8 +53,15 @@ LEAST = 1.0  # seconds for what comes before the search: a limit below it ends t
 LARGEST_DISCOUNT = 0.999999  # beyond it a stage counts for less than the accuracy of a linear program
 
 
+NO_PRIOR = "nobody says how likely intents are; use `WorstPrior` (`ncirl solve --prior worst`), or give each a prior"
+
+
 class HasGame(Protocol):
     """What has a game, such as an attack graph."""
+
+    @property
+    def name(self) -> str:
+        """A name for people."""
 
     def game(self) -> Game:
         """Return the game."""
@@ -103,6 +110,8 @@ class Certified:
 
         `limits` are those of a larger task that this is part of: then `time_limit` is that of the search alone.
         """
+        if getattr(game, "unknown_prior", False):
+            raise InputError(NO_PRIOR, where=f"attack graph '{game.name}'")
         game = game if isinstance(game, Game) else game.game()
         self._check(game)
         search_seconds = None if limits is None else self.time_limit
