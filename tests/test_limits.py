@@ -294,10 +294,15 @@ def test_drawing_stops_with_the_episodes_so_far() -> None:
 
 
 def test_a_report_leaves_out_what_there_is_no_time_for() -> None:
-    text, certificate = report_page(replace(office(), settings={}), limits=late(Clock(late_at=1)))
+    solution, asked = replace(office(), settings={}), Clock()
+    verifying.verify(solution, late(asked))
+    text, certificate = report_page(solution, limits=late(Clock(late_at=asked.asked + 1)))
     assert certificate.holds
     assert "What blocking is worth" in text
     assert "Left out" in text or "were left out" in text or "time was up" in text
+
+    with pytest.raises(LimitError, match="verifying"):  # nothing is said of what was not verified
+        report_page(solution, limits=late(Clock(late_at=1)))
 
 
 @pytest.mark.parametrize("command", [["solve"], ["simulate"], ["simulate", "--defender", "playbook"]])

@@ -94,7 +94,7 @@ class Sensitivity:
     >>> from ncirl.games.office import office_graph
     >>> found = ncirl.sensitivity(office_graph(), relative_gap=0.5, only=["discount"])
     >>> found.swings[0].assumption.label
-    'discount 0.95'
+    'discount 0.9'
     """
 
     graph: AttackGraph

@@ -34,7 +34,7 @@ def numbers_of(graph: AttackGraph) -> dict[str, Number]:
     --------
     >>> from ncirl.games.office import office_graph
     >>> numbers_of(office_graph())["inject SQL.success"].value
-    0.5
+    0.8
     """
     found: dict[str, Number] = {}
     for number in _numbers(graph):
