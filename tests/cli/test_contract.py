@@ -45,6 +45,13 @@ def leaves(group: App, chain: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 COMMANDS = dict(leaves(app))
 NAMES = [" ".join(chain) for chain in COMMANDS]
 ENDING = [name for name in NAMES if name not in ENDLESS]
+LONG = (
+    "demo",
+    "harden",
+    "report",
+    "reproduce",
+    "sensitivity",
+)  # their examples run in every test, their JSON in the long one
 
 
 def command_of(name: str) -> App:
@@ -111,7 +118,7 @@ def test_every_example_runs(name: str, folder_of: Callable[[str], Path]) -> None
         assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("name", ENDING)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in ENDING])
 def test_json_is_one_object_and_nothing_else(name: str, folder_of: Callable[[str], Path]) -> None:
     assert accepts(name, "json")
     told = [line for line in examples(name) if "--json" in line]

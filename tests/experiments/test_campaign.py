@@ -106,6 +106,7 @@ def test_two_jobs_give_the_same_table(undisturbed: Path, tmp_path: Path) -> None
     assert table(tmp_path) == table(undisturbed)
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_that_loses_a_worker_gives_the_same_table(undisturbed: Path, tmp_path: Path) -> None:
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         victims = [cluster.workers[0].pid]

@@ -44,7 +44,7 @@ REDUCTIONS: dict[str, Callable[[AttackGraph], tuple[AttackGraph, Reduction]]] = 
     "only-goals": lambda g: only_goals(g, [max(c for i in g.intents for c, r in i.rewards.items() if r)]),
     "budgets": lambda g: set_budgets(g, attacker=1) if g.attacker_budget != 0 else set_budgets(g, defender=0),
 }
-WITH_CONTROLS = ("blocks-from-above", "blocks-from-below")  # for graphs that have them: see test_controlled
+WITH_CONTROLS = ("blocks-from-above", "blocks-from-below")  # for graphs that have them: see test_controlled.py
 
 
 def small(seed: int) -> AttackGraph | None:

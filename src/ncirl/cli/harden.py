@@ -66,7 +66,7 @@ def harden(
     not counted in it. Without controls in the graph, every exploit can be stopped on its own. The time limit and Ctrl-C
     end it with the order so far, whose bounds hold.
 
-    Example: `ncirl harden builtin:office --choose 2 --gap 5% -o fixes.html`
+    Example: `ncirl harden builtin:office --choose 2 --gap 20% -o fixes.html`
     """
     from ncirl.attack_graphs.hardening.harden import harden as hardened
     from ncirl.formats.harden_journal import HardenJournal
