@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 CORE   := $(VENV)/.core
-WORKERS ?= 2
+WORKERS ?= 3
 # One thread a process: the arrays are small, and parallel runs must not fight for cores.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1

@@ -45,7 +45,7 @@ def leaves(group: App, chain: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 COMMANDS = dict(leaves(app))
 NAMES = [" ".join(chain) for chain in COMMANDS]
 ENDING = [name for name in NAMES if name not in ENDLESS]
-LONG = (
+LONG = ("demo", "harden", "report", "reproduce", "sensitivity")  # examples run in every test, JSON in the long one
     "demo",
     "harden",
     "report",
