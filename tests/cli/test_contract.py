@@ -46,12 +46,6 @@ COMMANDS = dict(leaves(app))
 NAMES = [" ".join(chain) for chain in COMMANDS]
 ENDING = [name for name in NAMES if name not in ENDLESS]
 LONG = ("demo", "harden", "report", "reproduce", "sensitivity")  # examples run in every test, JSON in the long one
-    "demo",
-    "harden",
-    "report",
-    "reproduce",
-    "sensitivity",
-)  # their examples run in every test, their JSON in the long one
 
 
 def command_of(name: str) -> App:
