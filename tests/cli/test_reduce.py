@@ -77,7 +77,7 @@ def test_solve_guards_a_large_graph(tmp_path: Path, capsys: pytest.CaptureFixtur
     ("words", "said"),
     [
         (["builtin:patrol", "--prune"], "is no attack graph"),
-        (["nowhere.yaml"], "is no attack graph"),
+        (["nowhere.yaml"], "no such file"),
         (["builtin:office", "--crop", "0"], "hops: must be at least 1"),
         (["builtin:office", "--only-goals", "nowhere"], "unknown condition 'nowhere'"),
     ],

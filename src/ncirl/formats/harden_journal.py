@@ -6,6 +6,7 @@ disk at once; a last line that was cut off in the middle is passed over, and wha
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -99,4 +100,4 @@ def _is_attack(attack: Any) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool)
+    return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)

@@ -115,8 +115,9 @@ def graph_named(text: str, where: str = "") -> AttackGraph:
 
     Raises `InputError` when it names anything else, or with every fault of the file; `where` is what messages call it.
     """
-    known = text.startswith(PREFIX) or os.path.exists(text)
-    graph = load(text, policies=False).graph if known else None
+    if not text.startswith(PREFIX) and not os.path.exists(text):
+        raise InputError("no such file; give an attack-graph file or builtin:office", where or text)
+    graph = load(text, policies=False).graph
     if graph is None:
         raise InputError("is no attack graph; give an attack-graph file or builtin:office", where or text)
     return graph
