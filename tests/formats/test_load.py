@@ -54,7 +54,9 @@ def test_a_policy_is_no_game_where_a_game_is_asked_for(folder: Path) -> None:
         resolve_game(str(folder / "policy.ncirl"))
 
 
-@pytest.mark.parametrize(("name", "said"), [("game.yaml", GRAPH_NAMED), ("nowhere.yaml", "no such file; give an attack")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("game.yaml", GRAPH_NAMED), ("nowhere.yaml", "no such file; give an attack")]
+)
 def test_only_graphs_are_graphs(folder: Path, name: str, said: str) -> None:
     assert graph_named(str(folder / "graph.json")) == office_graph()
     with pytest.raises(InputError, match=f"{name}: {said}"):
