@@ -129,7 +129,8 @@ def _members(file: Source, room: int) -> Iterator[tuple[str, bytes]]:
 
 
 def _is_hidden(name: str) -> bool:
-    return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
+    path = PurePosixPath(name)
+    return path.name.startswith(".") or "__MACOSX" in path.parts
 
 
 def _written(name: str, raw: bytes) -> Path:

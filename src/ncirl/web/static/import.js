@@ -38,6 +38,7 @@ function show(said, imported) {
   by("import-elsewhere").hidden = again;
   by("import-close").textContent = imported ? "Look at it" : "Close";
   if (!by("import-dialog").open) by("import-dialog").showModal();
+  by("import-dialog").scrollTop = 0;
 }
 
 function showReport() {
@@ -53,8 +54,10 @@ async function bring(files, choices) {
   } catch (error) {
     if (error.field !== "goal" && !by("import-dialog").open) throw error;
     hush();
-    if (by("import-dialog").open) by("import-said").textContent = error.message;
-    else {
+    if (by("import-dialog").open) {
+      by("import-said").textContent = error.message;
+      by("import-dialog").scrollTop = 0;
+    } else {
       brought = { files, contest: null, ...choices };
       show(error.message, null);
     }
