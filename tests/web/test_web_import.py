@@ -114,6 +114,7 @@ def test_where_a_choice_is_wanting_the_sentence_says_so(client: TestClient) -> N
         ([("a.json", NODE_LINK), ("a.json", NODE_LINK)], "a.json: two files are called so"),
         ([("g.json", NODE_LINK), ("h.json", NODE_LINK)], "2 files are given"),
         ([("..", b"<graphml")], "..: "),
+        ([("x.zip", zipped({"notes.txt": b"x"}))], "x.zip: notes.txt: is no attack graph that is known here"),
         ([("x.zip", zipped({"__MACOSX/x": b""}))], "x.zip: is an archive without files"),
         ([("b.zip", zipped({f"{k}.json": bytes(2**26) for k in range(2)}))], "b.zip: unpacks into more"),
     ],

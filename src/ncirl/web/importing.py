@@ -16,7 +16,7 @@ from typing import Any
 
 from ncirl.errors import InputError
 from ncirl.formats.attack_graph_file import attack_graph_to_data
-from ncirl.formats.load import ZIP
+from ncirl.formats.load import POLICY, ZIP
 from ncirl.importers import AUTO, Imported, ImportOptions, import_graph
 from ncirl.importers.recognise import recognise
 from ncirl.importers.report import Note, shortened
@@ -52,6 +52,8 @@ def open_upload(upload: Upload, folder: str, limits: Limits) -> tuple[Source, Op
             opened = open_source(first, limits)
             return first, opened, contest_view(opened)
     except InputError:
+        if (first.raw or b"").startswith(ZIP):
+            raise
         with chdir(mkdtemp(dir=folder)):
             if not _is_foreign(_written(first.name, first.raw or b"")):
                 raise
@@ -65,7 +67,10 @@ def open_upload(upload: Upload, folder: str, limits: Limits) -> tuple[Source, Op
 
 
 def _is_foreign_archive(file: Source) -> bool:
+    """Tell whether a file is an archive of other files, and by no sign a policy."""
     raw = file.raw or b""
+    if file.name.lower().endswith(POLICY):
+        return False
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             return raw.startswith(ZIP) and not any(name.endswith(PART) for name in archive.namelist())
@@ -89,9 +94,9 @@ def _imported(upload: Upload, limits: Limits) -> Imported:
         return import_graph(AUTO, paths, options)
     except InputError as error:
         chosen = upload.initial or upload.goals
-        if chosen or any(choice in str(error) for choice in CHOICES):
-            raise NotImported(in_a_sentence(error)) from None
-        raise
+        wanting = chosen or any(choice in str(error) for choice in CHOICES)
+        archive = next((shown(file.name) for file in upload.files if _is_foreign_archive(file)), "")
+        raise (NotImported if wanting else InputError)(in_a_sentence(error), archive) from None
 
 
 def _folder_of(files: Sequence[Source]) -> str:
