@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from page_probes import BEYOND, DROPPED_FILE, FAINT_TEXT, LAYOUT_SHIFT, NODE_PLACES
 
+from importers.samples import ARCS, VERTICES
 from web.samples import policy_file
 
 pytest.importorskip("fastapi", reason="the page needs fastapi and uvicorn: pip install 'ncirl[web]'")
@@ -167,6 +168,33 @@ class TestLook:
         page.dispatch_event("body", "drop", {"dataTransfer": transfer})
         expect(page.locator("#title")).to_have_text("<b>dropped</b>")
         expect(page.locator("#value")).to_contain_text("Not solved yet")
+
+    def test_files_of_another_tool_are_imported_and_chosen_for(self, page: Page) -> None:
+        page.set_viewport_size(PHONE)
+        open_page(page)
+        pair = {"VERTICES.CSV": VERTICES, "ARCS.CSV": ARCS}
+        page.locator("#file").set_input_files(
+            [{"name": name, "mimeType": "text/csv", "buffer": text.encode()} for name, text in pair.items()]
+        )
+        dialog = page.get_by_role("dialog", name="Import")
+        expect(dialog).to_contain_text("guessed as a goal")
+        assert page.evaluate(BEYOND, PHONE["width"]) == []
+        assert page.evaluate(FAINT_TEXT, CONTRAST) == []
+        expect(dialog.get_by_role("checkbox", name="execCode(db,root)")).to_be_checked()
+        dialog.get_by_role("checkbox", name="execCode(db,root)").uncheck()
+        wanted = dialog.get_by_role("group", name="What attackers may want").get_by_role("textbox")
+        wanted.fill("nowhere")
+        dialog.get_by_role("button", name="Import again").click()
+        expect(dialog).to_contain_text("goal 'nowhere': no condition is called so")
+        wanted.fill("execCode(web,www)")
+        dialog.get_by_role("button", name="Import again").click()
+        expect(dialog).to_contain_text("one per goal given")
+        dialog.get_by_role("button", name="Look at it").click()
+        expect(page.locator("#guarantee tbody th")).to_have_text("execCode_web_www")
+        page.reload()
+        page.get_by_role("button", name="How it was imported…").click()
+        expect(dialog).to_contain_text("one per goal given")
+        expect(dialog).to_contain_text("open the files again")
 
     def test_what_is_opened_is_remembered_here_and_known_nowhere_else(self, page: Page, browser: Browser) -> None:
         open_page(page)

@@ -11,7 +11,7 @@ from pathlib import Path
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import QUANTITIES, SOURCE, ImportReport, NoteKind, Notes, Origin
+from ncirl.importers.report import QUANTITIES, SOURCE, Candidates, ImportReport, NoteKind, Notes, Origin
 from ncirl.importers.values import text
 from ncirl.model.stage import LARGEST_REWARD
 
@@ -80,10 +80,11 @@ class DraftControl:
 
 @dataclass(frozen=True)
 class Imported:
-    """An imported attack graph and the report on how it came about."""
+    """An imported attack graph, the report on how it came about, and what else could have been chosen."""
 
     graph: AttackGraph
     report: ImportReport
+    candidates: Candidates = field(default_factory=Candidates)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from pathlib import Path
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
+from ncirl.importers.candidates import candidates_of
 from ncirl.importers.controls import controls_of
 from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
 from ncirl.importers.epss import epss_of, read_epss
@@ -45,7 +46,8 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         raise InputError("has no attack step", where)
     start = follows_from(start, (step for step in draft.exploits if step.gives in draft.conditions))
     steps = list(_sound(draft, start, options, notes))
-    start = follows_from(start | _entries(steps, start, given - folded, names, notes, where), steps)
+    entries = _entries(steps, start, given - folded, names, notes, where)
+    start = follows_from(start | entries, steps)
     steps = [step for step in steps if step.gives not in start]
     depth = rounds_to(start, [(step.needs, step.gives) for step in steps], follows.in_order)
     for step in steps:
@@ -82,7 +84,8 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     )
     report = _report(graph, draft, options, steps, len(folded), chosen.words, notes, files)
     lost = names_lost(draft, graph, start, depth)
-    return Imported(graph, replace(report, left_out=left_out, names_lost=lost))
+    offered = candidates_of(draft, names, given | entries, depth, graph.intents)
+    return Imported(graph, replace(report, left_out=left_out, names_lost=lost), offered)
 
 
 def _without_effort(

@@ -7,6 +7,8 @@ from typing import Any, Literal
 __all__ = [
     "QUANTITIES",
     "SOURCE",
+    "Candidate",
+    "Candidates",
     "Defaulted",
     "ImportReport",
     "Note",
@@ -109,6 +111,24 @@ class Defaulted:
 
     def __str__(self) -> str:
         return f"{self.value:g} ({_plural(self.count, 'exploit')})"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A condition to choose, what people call it, why, and whether it is chosen already."""
+
+    id: str
+    label: str
+    why: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Where attackers may begin and what they may want."""
+
+    start: tuple[Candidate, ...] = ()
+    goals: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True)

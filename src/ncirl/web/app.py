@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from importlib.resources import files as packaged
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,16 +16,17 @@ from anyio import to_thread
 from fastapi import APIRouter, Body, Depends, FastAPI, Query, Request
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
+from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.staticfiles import StaticFiles
 
 from ncirl.formats.plain import place
 from ncirl.web import models
-from ncirl.web.limits import Limits, Refused
+from ncirl.web.limits import MOST_FILES, Limits, Refused
 from ncirl.web.play import Move, PlayKey, Told
 from ncirl.web.security import LOOPBACK, SecurityMiddleware, error_response
-from ncirl.web.source import Source
+from ncirl.web.source import Source, Upload
 from ncirl.web.state import AppState
 
 __all__ = ["create_app"]
@@ -90,7 +92,7 @@ def create_app(
 
 
 async def _refused(_: Request, error: Refused) -> JSONResponse:
-    return error_response(error.status, str(error))
+    return error_response(error.status, str(error), error.field)
 
 
 async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -113,7 +115,21 @@ async def _state(request: Request) -> AppState:
 State = Annotated[AppState, Depends(_state)]
 ContestId = Annotated[models.Id, InPath(description="Of a contest: as listed, or as whoever opened it was told.")]
 JobId = Annotated[models.Id, InPath(description="Of a solve or a comparison, as whoever started it was told.")]
-FileName = Annotated[str, Query(max_length=500, description="The file's name: its ending tells the format.")]
+Names = list[Annotated[str, Field(max_length=500)]]
+FileNames = Annotated[
+    Names,
+    Query(default_factory=list, max_length=MOST_FILES, description="Of each file; its ending tells the format."),
+]
+FileSizes = Annotated[
+    list[Annotated[int, Field(ge=0, le=2**53)]],
+    Query(default_factory=list, max_length=MOST_FILES, description="Bytes of each file, where there are several."),
+]
+Start = Annotated[
+    Names, Query(default_factory=list, max_length=MOST_FILES, description="Where attackers begin, for an import.")
+]
+Goals = Annotated[
+    Names, Query(default_factory=list, max_length=MOST_FILES, description="What attackers may want, for an import.")
+]
 
 router = APIRouter()
 
@@ -132,9 +148,29 @@ async def contests(state: State) -> dict[str, Any]:
     tags=["look"],
     openapi_extra={"requestBody": {"required": True, **FILE}},
 )
-async def upload(state: State, request: Request, name: FileName = "") -> dict[str, Any]:
-    """Open a game, an attack graph or a policy: the body is the file. Keep the id, it is told to nobody else."""
-    return (await state.upload(name, request.body)).view()
+async def upload(
+    state: State, request: Request, name: FileNames, size: FileSizes, initial: Start, goal: Goals
+) -> dict[str, Any]:
+    """Open a game, an attack graph or a policy: the body is the file. Keep the id, it is told to nobody else.
+
+    Files of other tools are imported as an attack graph: one, or those of one graph one after the other, or a zip
+    archive of them. `field` of a refusal is `goal` where another start or other goals may help.
+    """
+
+    async def taken() -> Upload:
+        return Upload(_parts(await request.body(), name, size), tuple(initial), tuple(goal))
+
+    return (await state.upload(taken)).view()
+
+
+def _parts(body: bytes, names: list[str], sizes: list[int]) -> tuple[Source, ...]:
+    """Take the files of a body apart."""
+    if not sizes and len(names) <= 1:
+        return (Source(names[0] if names else "", body),)
+    if len(names) != len(sizes) or sum(sizes) != len(body):
+        raise Refused(422, "size: give one for each name; together they are the bytes of the body", "size")
+    ends = list(accumulate(sizes))
+    return tuple(Source(name, body[end - size : end]) for name, size, end in zip(names, sizes, ends, strict=True))
 
 
 @router.get(UPLOADS + "/{contest_id}", response_model=models.Contest, responses=_problems(404), tags=["look"])

@@ -5,11 +5,12 @@ from typing import Self
 
 from ncirl.errors import NcirlError
 
-__all__ = ["MOST_EPISODES", "MOST_SECONDS", "MOST_STAGES", "Limits", "Refused", "in_a_sentence"]
+__all__ = ["MOST_EPISODES", "MOST_FILES", "MOST_SECONDS", "MOST_STAGES", "Limits", "Refused", "in_a_sentence"]
 
 MOST_STAGES = 200  # of one play
 MOST_EPISODES = 2000  # of one comparison
 MOST_SECONDS = 600.0  # of one solve
+MOST_FILES = 100  # of one upload
 LONGEST_MESSAGE = 600  # characters
 
 
@@ -17,7 +18,7 @@ LONGEST_MESSAGE = 600  # characters
 class Limits:
     """Bounds of one server."""
 
-    upload: int = 16 * 2**20  # bytes of a file
+    upload: int = 16 * 2**20  # bytes of a file, or of several that are one graph
     body: int = 64 * 2**10  # and of any other request
     patience: float = 5.0  # seconds that a request may be late, and bytes per second that it must come at: so many
     rate: float = 64 * 2**10  # bytes must be there within patience + bytes / rate seconds; answers are taken as fast
@@ -54,11 +55,14 @@ class Refused(NcirlError):
     ----------
     status : int
         Of the answer, 4xx.
+    field : str, optional
+        What to change about the request.
     """
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, field: str | None = None) -> None:
         super().__init__(message)
         self.status = status
+        self.field = field
 
 
 def in_a_sentence(error: NcirlError) -> str:

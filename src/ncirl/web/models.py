@@ -254,8 +254,35 @@ class Bounds(BaseModel):
     upper: float
 
 
+class CandidateView(BaseModel):
+    """A condition that may be chosen, and why."""
+
+    id: str
+    label: str
+    why: str
+    chosen: bool
+
+
+class ImportView(BaseModel):
+    """How files of another tool became an attack graph: what they say, what was assumed, what was left out."""
+
+    format: str
+    files: list[str]
+    initial: str
+    goals: str
+    intents_from: str
+    source: list[str]
+    assumed: list[str]
+    left_out: list[str]
+    start_candidates: list[CandidateView]
+    goal_candidates: list[CandidateView]
+
+
 class Contest(ContestEntry):
-    """Everything about a contest; `bounds` and `guarantee` are proved, null until it is solved."""
+    """Everything about a contest; `bounds` and `guarantee` are proved, null until it is solved.
+
+    `imported` tells how files of another tool became its graph.
+    """
 
     observes: Literal["actions", "outcomes"]
     discount: float
@@ -266,6 +293,7 @@ class Contest(ContestEntry):
     intents: list[IntentView]
     bounds: Bounds | None
     guarantee: ByIntent | None
+    imported: ImportView | None
 
 
 class Started(BaseModel):

@@ -1,7 +1,8 @@
 """Files from strangers are opened, looked at and played in a process of bounded time and memory.
 
 The server asks one question after the other, `(key, source or None, what)`: what is told of a contest, of a play of it,
-or of what is searched for in its graph. The answer is bytes: how it went, whether the process goes on, and JSON. A
+or of what is searched for in its graph. The answer is bytes: how it went, whether the process goes on, and JSON; after
+the JSON of an import, on a line of its own, the graph. A
 contest that was opened is kept open for a while, so that the next question about it need not bring it again; where it
 is not at hand any more, the answer is that it is wanted.
 
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from multiprocessing.connection import Connection
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ncirl.errors import InputError, NcirlError
@@ -27,18 +29,19 @@ from ncirl.limits import resident
 from ncirl.web.child_process import ChildProcess, limit_memory
 from ncirl.web.guarded_play import GuardedPlayable
 from ncirl.web.guarded_view import Finder, guarded_play_view
+from ncirl.web.importing import NotImported, open_upload
 from ncirl.web.limits import Limits, Refused, in_a_sentence
 from ncirl.web.opening import Opened, open_source
 from ncirl.web.play import Play, PlayCache, PlayKey
 from ncirl.web.playable import PlayablePolicy
-from ncirl.web.source import Source, shown
+from ncirl.web.source import Source, Upload, shown
 from ncirl.web.view import as_json, contest_view, play_view
 
 __all__ = ["Sandbox"]
 
 START = 60.0  # seconds the process may take to be there
 READY = b"ready"
-ANSWERED, REFUSED, WANTED = b"=", b"!", b"?"  # the first byte of an answer
+ANSWERED, REFUSED, CHOOSE, WANTED = b"=", b"!", b"~", b"?"  # the first byte of an answer
 STAYS, GOES = b"+", b"-"  # the second; JSON follows
 HEAD = 2
 
@@ -50,7 +53,16 @@ class Find:
     text: str
 
 
-Question = PlayKey | Find | None  # a play, a search, or everything that is told of the contest
+@dataclass(frozen=True)
+class Open:
+    """What is brought, and a folder where files that are imported may lie meanwhile."""
+
+    upload: Upload
+    folder: str
+
+
+About = PlayKey | Find | None  # a play, a search, or everything that is told of the contest
+Question = About | Open
 
 
 class Sandbox:
@@ -64,6 +76,10 @@ class Sandbox:
     def view(self, source: Source) -> Future[bytes]:
         """Ask for everything that is told of a contest, as JSON; refused later if malformed or too much to open."""
         return self._turns.submit(self._asked, source, None)
+
+    def open(self, upload: Upload) -> Future[tuple[Source, bytes]]:
+        """Ask for what an upload is and everything that is told of it; refused like `view`."""
+        return self._turns.submit(self._brought, upload)
 
     def play(self, source: Source, play: PlayKey) -> Future[bytes]:
         """Ask for a play of a policy, as JSON; refused like `view`, and where there is no such play."""
@@ -90,11 +106,18 @@ class Sandbox:
         self._turns.shutdown()
         self._end()
 
+    def _brought(self, upload: Upload) -> tuple[Source, bytes]:
+        first = upload.files[0]
+        with TemporaryDirectory(prefix="ncirl-") as folder:
+            told, _, graph = self._asked(first, Open(upload, folder)).partition(b"\n")
+        return (Source(f"{shown(first.name)}.json", graph) if graph else first), told
+
     def _asked(self, source: Source, what: Question) -> bytes:
         child = self._started()
         late = time.monotonic() + self._limits.opening
         try:
-            told = self._answer(child, (source.key, source if what is None else None, what), late)
+            brought = source if what is None or isinstance(what, Open) else None
+            told = self._answer(child, (source.key, brought, what), late)
             if told[:1] == WANTED:
                 told = self._answer(child, (source.key, source, what), late)
         except TimeoutError:
@@ -106,13 +129,13 @@ class Sandbox:
             raise Refused(422, f"{shown(source.name)}: the process that opened it was ended; try again") from None
         if told[1:HEAD] == GOES:
             self._end()
-        if told[:1] == REFUSED:
-            raise Refused(422, json.loads(told[HEAD:]))
+        if told[:1] in (REFUSED, CHOOSE):
+            raise Refused(422, json.loads(told[HEAD:]), "goal" if told[:1] == CHOOSE else None)
         return told[HEAD:]
 
     def _answer(self, child: ChildProcess, question: tuple[Any, ...], late: float) -> bytes:
         child.pipe.send(question)
-        told = child.receive(late - time.monotonic(), self._limits.answer + HEAD)
+        told = child.receive(late - time.monotonic(), self._limits.answer + self._limits.upload + HEAD)
         if told is None:
             raise TimeoutError
         return told
@@ -198,8 +221,14 @@ class OpenContests:
     def _tried(self, key: str, source: Source | None, what: Question) -> tuple[bytes, bytes]:
         if key not in self._kept and source is None:
             return WANTED, b""
+        graph = b""
         try:
-            told = as_json(_told(self._opened(key, source), what))
+            if isinstance(what, Open):
+                told, graph = self._brought(what)
+            else:
+                told = as_json(_told(self._opened(key, source), what))
+        except NotImported as error:
+            return CHOOSE, as_json(in_a_sentence(error))
         except NcirlError as error:
             return REFUSED, as_json(in_a_sentence(error))
         except MemoryError:
@@ -208,18 +237,28 @@ class OpenContests:
             return _refused(source, f"is malformed ({type(error).__name__})")
         if len(told) > self._limits.answer:
             return _refused(source, "has more to show than fits on a page")
-        return ANSWERED, told
+        if len(graph) > self._limits.upload:
+            return _refused(source, "becomes a graph that is larger than what is taken here")
+        return ANSWERED, told + (b"\n" + graph if graph else b"")
+
+    def _brought(self, what: Open) -> tuple[bytes, bytes]:
+        kept, opened, told = open_upload(what.upload, what.folder, self._limits)
+        self._keep(kept.key, opened)
+        return as_json(told), b"" if kept is what.upload.files[0] else kept.raw or b""
 
     def _opened(self, key: str, source: Source | None) -> OpenContest:
         if key not in self._kept and source is not None:
-            self._kept[key] = OpenContest(open_source(source, self._limits), self._limits.plays)
-            while len(self._kept) > self._limits.opened:
-                self._kept.popitem(last=False)
+            self._keep(key, open_source(source, self._limits))
         self._kept.move_to_end(key)
         return self._kept[key]
 
+    def _keep(self, key: str, opened: Opened) -> None:
+        self._kept[key] = OpenContest(opened, self._limits.plays)
+        while len(self._kept) > self._limits.opened:
+            self._kept.popitem(last=False)
 
-def _told(contest: OpenContest, what: Question) -> dict[str, Any]:
+
+def _told(contest: OpenContest, what: About) -> dict[str, Any]:
     if what is None:
         return contest_view(contest.opened)
     if isinstance(what, Find):

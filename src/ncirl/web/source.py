@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = ["Source", "shown"]
+__all__ = ["Source", "Upload", "shown"]
 
 LONGEST_NAME = 80
 
@@ -24,6 +24,15 @@ class Source:
         running.update(b"\0" if self.raw is None else b"\1")
         running.update(self.raw or b"")
         return running.hexdigest()
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What a visitor brings: a file of ours, or the files of another tool with what is chosen for them, by name."""
+
+    files: tuple[Source, ...]
+    initial: tuple[str, ...] = ()
+    goals: tuple[str, ...] = ()
 
 
 def shown(name: str) -> str:

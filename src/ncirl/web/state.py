@@ -21,7 +21,7 @@ from ncirl.web.jobs import Job, JobQueue, new_id
 from ncirl.web.limits import Limits, Refused
 from ncirl.web.play import Opponent, PlayKey
 from ncirl.web.sandbox import Sandbox
-from ncirl.web.source import Source
+from ncirl.web.source import Source, Upload
 from ncirl.web.worker import POLICY, Compare, Resolve, Solve
 
 __all__ = ["AppState", "ContestStore", "StoredContest"]
@@ -146,14 +146,13 @@ class AppState:
                 job = self.jobs.start(task, partial(self._save_example, contest.id), own=True)
                 self.contests.change_example(contest.id, job=job.id)
 
-    async def upload(self, name: str, body: Callable[[], Awaitable[bytes]]) -> StoredContest:
-        """Open a file and make it a contest of whoever is told its id."""
+    async def upload(self, taken: Callable[[], Awaitable[Upload]]) -> StoredContest:
+        """Open a file, or import several, and make that a contest of whoever is told its id."""
         if self._uploads > self._limits.queue:  # before anything is read: each may be large
             raise Refused(429, "too many files are waiting to be opened; try again in a minute")
         self._uploads += 1
         try:
-            source = Source(name, await body())
-            return self._save(source, await wrap_future(self._upload_sandbox.view(source)))
+            return self._save(*await wrap_future(self._upload_sandbox.open(await taken())))
         finally:
             self._uploads -= 1
 

@@ -53,6 +53,7 @@ def contest_view(opened: Opened) -> dict[str, Any]:
         "intents": [{"id": name, "prior": p} for name, p in _by_intent(game, prior_of(game)).items()],
         "bounds": None if policy is None else {"lower": policy.lower, "upper": policy.upper},
         "guarantee": None if policy is None else _by_intent(game, policy.per_intent),
+        "imported": None,
     }
 
 

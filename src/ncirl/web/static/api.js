@@ -2,12 +2,15 @@
 
 async function refused(response) {
   let message = `The server answered ${response.status} ${response.statusText}.`;
+  let field = null;
   try {
-    message = (await response.json()).error.message ?? message;
+    const { error } = await response.json();
+    message = error.message ?? message;
+    field = error.field ?? null;
   } catch {
     // not one of our answers: the status says all there is
   }
-  return Object.assign(new Error(message), { status: response.status });
+  return Object.assign(new Error(message), { status: response.status, field });
 }
 
 async function call(path, options = {}) {
@@ -28,7 +31,15 @@ const key = encodeURIComponent;
 
 export const contests = async () => (await json("/contests")).contests;
 export const contest = (id) => json(`/contests/${key(id)}`);
-export const upload = (file) => json(`/contests?name=${key(file.name)}`, { method: "POST", body: file, headers: { "content-type": "application/octet-stream" } });
+
+/** Bring files, one after the other in one body, with the start and the goals chosen for them. */
+export function upload(files, { initial, goals }) {
+  const asked = new URLSearchParams(files.flatMap((file) => [["name", file.name], ["size", String(file.size)]]));
+  for (const name of initial) asked.append("initial", name);
+  for (const name of goals) asked.append("goal", name);
+  return json(`/contests?${asked}`, { method: "POST", body: new Blob(files), headers: { "content-type": "application/octet-stream" } });
+}
+
 export const solve = (id, settings) => json(`/contests/${key(id)}/solve`, sent(settings));
 export const compare = (id, settings) => json(`/contests/${key(id)}/compare`, sent(settings));
 export const find = (id, text, signal) => json(`/contests/${key(id)}/find`, { ...sent({ text }), signal });

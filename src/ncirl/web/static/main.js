@@ -3,6 +3,7 @@ import * as api from "./api.js";
 import * as board from "./board.js";
 import * as compare from "./compare.js";
 import { by, hush, notify } from "./dom.js";
+import * as importing from "./import.js";
 import * as link from "./link.js";
 import * as look from "./look.js";
 import * as search from "./search.js";
@@ -39,18 +40,10 @@ function startTabs() {
   });
 }
 
-const openFile = (file) => attempt(async () => {
-  notify(`Opening ${file.name}…`, true);
-  const contest = await api.upload(file);
-  await openContest(contest.id);
-  hush();
-  showTab("look");
-});
-
 function startFiles() {
   by("open").addEventListener("click", () => by("file").click());
   by("file").addEventListener("change", () => {
-    if (by("file").files.length) openFile(by("file").files[0]);
+    if (by("file").files.length) importing.open([...by("file").files]);
     by("file").value = "";
   });
   by("contest").addEventListener("change", () => attempt(async () => {
@@ -70,7 +63,7 @@ function startFiles() {
   addEventListener("drop", (event) => {
     event.preventDefault();
     dropping(false);
-    if (event.dataTransfer.files.length) openFile(event.dataTransfer.files[0]);
+    if (event.dataTransfer.files.length) importing.open([...event.dataTransfer.files]);
   });
 }
 
@@ -93,7 +86,7 @@ function startKeys() {
   by("shortcuts").checked = localStorage.getItem("shortcuts") !== "off";
   by("shortcuts").addEventListener("change", () => localStorage.setItem("shortcuts", by("shortcuts").checked ? "on" : "off"));
   addEventListener("keydown", (event) => {
-    const typing = event.target.matches('input[type="number"], input[type="search"], select') || by("help-dialog").open;
+    const typing = event.target.matches('input[type="number"], input[type="search"], select') || document.querySelector("dialog[open]");
     if (typing || event.ctrlKey || event.altKey || event.metaKey || !by("shortcuts").checked) return;
     keys[event.key.toLowerCase()]?.();
   });
@@ -126,6 +119,7 @@ startTabs();
 startFiles();
 startKeys();
 look.start();
+importing.start();
 solve.start();
 play.start();
 compare.start();
