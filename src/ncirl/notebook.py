@@ -21,7 +21,8 @@ def notebook_progress(between: float = BETWEEN) -> ProgressCallback:
     Returns
     -------
     callable
-        To be given to `solve` as `progress`, once: each one has a place of its own.
+        To be given to `solve` as `progress`, once: each one has a place of its own. The last report may come too soon
+        after another to be shown; the final bounds are the solution's.
 
     Raises
     ------
