@@ -69,6 +69,9 @@ def test_the_site_builds_without_warnings_and_loads_nothing_from_elsewhere(tmp_p
     assert (done.returncode, done.stderr) == (0, "")
     pages = [page.read_text() for page in tmp_path.rglob("*.html")]
     assert not [link for page in pages for link in LOADED.findall(page)]
+    assert not [page for page in pages if 'class="arithmatex"' in page], "a formula that is not typeset"
+    assert "<math" in (tmp_path / "theory.html").read_text()
+    assert "Blackwell" in (tmp_path / "search" / "search_index.js").read_text()  # pages from disk can be searched
     documented = {name for page in pages for name in re.findall(r'id="(ncirl[\w.]*)"', page)}
     for package in PACKAGES:
         module = importlib.import_module(package)

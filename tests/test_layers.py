@@ -19,6 +19,7 @@ LAYERS = (
     {"mdp"},
     {"strategies"},
     {"solution"},
+    {"notebook"},
     {"playbook"},
     {"solvers"},
     {"evaluation"},

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ncirl.attack_graphs.hardening.harden import ChosenSet, ControlWorth, Hardening, harden
     from ncirl.attack_graphs.sensitivity import Sensitivity, sensitivity
     from ncirl.exact import ExactCertificate, verify_exact
+    from ncirl.notebook import notebook_progress
     from ncirl.solvers.certified.certified import Certified
     from ncirl.solvers.history_lp.history_lp import HistoryLP
     from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVI
@@ -82,6 +83,7 @@ __all__ = [
     "harden",
     "load_game",
     "load_solution",
+    "notebook_progress",
     "save_game",
     "sensitivity",
     "simulate",
@@ -111,6 +113,7 @@ _LATER = {
     "Shapley": "ncirl.solvers.shapley",
     "WorstPrior": "ncirl.solvers.worst_prior",
     "harden": "ncirl.attack_graphs.hardening.harden",
+    "notebook_progress": "ncirl.notebook",
     "sensitivity": "ncirl.attack_graphs.sensitivity",
     "verify_exact": "ncirl.exact",
 }

@@ -105,6 +105,19 @@ class Progress:
 ProgressCallback = Callable[[Progress], None]
 
 
+def bar_of(lower: float, upper: float) -> str:
+    """Return a picture, in SVG, of where bounds lie on a line whose middle is 0."""
+    widest = max(abs(lower), abs(upper)) or 1.0
+    ends = [50 + 50 * bound / widest for bound in (lower, upper)]
+    width = max(ends[1] - ends[0], 0.8)
+    start = min(ends[0], 100 - width)  # bounds that have met at an end are to be seen, too
+    return (
+        '<svg width="220" height="14" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" '
+        f'aria-label="from {lower:.6g} to {upper:.6g}"><path d="M0 3H100M50 0V6" stroke="#a9b2bc" '
+        f'stroke-width="0.5"/><rect x="{start:.2f}" width="{width:.2f}" y="1" height="4" fill="#2f6db5"/></svg>'
+    )
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Solution:
     """Bounds on a value, and how they came about.
@@ -151,17 +164,9 @@ class Solution:
 
     def _repr_html_(self) -> str:
         """Return the bounds as a small table, with a bar of where they lie, for a notebook."""
-        widest = max(abs(self.lower), abs(self.upper)) or 1.0
-        ends = [50 + 50 * bound / widest for bound in (self.lower, self.upper)]
-        bar = (
-            '<svg width="220" height="14" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" '
-            f'aria-label="from {self.lower:.6g} to {self.upper:.6g}"><path d="M0 3H100M50 0V6" stroke="#a9b2bc" '
-            f'stroke-width="0.5"/><rect x="{ends[0]:.2f}" width="{max(ends[1] - ends[0], 0.8):.2f}" y="1" height="4" '
-            'fill="#2f6db5"/></svg>'
-        )
         facts = {
             "game": escape(self.game.name),
-            "bounds": f"{self.lower:.6g} to {self.upper:.6g}<br>{bar}",
+            "bounds": f"{self.lower:.6g} to {self.upper:.6g}<br>{bar_of(self.lower, self.upper)}",
             "status": escape(f"{self.status.label}. {self.status.value}"),
             "claim": escape(self.claim),
             "seconds": f"{self.stats.seconds:.3g}",

@@ -89,10 +89,11 @@ def css_variables(colours: dict[str, str]) -> str:
 def blank_figure(width: float, height: float) -> "Figure":
     """Return an empty figure, sizes in inches; `InputError` when matplotlib is not installed."""
     try:
-        from matplotlib.figure import Figure
+        from ncirl.reports.pictures.shown import ShownFigure
+
+        return ShownFigure(figsize=(width, height), facecolor=LIGHT["paper"])
     except ImportError:
         raise InputError("pictures need matplotlib; install it with `pip install 'ncirl[plot]'`") from None
-    return Figure(figsize=(width, height), facecolor=LIGHT["paper"])
 
 
 def png_bytes(figure: "Figure") -> bytes:
