@@ -56,7 +56,6 @@ def _line(value: ValueFunction, state: State) -> "Figure":
     axes.fill_between(p, lower, upper, color=LIGHT["intent-0"], alpha=0.25, linewidth=0)
     axes.plot(p, upper, color=LIGHT["block"], linewidth=1.2, label="conceded at most")
     axes.plot(p, lower, color=LIGHT["intent-0"], linewidth=1.2, label="secured at least")
-    axes.plot(p, (1 - p) * lower[0] + p * lower[-1], color=LIGHT["muted"], linewidth=1, linestyle=":", label="public")
     axes.set_xlabel(plain_text(f"P({value.game.intents[0]})"), fontsize=8)
     axes.set_title("value by what is believed", fontsize=9, color=LIGHT["ink"])
     axes.tick_params(labelsize=7.5)
