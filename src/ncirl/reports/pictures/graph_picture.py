@@ -3,7 +3,7 @@
 Of a large graph what matters is drawn, and nodes with counts stand for the rest (`folding`).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -96,6 +96,11 @@ class _Marks:
         said = thing.id if self.folded is None else self.folded.label(thing.id)
         return display_name(thing) if said == thing.id else said
 
+    def names(self, things: Sequence[Condition | Exploit], width: int) -> dict[str, str]:
+        """Return what is written at nodes; what is folded needs not be told apart, it is counted."""
+        counted = {thing.id: shortened(self.name(thing), width, 2) for thing in things if self.is_folded(thing.id)}
+        return counted | told_apart({each.id: self.name(each) for each in things if each.id not in counted}, width, 2)
+
     def is_folded(self, node: str) -> bool:
         return self.folded is not None and (node in self.folded.conditions or node in self.folded.exploits)
 
@@ -122,8 +127,8 @@ class _Canvas:
 
     def __init__(self, axes: "Axes", layout: Layout, height: float, marks: _Marks, graph: AttackGraph) -> None:
         self.axes, self.layout, self.height, self.marks = axes, layout, height, marks
-        self.steps = told_apart({e.id: marks.name(e) for e in graph.exploits}, 17, 2)
-        self.boxes = told_apart({c.id: marks.name(c) for c in graph.conditions}, 18, 2)
+        self.steps = marks.names(graph.exploits, 17)
+        self.boxes = marks.names(graph.conditions, 18)
 
     def at(self, node: Node) -> tuple[float, float]:
         level, row = self.layout.places[node]
