@@ -101,6 +101,7 @@ def test_ctrl_c_keeps_finished_runs(tmp_path: Path) -> None:
     assert 1 <= len(list(tmp_path.glob("runs/*.json"))) < RUNS
 
 
+@pytest.mark.slow
 def test_two_jobs_give_the_same_table(undisturbed: Path, tmp_path: Path) -> None:
     reproduce(PLAN, tmp_path, spawned(2))
     assert table(tmp_path) == table(undisturbed)
