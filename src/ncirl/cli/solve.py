@@ -15,6 +15,7 @@ from ncirl.attack_graphs.reductions import listable
 from ncirl.attack_graphs.reductions.record import retimed as retimed_graph
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.guarded import print_solved, solved_data
+from ncirl.cli.listed import listed_data, print_listed
 from ncirl.cli.output import (
     Discount,
     GameName,
@@ -24,20 +25,17 @@ from ncirl.cli.output import (
     Memory,
     QuietFlag,
     VerboseFlag,
-    by_intent,
     check_seconds,
     check_seed,
     closeness,
     complain,
     limits_of,
-    print_facts,
+    pool_of,
     print_json,
-    print_most,
-    print_table,
     retimed,
 )
 from ncirl.cli.progress import interruptible, reported, warned
-from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
+from ncirl.cli.scope import scope_data
 from ncirl.cli.what_if import Numbers, ends_data, print_ends, refuse_for_ends, renumbered, retimed_ends
 from ncirl.errors import InputError, LimitError
 from ncirl.formats.graph_source import extra_of
@@ -64,7 +62,6 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
 }
 GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
 ADVISING, ADVISED = 0.2, 50.0  # of the time left, and of no more than so many seconds: to look for what is smaller
-ROWS = 20  # start states in the table
 SOON = 1e-3  # seconds: time is up
 
 
@@ -140,7 +137,7 @@ def solve(
     limits = limits_of(time_limit, memory)
     options |= {"time_limit": time_limit, "memory": None if memory is None else limits.memory, **closeness(gap)}
     solver_named(solver or "certified", options)  # tell what is wrong before the work
-    pool = _pool(jobs, cluster)
+    pool = None if jobs is None and cluster is None else pool_of(jobs, cluster)
     if output is not None:
         _check_output(output, solver or "certified")
     check_seed(seed)
@@ -151,7 +148,7 @@ def solve(
         timed = retimed_ends(
             loaded.between, holding or [], {key: put for key, put in timing.items() if put is not None}
         )
-        refuse_for_ends({"--output": output, "--prior": prior, "--jobs": jobs}, solver)
+        refuse_for_ends({"--output": output, "--prior": prior, "--jobs": jobs, "--cluster": cluster}, solver)
         with reported(quiet=quiet, verbose=verbose) as progress:
             found = ends_data(timed, solver or _chosen(timed.gravest)[0], asked, progress)
         return print_json(found) if json else print_ends(found)
@@ -182,7 +179,7 @@ def solve(
                 solution = _solved(contest, solver_named(name, options), progress, limits)
             except LimitError as error:
                 raise (error if graph is None else error.with_remedies(GUARDED)) from None
-            data = _data(solution, name, seed)
+            data = listed_data(solution, name, seed)
             if output is not None and isinstance(solution, CertifiedSolution):
                 kept = replace(solution, seed=seed)
                 extra = {} if graph is None else extra_of(_with_prior(graph, solution) if worst else graph)
@@ -198,7 +195,7 @@ def solve(
     elif chosen == "guarded":
         print_solved(data)
     else:
-        _print(data)
+        print_listed(data)
     if output is not None and "policy" not in data:
         raise LimitError("memory", "writing the policy", remedies=["ask for a larger gap"])
 
@@ -210,15 +207,6 @@ def _written(save: Callable[[Path], None], output: Path) -> dict[str, Any]:
     except MemoryError:
         return {}
     return {"policy": str(output)}
-
-
-def _pool(jobs: int | None, address: str | None) -> "Pool | None":
-    """Return where small games are solved; None for this process."""
-    from ncirl.experiments.pool import cluster, spawned
-
-    if jobs is not None and address is not None:
-        raise InputError("--jobs and --cluster exclude each other; leave out --jobs or --cluster")
-    return cluster(address) if address is not None else None if jobs is None else spawned(jobs)
 
 
 def _held(loaded: Loaded, holding: list[str] | None) -> Loaded:
@@ -317,89 +305,3 @@ def solver_named(name: str, options: Mapping[str, object]) -> Solver[Game, Solut
         raise InputError(f"--{option.replace('_', '-')}: solver {name} {said}; leave it out")
     settings: Solver[Game, Solution] = made(**given)
     return settings
-
-
-def _data(solution: Solution, solver: str, seed: int) -> dict[str, Any]:
-    stats = solution.stats
-    return {
-        "game": solution.game.name,
-        "solver": solver,
-        "lower": solution.lower,
-        "upper": solution.upper,
-        "gap": solution.gap,
-        "claim": solution.claim,
-        "status": solution.status.label,
-        "advice": solution.status.value,
-        "seconds": stats.seconds,
-        "lp_seconds": stats.lp_seconds,
-        "lp_solves": stats.lp_solves,
-        "states": stats.states,
-        "discount": solution.game.discount,
-        "horizon": solution.game.horizon,
-        "seed": seed,
-        **_by_intent(solution),
-        **(_whatever_the_prior(solution) if solver == "worst-prior" else {}),
-    }
-
-
-def _whatever_the_prior(solution: Solution) -> dict[str, Any]:
-    assert isinstance(solution, CertifiedSolution)
-    return {
-        "worst": float(solution.per_intent.max()),
-        "worst_prior": by_intent(solution.game, prior_of(solution.game)),
-    }
-
-
-def _by_intent(solution: Solution) -> dict[str, Any]:
-    """Say what was found of each intent: what a playbook concedes to it, or its value if it were public."""
-    from ncirl.solvers.shapley import ShapleySolution
-
-    if isinstance(solution, CertifiedSolution):
-        return {
-            "per_intent": by_intent(solution.game, solution.per_intent),
-            "attacker_nodes": len(solution.attacker_playbook),
-            "defender_nodes": len(solution.defender_playbook),
-        }
-    if not isinstance(solution, ShapleySolution):
-        return {}  # it answers for the hidden intent as a whole
-    timed = solution.game.timed()
-    values = [
-        {
-            "state": timed.describe(start.state),
-            "intent": intent,
-            "probability": float(start.mass[k]),
-            "value": float(solution.values[start.state][k]),
-            "error": float(solution.errors[start.state][k]),
-        }
-        for start in timed.starts
-        for k, intent in enumerate(timed.intents)
-    ]
-    return {"values": values}
-
-
-def _print(data: dict[str, Any]) -> None:
-    stages = "" if data["horizon"] is None else f", {data['horizon']} stages"
-    print_facts(
-        {
-            "game": f"{data['game']}, discount {data['discount']:g}{stages}",
-            "solver": data["solver"],
-            "lower": bound_cell(data, "lower", data["lower"]),
-            "upper": bound_cell(data, "upper", data["upper"]),
-            "gap": f"{data['gap']:.3g}",
-            **({"whatever the prior": f"at most {data['worst']:.9g}"} if "worst" in data else {}),
-            **scope_facts(data),
-            "claim": data["claim"],
-            "status": f"{data['status']}. {data['advice']}",
-            "effort": f"{data['seconds']:.3g} s, {data['lp_solves']} LPs, {data['states']} states",
-            **({"policy": data["policy"]} if "policy" in data else {}),
-        }
-    )
-    if "per_intent" in data:
-        print_most(data["per_intent"], promise_note(data))
-    if "worst_prior" in data:
-        rows = list(data["worst_prior"].items())
-        print_table("the worst prior found: with it the attacker secures the lower bound", ["intent", "prior"], rows)
-    if values := data.get("values"):
-        left = f", the first {ROWS} of {len(values)}" if len(values) > ROWS else ""
-        rows = [list(row.values()) for row in values[:ROWS]]
-        print_table(f"values by start and intent{left}", list(values[0]), rows)

@@ -13,6 +13,7 @@ more than `best_response_to_defender` says, pays no less than `best_response_to_
 Against a defender without memory the answer depends on the public state alone (`best_responder`).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -41,7 +42,7 @@ __all__ = ["AnsweringAttacker", "AnsweringDefender", "best_responder"]
 SETTLED = 1e-12  # the answer to a defender without memory is sought until values move by less
 
 
-class _Answering:
+class _Answering(ABC):
     """What is worth how much to whoever answers, by what it knows.
 
     Its own laws are numbered apart from those of the process, which may be of one who sees the memory.
@@ -58,8 +59,9 @@ class _Answering:
         self._laws = self._made(False, None)
         self._worths: dict[Situation, FloatArray] = {}
 
+    @abstractmethod
     def _made(self, sees_memory: bool, steps: int | None) -> Decisions:
-        raise NotImplementedError
+        """Return what can be chosen, by what is known."""
 
     def _worth(self, state: State, memory: Memory) -> FloatArray:
         """Return what each choice is worth, [c, k]; where play was never expected, as far as it is known."""

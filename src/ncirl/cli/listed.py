@@ -1,0 +1,101 @@
+"""Games whose states are listed, told to people: what `solve` says of them."""
+
+from typing import Any
+
+from ncirl.cli.output import by_intent, print_facts, print_most, print_table
+from ncirl.cli.scope import bound_cell, promise_note, scope_facts
+from ncirl.model.belief import prior_of
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.solution import Solution
+
+__all__ = ["listed_data", "print_listed"]
+
+ROWS = 20  # start states in the table
+
+
+def listed_data(solution: Solution, solver: str, seed: int) -> dict[str, Any]:
+    """Say what was found of a game whose states are listed."""
+    stats = solution.stats
+    return {
+        "game": solution.game.name,
+        "solver": solver,
+        "lower": solution.lower,
+        "upper": solution.upper,
+        "gap": solution.gap,
+        "claim": solution.claim,
+        "status": solution.status.label,
+        "advice": solution.status.value,
+        "seconds": stats.seconds,
+        "lp_seconds": stats.lp_seconds,
+        "lp_solves": stats.lp_solves,
+        "states": stats.states,
+        "discount": solution.game.discount,
+        "horizon": solution.game.horizon,
+        "seed": seed,
+        **_by_intent(solution),
+        **(_whatever_the_prior(solution) if solver == "worst-prior" else {}),
+    }
+
+
+def _whatever_the_prior(solution: Solution) -> dict[str, Any]:
+    assert isinstance(solution, CertifiedSolution)
+    return {
+        "worst": float(solution.per_intent.max()),
+        "worst_prior": by_intent(solution.game, prior_of(solution.game)),
+    }
+
+
+def _by_intent(solution: Solution) -> dict[str, Any]:
+    """Say what was found of each intent: what a playbook concedes to it, or its value if it were public."""
+    from ncirl.solvers.shapley import ShapleySolution
+
+    if isinstance(solution, CertifiedSolution):
+        return {
+            "per_intent": by_intent(solution.game, solution.per_intent),
+            "attacker_nodes": len(solution.attacker_playbook),
+            "defender_nodes": len(solution.defender_playbook),
+        }
+    if not isinstance(solution, ShapleySolution):
+        return {}  # it answers for the hidden intent as a whole
+    timed = solution.game.timed()
+    values = [
+        {
+            "state": timed.describe(start.state),
+            "intent": intent,
+            "probability": float(start.mass[k]),
+            "value": float(solution.values[start.state][k]),
+            "error": float(solution.errors[start.state][k]),
+        }
+        for start in timed.starts
+        for k, intent in enumerate(timed.intents)
+    ]
+    return {"values": values}
+
+
+def print_listed(data: dict[str, Any]) -> None:
+    """Print what was found of a game."""
+    stages = "" if data["horizon"] is None else f", {data['horizon']} stages"
+    print_facts(
+        {
+            "game": f"{data['game']}, discount {data['discount']:g}{stages}",
+            "solver": data["solver"],
+            "lower": bound_cell(data, "lower", data["lower"]),
+            "upper": bound_cell(data, "upper", data["upper"]),
+            "gap": f"{data['gap']:.3g}",
+            **({"whatever the prior": f"at most {data['worst']:.9g}"} if "worst" in data else {}),
+            **scope_facts(data),
+            "claim": data["claim"],
+            "status": f"{data['status']}. {data['advice']}",
+            "effort": f"{data['seconds']:.3g} s, {data['lp_solves']} LPs, {data['states']} states",
+            **({"policy": data["policy"]} if "policy" in data else {}),
+        }
+    )
+    if "per_intent" in data:
+        print_most(data["per_intent"], promise_note(data))
+    if "worst_prior" in data:
+        rows = list(data["worst_prior"].items())
+        print_table("the worst prior found: with it the attacker secures the lower bound", ["intent", "prior"], rows)
+    if values := data.get("values"):
+        left = f", the first {ROWS} of {len(values)}" if len(values) > ROWS else ""
+        rows = [list(row.values()) for row in values[:ROWS]]
+        print_table(f"values by start and intent{left}", list(values[0]), rows)
