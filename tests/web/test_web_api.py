@@ -22,7 +22,7 @@ from web.conftest import ADDRESS
 from web.samples import as_bytes, policy_file, small_graph, solved
 
 NEAR = 1e-6
-PATIENCE = 120.0  # seconds
+PATIENCE = 600.0  # seconds
 ENDED = ("done", "cancelled", "failed")
 UNGUESSABLE = 22  # characters of 6 bits: 128 bits and more
 STARTS_WORK = {
