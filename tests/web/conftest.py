@@ -21,7 +21,9 @@ PATIENCE = 2.0  # seconds that a request to the live server may be late
 @pytest.fixture(scope="package")
 def client() -> Iterator[TestClient]:
     names = ("small", "alarmed", "patrol")
-    app = create_app(Limits(contests=4, opening=600.0, comparing=600.0), files=[source(name) for name in names], warm=False)
+    app = create_app(
+        Limits(contests=4, opening=600.0, comparing=600.0), files=[source(name) for name in names], warm=False
+    )
     with TestClient(app, ADDRESS, raise_server_exceptions=False) as found:
         yield found
 

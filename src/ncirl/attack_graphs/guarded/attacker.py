@@ -4,7 +4,8 @@ The attacker keeps the state n of the bundled game, behind the real one, and att
 succeeded. A bundle with the rest R counts as done when all of R is, with chance Π_{bundle} p / Π_R p (`bundles` has the
 proof that n follows the bundled game's law). Attempting a bundle that is done but does not yet count attempts nothing,
 so what it meant to attempt is then drawn as it was chosen. What is really in place or applied counts as applied in the
-bundled game as soon as that offers it; what is really dead, but not there yet, is not attempted.
+bundled game, it or what outdoes it there, as soon as that offers it; what is really dead, but not there yet, is not
+attempted.
 """
 
 from collections.abc import Sequence
@@ -80,9 +81,11 @@ class GroupAttacker:
 
     def _applied(self, state: State, seen: Seen) -> Ids:
         """Return what the defender counts as applying in the bundled game."""
-        offered = self.words.offered(state)
+        rules, whole = self.bundled.rules, self.words.whole(state)
+        usable = [exploit for exploit, _ in rules.usable(whole)]
         if self.net.graph.controls is not None:
-            return frozenset(offered) & (seen.blocked | seen.placed)
+            return rules.counted_as(whole, usable, seen.blocked | seen.placed)
+        offered = self.words.offered(state)
         return frozenset(name for name in offered if self._really([name], seen.before, seen.placed) & seen.blocked)
 
     def _really(self, ids: Sequence[str] | Ids, held: int, placed: Ids) -> Ids:
@@ -121,7 +124,8 @@ class GroupAttacker:
             ]
         heard = self._heard(state, seen)
         time = state[0] + 1 if self.net.graph.horizon is not None and isinstance(state, tuple) else None
-        return [(Outcome(n if time is None else (time, n), heard), p) for n, p in law]
+        settled = [(self.bundled.rules.settled(n), p) for n, p in law]
+        return [(Outcome(n if time is None else (time, n), heard), p) for n, p in settled]
 
     def _heard(self, state: State, seen: Seen) -> str | None:
         if self.words.sees_actions:

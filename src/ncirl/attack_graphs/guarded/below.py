@@ -1,10 +1,14 @@
-"""From below: all intents in one game, one game for each, and those that get much in one, the others alone.
+"""From below: which intents play together, and how many ways they keep to.
 
-Each climbs from one way per intent to as many as fit. Who gets little by itself needs a large game for it, which is
-better not multiplied with those of the others.
+    first                 everybody alone, and all together
+    rung by rung          those groups again that prove the best bound, with more ways, and two of them as one
+    the best bound        the best choice of groups that have no intent in common, Σ_g w_g v(b_g)
+
+Who plays alone pays for no bluff, and is stopped at once; all together hide best, in the largest game. What it takes to
+be hidden is often just one other intent that nothing stops as well, so groups of few come close in small games.
 """
 
-from itertools import product
+from itertools import combinations
 from math import inf
 
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group
@@ -18,10 +22,16 @@ from ncirl.limits import Limits
 
 __all__ = ["Below"]
 
-BEHIND = 0.97
-MUCH = 0.6  # of what the intent gets that gets most
+BEHIND = 0.97  # of the best bound: all together climb no further when they are further behind
 MANY = 240  # states from which on single exploits, few at a time, may be better than bundles
-MOST_GROUPS = 24
+LITTLE = 100  # states up to which everything climbs
+MUCH = 0.6  # of what the intent gets that gets most
+MOST_ALONE = 24  # intents that are also looked at alone
+MOST_MATCHED = 10  # intents whose groups are matched: all choices of disjoint groups are gone through
+MOST_MERGED = 10  # pairs of groups that are looked at as one, on a rung
+
+Intents = tuple[int, ...]
+Found = tuple[float, Solved]  # weight of a group, and its game
 
 
 class Below:
@@ -29,68 +39,87 @@ class Below:
 
     def __init__(self, net: Net) -> None:
         self.net, self.pool = net, Pool(net)
-        able = [t for t in range(len(net.intents)) if any(net.rewards[c, t] > 0 for c in net.goals())]
-        self.divisions: list[list[list[int]]] = [[able]] if able else [[]]
-        if 1 < len(able) <= MOST_GROUPS:
-            self.divisions.append([[t] for t in able])
-        self.solved: dict[tuple[str, ...], list[tuple[float, Solved]]] = {}
+        self.able = tuple(t for t in range(len(net.intents)) if any(net.rewards[c, t] > 0 for c in net.goals()))
+        self.solved: dict[Intents, Found] = {}  # the best game of each group
+        self.plan: list[Intents] = []  # the best choice of groups
         self._met: set[Group] = set()
+        self._merged: set[Intents] = set()  # what has been looked at as one
 
     @property
     def bound(self) -> float:
         """The best bound; doing nothing gets 0."""
-        return max([0.0, *(_total(self.plan(n)) for n in range(len(self.divisions)))])
+        return max(_total(self.best()), 0.0)
 
-    def best(self) -> list[tuple[float, Solved]]:
-        """Return the groups that prove it, with their weights."""
-        found = max((self.plan(n) for n in range(len(self.divisions))), key=_total)
-        return found if found and _total(found) > 0 else []
-
-    def plan(self, n: int) -> list[tuple[float, Solved]] | None:
-        """Return the best games of a division; groups that get nothing do nothing."""
-        choices = [self.solved.get(self._names(intents), []) for intents in self.divisions[n]]
-        kept = [max(some, key=lambda found: found[1].lower) for some in choices if some]
-        return [found for found in kept if found[1].lower > 0] if any(choices) else None
+    def best(self) -> list[Found]:
+        """Return the groups that prove it, with their weights; who gets nothing is in none, and does nothing."""
+        return [self.solved[group] for group in self.plan]
 
     def climb(self, size: Size, gap: float, deadline: Limits) -> list[Job]:
         """Return what to solve on the next rung."""
-        self._divide()
-        totals = [_total(self.plan(n)) for n in range(len(self.divisions))]
-        variants = [(1, False), (len(self.net.intents), False), (1, True)]
         jobs = []
-        for n, division in enumerate(self.divisions):
-            if -inf < totals[n] < BEHIND * max(totals) and size.states > 100:
-                continue
-            for intents, (private, narrow) in product(division, variants):
-                if private > len(intents) or (narrow and size.states < MANY):
-                    continue
-                found = gathered(self.pool, intents, size, deadline, private, narrow)
-                if found is not None and found[0] not in self._met:
-                    self._met.add(found[0])
-                    jobs.append(Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(intents))))
+        for intents, private, narrow in self._tries(size):
+            found = gathered(self.pool, list(intents), size, deadline, private, narrow)
+            self._merged |= {intents} if found is not None else set()
+            if found is not None and found[0] not in self._met:
+                self._met.add(found[0])
+                jobs.append(Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(intents))))
         return jobs
 
-    def _divide(self) -> None:
-        """Put those that get much by themselves together, once it is known who does."""
-        if len(self.divisions) != 2:
-            return
-        alone = {group[0]: self.solved.get(self._names(group), []) for group in self.divisions[1]}
-        if not all(alone.values()):
-            return
-        gets = {t: max(solved.lower for _, solved in found) for t, found in alone.items()}
-        rich = [t for t, value in gets.items() if value >= MUCH * max(gets.values())]
-        if 1 < len(rich) < len(gets):
-            self.divisions.append([rich, *([t] for t in gets if t not in rich)])
+    def _tries(self, size: Size) -> list[tuple[Intents, int, bool]]:
+        """List whom to look at, how many private ways they go beside each other, and whether few exploits at a time."""
+        best, is_small = self.bound, size.states <= LITTLE
+        groups = [self.able] if self.able and not self._value(self.able) < BEHIND * best else []
+        groups += [(t,) for t in self.able] if is_small and len(self.able) <= MOST_ALONE else []
+        tries = []
+        for group in dict.fromkeys([*groups, *self.plan]):
+            tries += [(group, 1, False)]
+            tries += [(group, len(group), False)] if len(group) > 1 else []
+            tries += [(group, 1, True)] if size.states >= MANY else []
+        return [*tries, *((group, len(group), False) for group in self._mergers())]
+
+    def _mergers(self) -> list[Intents]:
+        """Return those that get much as one, and two of the best groups each, first those that fewest guards stop."""
+        alone = {t: self._value((t,)) / self.solved[t,][0] for t in self.able if (t,) in self.solved}
+        rich = tuple(t for t, gets in alone.items() if gets >= MUCH * max(alone.values()))
+        pairs = [tuple(sorted(a + b)) for a, b in combinations(self.plan, 2)]
+        matched = sorted(pairs, key=self._crowd) if len(self.able) <= MOST_MATCHED else []
+        fresh = [group for group in dict.fromkeys([rich, *matched]) if group not in self._merged | {self.able}]
+        chosen = [group for group in fresh if len(group) > 1][:MOST_MERGED]
+        return chosen
+
+    def _crowd(self, intents: Intents) -> float:
+        """Return how many of the guards over the first ways of some intents are over those of several."""
+        over = [self.net.watching(self.pool.first(t)) for t in intents]
+        every = frozenset[str]().union(*over)
+        return sum(sum(name in its for its in over) - 1 for name in every) / max(len(every), 1)
 
     def take(self, solved: Solved) -> None:
-        """Keep what was found."""
+        """Keep what was found, if it is better."""
         assert isinstance(solved.job.what, Group)
-        weight = Bundled(self.net, solved.job.what).weight
-        self.solved.setdefault(solved.job.what.intents, []).append((weight, solved))
+        group = tuple(self.net.intents.index(name) for name in solved.job.what.intents)
+        if group not in self.solved or solved.lower > self.solved[group][1].lower:
+            self.solved[group] = Bundled(self.net, solved.job.what).weight, solved
+            self.plan = self._matched()
 
-    def _names(self, intents: list[int]) -> tuple[str, ...]:
-        return tuple(self.net.intents[t] for t in intents)
+    def _value(self, group: Intents) -> float:
+        return self.solved[group][0] * self.solved[group][1].lower if group in self.solved else inf
+
+    def _matched(self) -> list[Intents]:
+        """Return the best choice of groups that have no intent in common: V(left) = max over the group of the first."""
+        known: dict[Intents, tuple[float, list[Intents]]] = {(): (0.0, [])}
+
+        def chosen(left: Intents) -> tuple[float, list[Intents]]:
+            if left not in known:
+                options = [chosen(left[1:])]
+                for group in self.solved:
+                    if group[0] == left[0] and set(group) <= set(left):
+                        value, rest = chosen(tuple(t for t in left if t not in group))
+                        options.append((value + self._value(group), [group, *rest]))
+                known[left] = max(options, key=lambda option: option[0])
+            return known[left]
+
+        return chosen(self.able)[1]
 
 
-def _total(plan: list[tuple[float, Solved]] | None) -> float:
-    return -inf if plan is None else sum_down([weight * solved.lower for weight, solved in plan])
+def _total(plan: list[Found]) -> float:
+    return sum_down([weight * solved.lower for weight, solved in plan])

@@ -23,10 +23,7 @@ it can ever stop anything, so it is applied there when it is really applied, and
 **Groups.** The attacker may announce which group of intents its own is in, and play that group's game with the prior
 b_g it has then: v(b) ≥ Σ_g w_g v(b_g). An intent in no group does nothing, which gets it no less than 0.
 
-**Commitment.** What the attacker keeps to may depend on the state, as the first argument goes stage by stage. A bundle
-may be of some intents only, and once it is done nobody goes on with what is of none of them, but for a few such ways
-beside each other: states then add up instead of multiplying. For the same reason only the first few bundles may be
-attempted at a state.
+What the attacker keeps to may depend on the state, as the first argument goes stage by stage: `few_ways` has the rules.
 """
 
 from collections import Counter
@@ -34,13 +31,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import fsum, prod
 
-from ncirl.attack_graphs.coins import count_sets, unions
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
-from ncirl.attack_graphs.guarded.net import Net, bits, fresh
+from ncirl.attack_graphs.guarded.few_ways import FewWays
+from ncirl.attack_graphs.guarded.net import Net, fresh
 from ncirl.attack_graphs.guarded.tolls import SHADE
 from ncirl.attack_graphs.names import listed
 from ncirl.attack_graphs.reductions.reduction import controls_over
-from ncirl.attack_graphs.rules import AttackRules
 from ncirl.model.game import Game, Observes
 
 __all__ = ["Bundled", "Group", "group_faults"]
@@ -148,7 +144,7 @@ class Bundled:
         )
         self.bundle_of = tuple(exploits)  # of each exploit of `graph`
         owners = [group.owners[k] if group.owners else () for k in self.bundle_of]
-        self.rules = _Committed(self.graph, owners, group.kept, group.width)
+        self.rules = FewWays(self.graph, owners if group.owners else None, group.kept, group.width)
 
     def game(self) -> Game:
         """Return the game, for the solver and for the certificate."""
@@ -178,56 +174,3 @@ class Bundled:
                 rewards[name] = (rewards.get(name, 0.0) + intent.rewards[result]) * (1.0 - SHADE if both else 1.0)
         mine = fsum(i.prior for i in self.net.graph.intents if i.id in self.group.intents)
         return Intent(intent.id, intent.prior / mine if mine > 0 else 1.0 / count, rewards)
-
-
-class _Committed(AttackRules):
-    """The rules of a bundled game: who has gone a private way goes on with it."""
-
-    def __init__(self, graph: AttackGraph, owners: Sequence[tuple[str, ...]], kept: int, width: int | None) -> None:
-        super().__init__(graph)
-        self.graph, self._kept, self._width = graph, kept, width
-        everybody = frozenset(intent.id for intent in graph.intents)
-        number = {condition.id: k for k, condition in enumerate(graph.conditions)}
-        self._owners = {
-            exploit.id: frozenset(its) & everybody or everybody
-            for exploit, its in zip(graph.exploits, owners, strict=True)
-        }
-        self._everybody = everybody
-        self._private: list[tuple[int, frozenset[str]]] = []  # conditions that not everybody wants, and who does
-        for result in dict.fromkeys(exploit.result for exploit in graph.exploits):
-            its = frozenset().union(*(self._owners[e.id] for e in graph.exploits if e.result == result))
-            if its != everybody:
-                self._private.append((1 << number[result], its))
-
-    def usable(self, state: int) -> list[tuple[Exploit, int]]:
-        """List what whoever has come here may go on with."""
-        ways: list[frozenset[str]] = []  # those gone so far, each with whom it may be of
-        for bit, its in self._private:
-            if state & bit:
-                fitting = next((k for k, way in enumerate(ways) if way & its), None)
-                if fitting is not None:
-                    ways[fitting] &= its
-                elif len(ways) < self._kept:
-                    ways.append(its)
-        left = frozenset().union(*ways) if len(ways) >= self._kept else self._everybody
-        return [(e, c) for e, c in super().usable(state) if self._owners[e.id] & left][: self._width]
-
-    def size(self, state: int) -> tuple[int, int]:
-        """Return how many actions the two sides have at a state, without listing them."""
-        usable = [exploit for exploit, _ in self.usable(state)]
-        n_d = len(self.offered(state, usable))
-        return count_sets(len(usable), self.graph.attacker_budget), count_sets(n_d, self.graph.defender_budget)
-
-    def successors(self, state: int) -> list[int]:
-        """List the states that may follow, without building the stage."""
-        usable = self.usable(state)
-        offered = self.offered(state, [exploit for exploit, _ in usable])
-        lasting = [(self.bit(control.id), stops) for control, stops in offered if control.lasts]
-        found = dict[int, None]()
-        for some in unions(range(len(lasting)), self.graph.defender_budget):
-            placed = sum(lasting[j][0] for j in bits(some))
-            stopped = frozenset[str]().union(*(lasting[j][1] for j in bits(some)))
-            live = (c for exploit, c in usable if exploit.success > 0 and exploit.id not in stopped)
-            for gained in unions(live, self.graph.attacker_budget):
-                found[state | gained | placed] = None
-        return list(found)

@@ -4,10 +4,10 @@ A part plays its playbook at m_t; of what that sets, and of what it has in place
 stop anything usable at s_t are really set. After the stage (`relaxed` has the proof that m follows the law of the
 relaxed game):
 
-- an option was attempted in the part if one of its exploits was, and nobody but the part itself stopped it;
+- an option was attempted in the part if all of its exploits were, and nobody but the part itself stopped them; where
+  only some were, it is drawn whether it was, so that it was with chance s / p and succeeds just when they really do:
+  s the chance of those, p of all (`relaxed` has the proof);
 - what was really enabled is in m_{t+1}, with the wave of m_t;
-- where attempts are seen, a slow condition that was attempted in vain is enabled all the same with the chance that is
-  missing, 1 − f / f_r: f the chance that all its exploits usable at m fail, f_r that those really attempted do;
 - where they are not, or guards last, which of its actions the part took is known up to guards that could stop nothing:
   they are drawn, as they were chosen; and an alert of an exploit that is not usable at s, or that others stopped, is
   drawn, too, as of one that was not attempted.
@@ -28,7 +28,7 @@ from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.coins import subsets
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, Words
-from ncirl.attack_graphs.guarded.waves import Choices
+from ncirl.attack_graphs.guarded.waves import Choices, Option
 from ncirl.attack_graphs.names import signals
 from ncirl.model.stage import Outcome
 from ncirl.playbook.play import PlaybookDefender
@@ -125,8 +125,8 @@ class PartDefender:
         if not here.options:
             return [((0, 0), 1.0)]
         if self.net.sees_actions:
-            a, luck = self._tried(here, seen)
-            for (d, ids, p), (won, chance) in product(self._own(place, here, seen), luck):
+            won, tries = self._tried(here, seen)
+            for (d, ids, p), (a, chance) in product(self._own(place, here, seen), tries):
                 outcome = Outcome(self._following(state, here, won, ids))
                 i = int(observed.table[a, number[outcome]]) if outcome in number else -1
                 if i >= 0:
@@ -174,25 +174,55 @@ class PartDefender:
         ]
 
     def _tried(self, here: Choices, seen: Seen) -> tuple[int, list[tuple[int, float]]]:
-        """Return the part's number of what was attempted, and what it then has enabled with which chance."""
-        exploits, stopped = self.net.exploits, self.net.stopped(seen.blocked)
-        row, sure, missing = [], 0, []
-        for option, tried in zip(here.options, self.attempted(here, seen), strict=True):
-            live = [k for k in tried if k not in stopped]
-            row.append(bool(tried))
-            if not live:
+        """Return what the options really enabled, and what counts as attempted, by number, with its chance."""
+        stopped = self.net.stopped(seen.blocked)
+        tries = self.attempted(here, seen)
+        won, law = 0, [(frozenset[int](), 1.0)]
+        for c in dict.fromkeys(option.result for option in here.options):
+            its = [n for n, option in enumerate(here.options) if option.result == c and tries[n]]
+            live = [n for n in its if stopped.isdisjoint(tries[n])]
+            has_won = bool(live) and seen.after >> c & 1 == 1
+            won |= has_won << c
+            ways = self._counted(here, {n: tries[n] for n in its}, live, has_won)
+            law = [(row | more, p * chance) for row, p in law for more, chance in ways]
+        rows = subsets(len(here.options), self.net.graph.attacker_budget)
+        number = {frozenset(np.flatnonzero(row).tolist()): a for a, row in enumerate(rows)}
+        return won, [(number[row], p) for row, p in law]
+
+    def _counted(
+        self, here: Choices, tries: dict[int, list[int]], live: list[int], has_won: bool
+    ) -> list[tuple[frozenset[int], float]]:
+        """Return which options to one condition count as attempted, with their chance."""
+        if all(len(tried) == len(here.options[n].exploits) for n, tried in tries.items()):
+            return [(frozenset(tries), 1.0)]
+        chances = {n: self._chance(tried) for n, tried in tries.items()}
+        law: dict[frozenset[int], float] = {}
+        for coins in product((False, True), repeat=len(live)):  # which of them succeeded: one at least, or none
+            lucky = {n for n, on in zip(live, coins, strict=True) if on}
+            weight = prod(chances[n] if n in lucky else 1.0 - chances[n] for n in live)
+            if bool(lucky) != has_won or not weight:
                 continue
-            if seen.after >> option.result & 1:
-                sure |= 1 << option.result
-            elif option.is_drawn:
-                failed = prod(1.0 - exploits[k].success for k in live)
-                missing.append((option.result, 1.0 - (1.0 - option.success) / failed))
-        luck = [(sure, 1.0)]
-        for c, chance in missing:
-            if chance > 0:
-                luck = [(won | on << c, p * (chance if on else 1.0 - chance)) for won, p in luck for on in (0, 1)]
-        rows = subsets(len(row), self.net.graph.attacker_budget)
-        return int((rows == np.array(row)).all(axis=1).argmax()), [(won, p) for won, p in luck if p > 0]
+            rows = [(frozenset[int](), weight)]
+            for n, chance in chances.items():
+                share = self.share(here.options[n], tries[n])
+                failed = max(share - chance, 0.0) / (1.0 - chance) if n in live and chance < 1 else share
+                on = 1.0 if n in lucky else failed
+                rows = [
+                    (row | {n} if is_on else row, p * (on if is_on else 1 - on)) for row, p in rows for is_on in (0, 1)
+                ]
+            for row, p in rows:
+                law[row] = law.get(row, 0.0) + p
+        total = sum(law.values())
+        return [(row, p / total) for row, p in law.items() if p > 0]
+
+    def share(self, option: Option, tried: list[int]) -> float:
+        """Return the chance that an option counts as attempted when some of its exploits are."""
+        if not tried or len(tried) == len(option.exploits):
+            return float(bool(tried))
+        return min(self._chance(tried) / option.success, 1.0)
+
+    def _chance(self, exploits: list[int]) -> float:
+        return 1.0 - prod(1.0 - self.net.exploits[k].success for k in exploits)
 
     def _heard(self, here: Choices, seen: Seen) -> list[tuple[str | None, float]]:
         """Return what the part hears, drawing the alerts of what is not usable or others stopped."""

@@ -40,6 +40,10 @@ class Pool:
                 dearer[k] = dearer.get(k, 0.0) + PENALTY
         return self._found[t, n]
 
+    def first(self, t: int) -> set[int]:
+        """Return the exploits of an intent's first ways, none where they have not been looked for yet."""
+        return set().union(*self._found.get((t, 0), []))
+
     def _goals(self, t: int) -> list[int]:
         return [c for c in self.net.goals() if self.net.rewards[c, t] > 0]
 
@@ -90,13 +94,14 @@ def gathered(
                 if n == 0:
                     ways = more
                 elif best is not None and not way <= ways[t]:
-                    single = replace(_single(net, names, more), kept=best[0].kept)
+                    single = _like(best[0], _single(net, names, more))
                     if (its_size := _fits(net, single, size, deadline)) is not None:
                         best, ways = (single, its_size), more
         if n == 0:
             deadline = deadline.at_least(SOON) if size.states <= SMALL else deadline
             single = replace(_single(net, names, ways), kept=private)
-            best = _freest(net, single, size, deadline)
+            best = _free(net, single, size, deadline) if private > 1 else None
+            best = best or _freest(net, single, size, deadline)
             best = best or (_narrowest(net, single, size, deadline) if narrow else None)
             best = best or _first(net, names, ways, size, deadline)
             if best is None or any(len(bundle) > 1 for bundle in best[0].bundles):
@@ -104,6 +109,18 @@ def gathered(
         if deadline.passed:
             break
     return best
+
+
+def _like(group: Group, other: Group) -> Group:
+    """Return another group whose ways are gone like those of one: by everybody, or with as many beside each other."""
+    return replace(other, kept=group.kept, owners=other.owners if group.owners else ())
+
+
+def _free(net: Net, group: Group, size: Size, deadline: Limits) -> tuple[Group, Size] | None:
+    """Return the group in which everybody may go all ways, if that fits."""
+    everybody = replace(group, owners=(), kept=1)
+    its_size = _fits(net, everybody, size, deadline)
+    return None if its_size is None else (everybody, its_size)
 
 
 def _freest(net: Net, group: Group, size: Size, deadline: Limits) -> tuple[Group, Size] | None:

@@ -92,7 +92,7 @@ def grown(
     found = counted(Relaxed(net, part, shape), Size(10**9, 10**9), Limits(None)) or Size(1, 1)
     if not size.states:
         return part, found
-    free = tuple(name for name in net.guards if name not in taken)
+    free = _telling(net, taken)
     if everything and len(free) <= FEW:
         unstopped = dict.fromkeys(e.result for e, its in zip(net.exploits, net.watchers, strict=True) if not its)
         whole = replace(part, guards=free, slow=tuple(unstopped), width=max(width, 10))
@@ -104,7 +104,7 @@ def grown(
         part, found = (part, found) if its_size is None else (larger, its_size)
     judge.prefers(part)
     scarce = [("rare", net.conditions[c]) for k in _leading(net, goals) if _is_rare(net, c := net.result[k])]
-    for items in [list(dict.fromkeys(scarce)), *_layers(net, flow, goals, taken, deadline, everything)]:
+    for items in [list(dict.fromkeys(scarce)), *_layers(net, flow, goals, set(free), deadline, everything)]:
         fresh = [item for item in items if not _has(part, item) and item not in refused]
         together = _with(part, fresh)
         if fresh and (its_size := counted(Relaxed(net, together, shape), size, deadline)) is not None:
@@ -125,6 +125,25 @@ def grown(
     if not deadline.passed and part.guards != (begun.guards if begun else ()):
         refused.clear()  # beside what is new it may be of use
     return part, found
+
+
+def _telling(net: Net, taken: set[str]) -> tuple[str, ...]:
+    """List the free guards, but for those that another outdoes: costs no more, lasts no less, stops as much."""
+    guards = [(guard, frozenset(guard.stops)) for name, guard in net.guards.items() if name not in taken]
+
+    def outdoes(x: int, y: int) -> bool:
+        (mine, stops), (its, stopped) = guards[x], guards[y]
+        return mine.cost <= its.cost and mine.lasts >= its.lasts and stopped <= stops
+
+    rivals: dict[int, list[int]] = {}  # guards by what they stop
+    for g, (guard, _) in enumerate(guards):
+        for k in guard.stops:
+            rivals.setdefault(k, []).append(g)
+    return tuple(
+        guard.id
+        for y, (guard, _) in enumerate(guards)
+        if not any(outdoes(x, y) and (x < y or not outdoes(y, x)) for x in rivals[guard.stops[0]] if x != y)
+    )
 
 
 class Judge:
@@ -178,10 +197,10 @@ def _with(part: Part, items: list[Item]) -> Part:
 
 
 def _layers(
-    net: Net, flow: Flow, goals: list[int], taken: set[str], deadline: Limits, everything: bool
+    net: Net, flow: Flow, goals: list[int], choice: set[str], deadline: Limits, everything: bool
 ) -> Iterator[list[Item]]:
-    """List what to add, in the order of what it is likely to be worth."""
-    free = [[net.guards[name] for name in its if name not in taken] for its in net.watchers]
+    """List what to add, guards out of a choice, in the order of what it is likely to be worth."""
+    free = [[net.guards[name] for name in its if name in choice] for its in net.watchers]
     guarded = {k for k, its in enumerate(free) if not its}
     slow: set[int] = set()
 

@@ -130,6 +130,10 @@ class Net:
         """Return the exploits that guards stop; what is no guard, as it stops nothing that matters, stops none."""
         return frozenset(k for name in guards if name in self.guards for k in self.guards[name].stops)
 
+    def watching(self, exploits: Iterable[int]) -> frozenset[str]:
+        """Return the guards that stop any of some exploits."""
+        return frozenset(name for k in exploits for name in self.watchers[k])
+
     def lasting(self, guards: Iterable[str]) -> frozenset[str]:
         """Return those of some guards that stay in place."""
         return frozenset(name for name in guards if name in self.guards and self.guards[name].lasts)

@@ -6,7 +6,8 @@ less than the reward when the toll has been paid before. Let
 
     slack_{t+1} = ( slack_t + Σ_k (rewards that part k paid) − real rewards + (real attack costs − charges) )⁺ / γ
 
-in the money of the stage to come (costs 0 where attempts are not seen). Then
+in the money of the stage to come (costs 0 where attempts are not seen; where it is drawn whether an attempt counts,
+charges as they are before that: no more than is really paid, and the same on average). Then
 
     kept(θ) = Σ_k α_k(θ) + slack(θ)
 
@@ -135,6 +136,5 @@ class Promises:
             return total
         here = part.relaxed.choices(part.mask(place))
         for option, tried in zip(here.options, part.attempted(here, seen), strict=True):
-            if tried:
-                total = total + option.charge
+            total = total + part.share(option, tried) * option.charge
         return total

@@ -24,11 +24,12 @@ part's share. What L stops is dead in G_B and in G, and one in place is not appl
 
 Refinements, each by the same coupling:
 
-- **Slow conditions.** The exploits to a condition c that nobody guards may be attempted instead of conceded: together,
-  with chance 1 − Π(1 − p) of those usable at m, for the least of their charges, never blocked. A real attempt of any of
-  them is such an attempt. It succeeds no more often than that; where attempts are seen the defender tosses what is
-  missing. Where they are not it cannot know what is missing, so there a condition is slow only while one exploit leads
-  to it.
+- **Slow conditions.** The exploits to a condition c that nobody guards may be attempted instead of conceded: those
+  usable at m together, never blocked, with chance P = 1 − Π(1 − p) and for P min κ/p, the price per chance of the
+  cheapest. A real attempt of some of them, T, succeeds with chance s ≤ P and s ≤ Σ_T p; it counts as an attempt of all
+  with chance s/P, which then succeeds as often, and is charged (s/P) P min κ/p ≤ Σ_T p min κ/p ≤ Σ_T κ. Where attempts
+  are seen the defender draws whether it counts: always if T succeeds, with chance (s/P − s)/(1 − s) if it fails. Where
+  they are not a condition is slow only while one exploit leads to it.
 - **Rare conditions** are slow ones after which everything is conceded at once. m is larger, so that is safe; and where
   they hardly ever come about it costs next to nothing, and one state.
 - **Width.** At each state only the first few guards and slow conditions in their order are played for; what is beyond
@@ -36,8 +37,10 @@ Refinements, each by the same coupling:
 - **Alike.** Where guards stop more exploits than the width, those to the same condition under the same guards may be
   attempted together, as for slow conditions, where attempts are seen: what stops one of them stops all. What is more
   than the width still is *forced*: conceded in every stage in which no guard that is set stops it.
-- **Settled states.** A condition that pays nobody and leads to nothing that does, by conditions not in m, counts as
-  held. It is worth no more to anybody than nothing, and m is larger.
+- **Settled states.** A condition that pays nobody and leads to nothing that does, by conditions not in m and exploits
+  that L does not stop, counts as held. It is worth no more to anybody than nothing, and m is larger. So does a goal
+  that L keeps from being reached, as it is really never reached either; and a guard in L that stops nothing that is
+  not held is forgotten.
 """
 
 from collections.abc import Sequence
@@ -143,7 +146,7 @@ class Relaxed(Waves):
         worth = self.terms.worth
         brought = _all_of(worth[list(bits(here.wave))])
         gains = worth[list(hit)]
-        drawn = {option.result for option in here.options if option.is_drawn} | {o.result for o in here.forced}
+        drawn = {option.result for option in here.forced}
         by_chance = [c in drawn for c in hit]
         gains[by_chance] = np.maximum(gains[by_chance], 0.0)
         found: FloatArray = brought + gained @ gains

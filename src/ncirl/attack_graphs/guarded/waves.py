@@ -36,11 +36,6 @@ class Option:
     charge: FloatArray  # [θ]
     is_guarded: bool
 
-    @property
-    def is_drawn(self) -> bool:
-        """Whether it may succeed where what was really attempted does not: the defender draws what is missing."""
-        return not self.is_guarded or len(self.exploits) > 1
-
 
 @dataclass(frozen=True, eq=False)
 class Choices:
@@ -93,6 +88,7 @@ class Waves:
         self._lasting = {  # the bit of a state, and what the guard keeps from being reached
             guard.id: (1 << j, self._reached(guard)) for j, guard in enumerate(lasting, len(net.conditions))
         }
+        self._stoppable = frozenset(k for guard in lasting for k in guard.stops)  # for good
         self._single = [0] * len(net.conditions)  # what conceded exploits with one premise bring
         self._several: list[list[int]] = [[] for _ in net.conditions]  # conceded ones with several, by premise
         self._given = 0  # conceded ones without a premise
@@ -113,20 +109,44 @@ class Waves:
         self.over = (1 << len(net.conditions)) - 1
         self._front: dict[int, int] = {}  # what conceded exploits give at a state, held or not
         self._choices: dict[int, Choices] = {}
-        self.start = self.settled(net.start)
+        self.start = self.settled(net.start, frozenset())
         self._remember(0, self._given, self.start)
 
-    def settled(self, state: int) -> int:
-        """Return the state with everything held that no longer matters."""
-        useful = self._goals & ~state
+    def settled(self, held: int, dead: Collection[int]) -> int:
+        """Return what is held with everything that no longer matters where some exploits are stopped for good."""
+        useful = self._goals & ~held & ~(self._lost(held, dead) if dead else 0)
         rest = useful
         while rest:
             lowest = rest & -rest
             rest ^= lowest
-            fresh = self.net.before[lowest.bit_length() - 1] & ~state & ~useful
+            c = lowest.bit_length() - 1
+            fresh = self._before(c, dead) & ~held & ~useful
             useful |= fresh
             rest |= fresh
         return self.over & ~useful
+
+    def _before(self, c: int, dead: Collection[int]) -> int:
+        """Return all premises of all exploits that give a condition and are not stopped."""
+        if dead and not self._stoppable.isdisjoint(self.net.makers[c]):
+            found = 0
+            for k in self.net.makers[c]:
+                if k not in dead:
+                    found |= self.net.needs[k]
+            return found
+        return self.net.before[c]
+
+    def _lost(self, held: int, dead: Collection[int]) -> int:
+        """Return what cannot be reached any more as all ways to it lead by what is stopped."""
+        found, rest = 0, {self.net.result[k] for k in dead}
+        while rest:
+            c = rest.pop()
+            if (held | found) >> c & 1 or any(
+                k not in dead and not self.net.needs[k] & found for k in self.net.makers[c]
+            ):
+                continue
+            found |= 1 << c
+            rest.update(self.net.result[k] for k in self.net.users[c])
+        return found
 
     def choices(self, state: int) -> Choices:
         """Return what is played for at a state."""
@@ -154,10 +174,13 @@ class Waves:
         """Return the state that follows when `won` was enabled beside the wave, and guards were put in place."""
         held = state & self.over
         raw = self.over if won & self._rare else held | self.choices(state).wave | won
-        following = self.settled(raw)
+        set_up = state | placed
+        following = self.settled(
+            raw, self.net.stopped(self.placed(set_up)) if set_up >> len(self.net.conditions) else ()
+        )
         if following not in self._front:
             self._remember(held, self._front_of(held), following)
-        in_place = sum(bit for bit, keeps in self._lasting.values() if (state | placed) & bit and keeps & ~following)
+        in_place = sum(bit for bit, keeps in self._lasting.values() if set_up & bit and keeps & ~following)
         return following | in_place
 
     def successors(self, state: int) -> list[int]:
@@ -240,12 +263,15 @@ class Waves:
         return None if option.success >= 1.0 and not option.charge.any() else option
 
     def _option(self, exploits: tuple[int, ...], is_guarded: bool) -> Option:
-        """Return the attempt of exploits to one condition: all of them, for what the cheapest is charged."""
-        net = self.net
-        failure = float(np.prod([1.0 - net.exploits[k].success for k in exploits]))
-        success = net.exploits[exploits[0]].success if len(exploits) == 1 else min(1.0 - failure + SHADE, 1.0)
-        charge: FloatArray = self.terms.charge[list(exploits)].min(axis=0)
-        return Option(exploits, net.result[exploits[0]], success, charge, is_guarded)
+        """Return the attempt of exploits to one condition, all of them, at the price per chance of the cheapest."""
+        result = self.net.result[exploits[0]]
+        chances = np.array([self.net.exploits[k].success for k in exploits])
+        charges = self.terms.charge[list(exploits)]
+        if len(exploits) == 1:
+            return Option(exploits, result, float(chances[0]), charges[0], is_guarded)
+        success = min(1.0 - float(np.prod(1.0 - chances)) + SHADE, 1.0)
+        charge: FloatArray = success * (charges / chances[:, None]).min(axis=0) * (1.0 - SHADE)
+        return Option(exploits, result, success, charge, is_guarded)
 
     def _front_of(self, state: int) -> int:
         if state not in self._front:
