@@ -8,7 +8,7 @@ Anything that comes the other way means: stop with what there is.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import listable
@@ -18,7 +18,7 @@ from ncirl.solution import Progress
 from ncirl.web.child_process import limit_memory, lower_priority
 from ncirl.web.guarded_play import GuardedPlayable
 from ncirl.web.limits import Limits, in_a_sentence
-from ncirl.web.opening import open_source
+from ncirl.web.opening import Opened, open_source
 from ncirl.web.play import Opponent, PlayCache, PlayKey
 from ncirl.web.playable import PlayablePolicy
 from ncirl.web.source import Source
@@ -50,7 +50,6 @@ class Solve:
     def run(self, tell: Tell, stopped: Callable[[], bool]) -> list[bytes]:
         """Solve; return what is told of the policy, and the policy."""
         from ncirl.attack_graphs.guarded.guarded import Guarded
-        from ncirl.formats.graph_source import extra_of
         from ncirl.formats.guarded_file import guarded_bytes
         from ncirl.formats.policy_file import policy_bytes
         from ncirl.solution import solve
@@ -77,7 +76,7 @@ class Solve:
         else:
             settings = Certified(gap=0.0, relative_gap=self.relative_gap, time_limit=self.time_limit)
             solution = solve(opened.game, settings, progress=report)
-            raw = policy_bytes(replace(solution, extra={} if graph is None else extra_of(graph)))
+            raw = policy_bytes(replace(solution, extra=_carried(opened)))
         tell("bounds", {"seconds": solution.stats.seconds, "lower": solution.lower, "upper": solution.upper})
         return _kept(raw, self.limits)
 
@@ -137,6 +136,15 @@ class Resolve:
         tell("bounds", {"seconds": found.stats.seconds, "lower": found.lower, "upper": found.upper})
         graph = replace(found.graph, name=f"{opened.guarded.graph.name}, from stage {len(at.stages) + 1} on")
         return _kept(guarded_bytes(replace(found, proof=replace(found.proof, graph=graph))), self.limits)
+
+
+def _carried(opened: Opened) -> dict[str, Any]:
+    """Return what a policy carries of the attack graph, as that was given: so it says where it comes from."""
+    from ncirl.formats.graph_source import EXTRA_KEY, extra_of
+
+    if opened.policy is not None:
+        return {key: told for key, told in opened.policy.extra.items() if key == EXTRA_KEY}
+    return {} if opened.given is None else extra_of(opened.given)
 
 
 def _kept(raw: bytes, limits: Limits) -> list[bytes]:
