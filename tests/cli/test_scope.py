@@ -197,6 +197,13 @@ def test_what_cannot_be_combined_is_refused(
     assert said in capsys.readouterr().err
 
 
+def test_combining_ends_when_time_is_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(folder / f"{name}.ncirl") for name in ("near", "whole")]
+    assert main(["combine", *files, "--time-limit", "1e-9"]) == BAD_INPUT
+    assert "time limit" in capsys.readouterr().err
+    assert main(["combine", *files, "--time-limit", "1e9", "--memory", "100GB"]) == DONE
+
+
 def test_a_policy_without_its_graph_is_of_no_cut(folder: Path) -> None:
     bare = replace(ncirl.load_solution(folder / "near.ncirl"), extra={})
     with pytest.raises(ncirl.InputError, match="carries no attack graph"):
