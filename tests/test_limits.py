@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -36,7 +37,7 @@ from ncirl.strategies.strategy import uniform_attacker, uniform_defender
 SECONDS, CEILING = 100.0, 10**9
 ROUNDING = 1e-9
 AT_ONCE = 40  # questions asked after time was up, at the most: a bound on what is done then
-BAD_INPUT, INTERRUPTED = 2, 130
+DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 
 
 class Clock:
@@ -369,6 +370,24 @@ def test_a_command_without_memory_ends_with_one_sentence(
     assert said.err.startswith("ncirl: no result within the memory of 1 MB")
     assert said.err.count("\n") == 1
     assert ("--solver guarded" in said.err) == (first == "solve")
+
+
+def takes_for_ever(*_: object, **__: object) -> None:
+    raise LimitError("time", "looking for equivalent states", "100 s")
+
+
+def test_a_graph_that_cannot_be_listed_in_time_is_guarded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ncirl.cli.solve._solved", takes_for_ever)
+    words = ["solve", "builtin:office", "--time-limit", "100", "--gap", "99%", "--json"]
+    assert main(words) == DONE
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert (found["solver"], 0 <= found["lower"] < found["upper"]) == ("guarded", True)
+    assert "took all the time: guards it as a whole instead" in said.err
+    assert main([*words, "--solver", "certified"]) == BAD_INPUT
+    assert "--solver guarded" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["solve", "simulate"])

@@ -14,7 +14,7 @@ import ncirl
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import crop_hops
-from ncirl.errors import InputError, NcirlError
+from ncirl.errors import InputError, LimitError, NcirlError
 from ncirl.formats.graph_source import extra_of
 from ncirl.web.guarded_play import GuardedPlay, GuardedPlayable
 from ncirl.web.guarded_view import Finder, guarded_play_view
@@ -199,3 +199,14 @@ def test_what_is_solved_here_of_a_cut_graph_still_says_where_it_comes_from(opene
         source = Source("p.ncirl", as_bytes(listed(near), "p.ncirl"))
     told, _ = Solve(source, 0.5, 20.0, PATIENT).run(lambda *_: None, lambda: False)
     assert "'small'" in json.loads(told)["original"]["cut_from"]
+
+
+def test_a_graph_that_cannot_be_listed_in_time_is_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def takes_for_ever(*_: object, **__: object) -> None:
+        raise LimitError("time", "looking for equivalent states", "100 s")
+
+    monkeypatch.setattr("ncirl.solution.solve", takes_for_ever)
+    source = Source("g.json", as_bytes(small_graph(), "g.json"))
+    told, raw = Solve(source, 0.9, 100.0, PATIENT).run(lambda *_: None, lambda: False)
+    assert json.loads(told)["kind"] == "policy"
+    assert open_source(Source("p.ncirl", raw), PATIENT).guarded is not None

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import listable
-from ncirl.errors import InputError, NcirlError, SizeError
+from ncirl.errors import InputError, LimitError, NcirlError, SizeError
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress
 from ncirl.web.child_process import limit_memory, lower_priority
@@ -27,6 +27,7 @@ from ncirl.web.view import as_json, contest_view
 __all__ = ["POLICY", "Compare", "Resolve", "Solve", "Task", "work"]
 
 POLICY = "policy.ncirl"
+LATE = 0.05  # of the time limit, once it is up: what bounds get where there are none yet
 OFTEN, SELDOM = 0.1, 1.01  # a bound is told after a tenth of a second, and one per cent later than the last: few in all
 
 Tell = Callable[[str, object], None]
@@ -70,13 +71,20 @@ class Solve:
         if graph is not None and graph.unknown_prior:
             raise InputError(NO_PRIOR, where=f"attack graph '{graph.name}'")
         solution: CertifiedSolution | GuardedSolution
-        if graph is not None and (opened.guarded is not None or not listable(graph)[0]):
-            solution = Guarded(self.relative_gap, time_limit=self.time_limit).run(graph, progress=report)
-            raw = guarded_bytes(solution)
-        else:
+        guarding = self.time_limit if graph is not None and (opened.guarded or not listable(graph)[0]) else None
+        if guarding is None:
             settings = Certified(gap=0.0, relative_gap=self.relative_gap, time_limit=self.time_limit)
-            solution = solve(opened.game, settings, progress=report)
-            raw = policy_bytes(replace(solution, extra=_carried(opened)))
+            try:
+                solution = solve(opened.game, settings, progress=report)
+                raw = policy_bytes(replace(solution, extra=_carried(opened)))
+            except LimitError as error:
+                if graph is None or error.kind != "time":
+                    raise
+                guarding = LATE * self.time_limit  # which has bounds at once
+        if guarding is not None:
+            assert graph is not None
+            solution = Guarded(self.relative_gap, time_limit=guarding).run(graph, progress=report)
+            raw = guarded_bytes(solution)
         tell("bounds", {"seconds": solution.stats.seconds, "lower": solution.lower, "upper": solution.upper})
         return _kept(raw, self.limits)
 
