@@ -33,7 +33,7 @@ from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.solution import PlayableSolution, Solution, solve
+from ncirl.solution import PlayableSolution, Solution
 from ncirl.strategies.checked import checked_attacker, checked_defender
 from ncirl.strategies.strategy import (
     AttackerStrategy,
@@ -66,15 +66,10 @@ class Contest:
 
     def solved(self, name: str) -> PlayableSolution:
         """Return the solution behind a strategy of `SOLVED`; playbooks are those of the policy, if there is one."""
-        from ncirl.solvers.certified.certified import Certified
-
         if name not in self._solved:
             self.game.timed().explore(limits=self.limits)
-            settings = solver_named(*SOLVED[name])
-            if isinstance(settings, Certified):
-                found: Solution = settings.run(self.game, limits=self.limits)
-            else:
-                found = solve(self.game, settings)
+            settings: Any = solver_named(*SOLVED[name])  # every solver of games takes limits
+            found: Solution = settings.run(self.game, progress=None, limits=self.limits)
             assert isinstance(found, PlayableSolution)
             self._solved[name] = found
         return self._solved[name]
