@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -34,8 +35,9 @@ from ncirl.solvers.matrix_game import matrix_game
 from ncirl.strategies.strategy import uniform_attacker, uniform_defender
 
 SECONDS, CEILING = 100.0, 10**9
+ROUNDING = 1e-9
 AT_ONCE = 40  # questions asked after time was up, at the most: a bound on what is done then
-BAD_INPUT, INTERRUPTED = 2, 130
+DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 
 
 class Clock:
@@ -262,6 +264,58 @@ def test_playbooks_from_before_the_search_are_kept_where_there_is_no_room_for_la
     assert solution.defender_playbook is made[0].defender
 
 
+def test_playbooks_that_are_cut_in_the_end_are_close_to_what_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended, shown = [], list[Progress]()
+    monkeypatch.setattr(set_up.Search, "forget_programs", lambda self: ended.append(self))  # as the search ends
+    plainly = set_up.SetUp.certified
+
+    def cut_in_the_end(self: set_up.SetUp, asked: Limits) -> set_up.Playbooks:
+        if ended:
+            raise LimitError("time", "writing the playbooks", "too late")
+        return plainly(self, asked)
+
+    monkeypatch.setattr(set_up.SetUp, "certified", cut_in_the_end)
+    limited = Limits(6000.0, clock=Ticking())  # a second is a question: work, not time
+    solution = Certified(gap=0.0).run(games.office(), progress=shown.append, limits=limited)
+    assert ended
+    assert verify(solution).holds
+    first, last = shown[0].gap, shown[-1].gap
+    assert last - ROUNDING <= solution.gap <= last + 0.1 * (first - last)
+    assert last < first / 2
+
+
+def test_whoever_waits_gets_the_last_playbooks_rather_than_to_wait_for_better_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(set_up.SetUp, "is_large", lambda *_: True)
+    made, plainly = [], set_up.SetUp.certified
+    monkeypatch.setattr(set_up.SetUp, "certified", lambda self, asked: made.append(asked) or plainly(self, asked))
+    reports = iter(range(3))
+
+    def progress(_: Progress) -> None:
+        if next(reports) == 2:
+            raise KeyboardInterrupt
+
+    solution = Certified(gap=0.0).run(games.office(), progress=progress, limits=Limits(memory=None, clock=Ticking()))
+    assert solution.status is Status.INTERRUPTED
+    assert verify(solution).holds
+    assert (made[0].seconds, made[-1].seconds) == (None, set_up.PROMPT)
+
+
+def test_a_beat_is_heard_wherever_time_is_asked_for() -> None:
+    heard = []
+    asked = Limits(SECONDS, clock=Ticking(), beat=lambda: heard.append(True))
+    asked.within(50.0).check("working")
+    assert not asked.at_least(50.0).passed
+    assert len(heard) == 2
+    asked.undisturbed().check("working")
+    assert len(heard) == 2
+    seldom = Limits(SECONDS, clock=Clock(), beat=lambda: heard.append(True))
+    for _ in range(5):
+        seldom.check("working")
+    assert len(heard) == 3  # no time went by
+
+
 def test_states_too_large_to_compare_stay_by_themselves_and_the_value_stays() -> None:
     game = games.patrol(horizon=4)
     narrow = Limits(memory=CEILING, used=lambda: CEILING)  # no room for any table
@@ -316,6 +370,24 @@ def test_a_command_without_memory_ends_with_one_sentence(
     assert said.err.startswith("ncirl: no result within the memory of 1 MB")
     assert said.err.count("\n") == 1
     assert ("--solver guarded" in said.err) == (first == "solve")
+
+
+def takes_for_ever(*_: object, **__: object) -> None:
+    raise LimitError("time", "looking for equivalent states", "100 s")
+
+
+def test_a_graph_that_cannot_be_listed_in_time_is_guarded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ncirl.cli.solve._solved", takes_for_ever)
+    words = ["solve", "builtin:office", "--time-limit", "100", "--gap", "99%", "--json"]
+    assert main(words) == DONE
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert (found["solver"], 0 <= found["lower"] < found["upper"]) == ("guarded", True)
+    assert "took all the time: guards it as a whole instead" in said.err
+    assert main([*words, "--solver", "certified"]) == BAD_INPUT
+    assert "--solver guarded" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["solve", "simulate"])

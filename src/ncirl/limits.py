@@ -6,6 +6,9 @@ Nobody is interrupted from outside. A loop asks `Limits.check` at each of its st
 microsecond where neither limit is near; before arrays are made whose size is known, `Limits.need` is asked for their
 bytes. Either raises a `LimitError` that says what was being done and how far it had come. Who can do without something
 large asks `Limits.affords` and leaves it.
+
+Who may be told to stop, by Ctrl-C for one, gives limits a `beat`: whoever asks whether time is up calls it every so
+often, and what it raises ends the work there, between two steps.
 """
 
 import re
@@ -20,6 +23,7 @@ from ncirl.errors import InputError, LimitError
 __all__ = ["UNLIMITED", "Limits", "address_space", "default_memory", "megabytes", "parse_memory", "resident"]
 
 MOST = 4 * 10**9  # bytes of the default ceiling
+BEAT_EVERY = 0.1  # seconds
 SHARE = 0.6  # of what is available: others need some, and so does what is not counted
 LOOK_EVERY = 0.005  # seconds between two looks at the memory: no more than some megabytes are written in that time
 STATM = "/proc/self/statm"  # pages: of the address space, and of those in memory
@@ -27,6 +31,19 @@ UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 
 T = TypeVar("T")
+
+
+class _Pulse:
+    """Calls `beat`, no more often than every so many seconds."""
+
+    def __init__(self, beat: Callable[[], None], clock: Callable[[], float]) -> None:
+        self._beat, self._clock, self._due = beat, clock, clock()
+
+    def __call__(self) -> None:
+        now = self._clock()
+        if now >= self._due:
+            self._due = now + BEAT_EVERY
+            self._beat()
 
 
 class Limits:
@@ -40,6 +57,8 @@ class Limits:
         The most bytes that this process may have resident, what it had before included.
     clock, used : callable, optional
         Tell the time in seconds and the bytes in use; by default the machine's.
+    beat : callable, optional
+        Called every so often by whoever asks whether time is up; what it raises ends the work.
 
     Examples
     --------
@@ -56,11 +75,13 @@ class Limits:
         *,
         clock: Callable[[], float] = time.perf_counter,
         used: Callable[[], int] | None = None,
+        beat: Callable[[], None] | None = None,
     ) -> None:
         self.seconds, self.memory = seconds, memory
         self._clock, self._used = clock, used or resident
         self._began = clock()
         self._ends = inf if seconds is None else self._began + seconds
+        self._pulse = beat if beat is None or isinstance(beat, _Pulse) else _Pulse(beat, clock)
         self._look, self._seen = -inf, 0  # when to look at the memory again, and what was seen last
 
     @property
@@ -76,6 +97,8 @@ class Limits:
     @property
     def passed(self) -> bool:
         """Whether time is up."""
+        if self._pulse is not None:
+            self._pulse()
         return self._ends < inf and self._clock() >= self._ends
 
     @property
@@ -94,11 +117,18 @@ class Limits:
     def within(self, seconds: float) -> "Limits":
         """Return limits of at most so many seconds from now, and no later than these; the memory is the same."""
         most = min(seconds, self.left)
-        return self if most == inf else Limits(most, self.memory, clock=self._clock, used=self._used)
+        return self if most == inf else self._lasting(most, self._pulse)
 
     def at_least(self, seconds: float) -> "Limits":
         """Return the same limits, with no less than so many seconds from now."""
-        return Limits(max(seconds, self.left), self.memory, clock=self._clock, used=self._used)
+        return self._lasting(max(seconds, self.left), self._pulse)
+
+    def undisturbed(self) -> "Limits":
+        """Return the same limits without their beat: for what must come to its end."""
+        return self if self._pulse is None else self._lasting(self.left, None)
+
+    def _lasting(self, seconds: float, beat: Callable[[], None] | None) -> "Limits":
+        return Limits(None if seconds == inf else seconds, self.memory, clock=self._clock, used=self._used, beat=beat)
 
     def check(self, doing: str, count: int | None = None) -> None:
         """Raise `LimitError` if time is up or memory is full; `doing` and how many so far make its message."""

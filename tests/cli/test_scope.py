@@ -15,6 +15,7 @@ from forging import Forged
 from ncirl.attack_graphs.controls import Control
 from ncirl.attack_graphs.reductions import crop_hops, origin_of
 from ncirl.cli import main
+from ncirl.cli.output import number
 from ncirl.formats.combine import combine
 from ncirl.formats.graph_source import SAME, extra_of
 from reductions.graphs import ladders
@@ -120,6 +121,55 @@ def test_a_report_says_of_which_graph_it_is(folder: Path) -> None:
     assert "No defence, however clever" not in text
 
 
+@pytest.mark.parametrize("name", ["near", "guarded"])
+def test_what_is_shown_of_a_cut_graph_says_so(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    file, page = str(folder / f"{name}.ncirl"), tmp_path / "shown.html"
+    found = told(["show", file, "-o", str(page)], capsys)["policy"]
+    assert (found["original"]["lower"], found["original"]["upper"]) == (None, found["upper"])
+    written = page.read_text()
+    assert "This graph was cut from &#x27;plant&#x27;" in written
+    assert f"no defence gets below {found['lower']:.3f}, on the cut graph only" in written
+    assert main(["show", file]) == DONE
+    said = " ".join(capsys.readouterr().out.split())
+    assert "cut from 'plant', 5 conditions and 4 exploits, by crop 1" in said
+    assert f"attacker secures {number(found['lower'])} (on the cut graph only)" in said
+
+
+def test_a_cut_graph_is_shown_with_where_it_comes_from(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "by crop 1" in told(["show", str(folder / "near.yaml")], capsys)["cut_from"]
+    assert "cut_from" not in told(["show", str(folder / "whole.yaml")], capsys)
+    assert main(["show", str(folder / "near.yaml")]) == DONE
+    assert "cut from" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("near.ncirl", "All that is said here is about the cut graph only."),
+        ("near.yaml", "All that is said here is about the cut graph only."),
+        ("guarded.ncirl", "is of the cut graph only. What is promised holds on the original, too."),
+    ],
+)
+def test_plays_on_a_cut_graph_say_so(folder: Path, capsys: pytest.CaptureFixture[str], name: str, says: str) -> None:
+    words = ["simulate", str(folder / name), "--episodes", "20"]
+    found = told(words, capsys)["original"]
+    assert says in found["says"]
+    assert found["lower"] is None
+    assert main(words) == DONE
+    assert "cut from 'plant'" in " ".join(capsys.readouterr().out.split())
+    assert "original" not in told(["simulate", str(folder / "whole.ncirl"), "--episodes", "20"], capsys)
+
+
+def test_a_guarded_report_says_of_which_graph_it_is(folder: Path) -> None:
+    assert main(["report", str(folder / "guarded.ncirl"), "-o", str(folder / "g.html"), "--quick"]) == DONE
+    text = (folder / "g.html").read_text()
+    assert "This graph was cut from" in text
+    assert "On the cut graph no defence" in text
+    assert "whole graph" not in text.partition("<details>")[0]
+
+
 def test_cuts_of_one_graph_are_one_bracket(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(folder / f"{name}.ncirl") for name in ("near", "few", "guarded", "whole")]
     found = told(["combine", *files], capsys)
@@ -145,6 +195,13 @@ def test_what_cannot_be_combined_is_refused(
     ncirl.solve(other, ncirl.Guarded(relative_gap=0.9)).save(folder / "other.ncirl")
     assert main(["combine", *(str(folder / f"{name}.ncirl") for name in names)]) == BAD_INPUT
     assert said in capsys.readouterr().err
+
+
+def test_combining_ends_when_time_is_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(folder / f"{name}.ncirl") for name in ("near", "whole")]
+    assert main(["combine", *files, "--time-limit", "1e-9"]) == BAD_INPUT
+    assert "time limit" in capsys.readouterr().err
+    assert main(["combine", *files, "--time-limit", "1e9", "--memory", "100GB"]) == DONE
 
 
 def test_a_policy_without_its_graph_is_of_no_cut(folder: Path) -> None:

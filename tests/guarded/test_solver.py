@@ -141,6 +141,25 @@ def test_a_callback_that_interrupts_every_time_gets_a_bracket() -> None:
     assert found.verify().holds
 
 
+@pytest.mark.parametrize("reports", [1, 2, 4, 8, 16, 32, 64])
+def test_whenever_it_is_interrupted_there_is_a_bracket_and_nobody_is_asked_again(
+    reports: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every look at the clock is heard: while guards and ways are chosen and games set up, not only between them."""
+    monkeypatch.setattr("ncirl.limits.BEAT_EVERY", 0.0)
+    heard = []
+
+    def stop(progress: Progress) -> None:
+        heard.append(progress)
+        if len(heard) >= reports:
+            raise KeyboardInterrupt
+
+    found = Guarded(relative_gap=0.0, time_limit=None).run(ladder(3, 12), progress=stop)
+    assert found.status is Status.INTERRUPTED
+    assert len(heard) <= reports + 1  # once more where a job was ended
+    assert found.verify().holds
+
+
 def test_tolls_that_time_cut_short_are_tolls() -> None:
     graph = ladder(6, 40)
     hasty = Guarded(relative_gap=0.0, time_limit=1e-3).run(graph)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ncirl import LPError
+from ncirl import HistoryLP, LPError, games
+from ncirl.errors import LimitError
+from ncirl.limits import Limits
 from ncirl.lp.session import INF, LPSolution, Meter, Session
 
 KKT_TOLERANCE = 1e-9
@@ -92,3 +94,33 @@ def test_kkt_sees_what_is_wrong(columns: list[float], duals: list[float], violat
     session = production()
     wrong = LPSolution(36.0, np.array(columns), np.array(duals, dtype=float))
     assert getattr(session.kkt(wrong), violated) > 0.1
+
+
+@pytest.mark.parametrize("reason", [KeyboardInterrupt, LimitError("time", "solving")])
+def test_a_solve_that_is_watched_can_be_ended_and_taken_up_again(
+    reason: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise reason
+
+    session, limits = production(), Limits(1e6)
+    with monkeypatch.context() as patched:
+        patched.setattr(limits, "check", stop)
+        with pytest.raises(BaseException) as raised:  # noqa: PT011 - whatever it is, that is what comes
+            session.solve(limits)
+    assert isinstance(raised.value, KeyboardInterrupt | LimitError)
+    assert session.solve(limits).objective == pytest.approx(36)
+    session.set_rows(np.array([2]), np.array([-INF]), np.array([24.0]))
+    assert session.solve(limits).objective == pytest.approx(42)
+    assert session.solve().objective == pytest.approx(42)
+
+
+def test_the_exact_program_keeps_to_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    limits = Limits(10.0, clock=lambda: now[0])
+    monkeypatch.setattr(Session, "_watched", lambda self, asked: now.__setitem__(0, 20.0) or watched(self, asked))
+    with pytest.raises(LimitError, match="solving a linear program"):
+        HistoryLP().run(games.patrol(horizon=2), limits=limits)
+
+
+watched = Session._watched

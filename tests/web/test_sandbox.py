@@ -116,6 +116,16 @@ def test_memory_is_bounded() -> None:
         assert "MemoryError" in done.stderr
 
 
+def test_a_bound_that_is_there_already_is_never_raised() -> None:
+    line = (
+        "import resource as r; r.setrlimit(r.RLIMIT_AS, (2**32, 2**32));"
+        "from ncirl.web.child_process import limit_memory as b; b(2**34);"
+        "print(r.getrlimit(r.RLIMIT_AS) == (2**32, 2**32))"
+    )
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
+
+
 def test_a_process_that_cannot_start_is_no_server_error() -> None:
     sandbox = Sandbox(Limits(room=0))
     with pytest.raises(Refused, match=r"no file can be opened|takes too much memory|was ended"):

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+import ncirl
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.errors import InputError, NcirlError
+from ncirl.attack_graphs.reductions import crop_hops
+from ncirl.errors import InputError, LimitError, NcirlError
+from ncirl.formats.graph_source import extra_of
 from ncirl.web.guarded_play import GuardedPlay, GuardedPlayable
 from ncirl.web.guarded_view import Finder, guarded_play_view
 from ncirl.web.limits import Limits
@@ -20,7 +23,7 @@ from ncirl.web.opening import open_source
 from ncirl.web.play import PlayCache, PlayKey, Role, Told
 from ncirl.web.source import Source
 from ncirl.web.view import contest_view
-from ncirl.web.worker import Resolve
+from ncirl.web.worker import Resolve, Solve
 from web.samples import as_bytes, guarded, policy_file, small_graph
 
 PATIENT = Limits(opening=600.0)
@@ -169,3 +172,41 @@ def test_a_graph_that_is_small_is_shown_whole() -> None:
     told = contest_view(open_source(Source("g.json", as_bytes(graph, "g.json")), PATIENT))
     assert told["matters"] is None
     assert not any(c["folded"] for c in told["graph"]["conditions"])
+
+
+def test_of_a_cut_graph_it_is_told_what_its_numbers_are_of() -> None:
+    near, _ = crop_hops(small_graph(), 1)
+    told = contest_view(open_source(Source("g.json", as_bytes(near, "g.json")), PATIENT))["original"]
+    assert "'small'" in told["cut_from"]
+    assert told["says"] is None
+    for solution in (ncirl.solve(near, ncirl.Guarded(relative_gap=0.9)), listed(near)):
+        policy = open_source(Source("p.ncirl", as_bytes(solution, "p.ncirl")), PATIENT)
+        told = contest_view(policy)["original"]
+        assert (told["lower"], told["upper"]) == (False, True)
+        assert "only the upper bound holds" in told["says"]
+    assert contest_view(open_source(Source("g.json", as_bytes(small_graph(), "g.json")), PATIENT))["original"] is None
+
+
+def listed(graph: AttackGraph) -> ncirl.CertifiedSolution:
+    return replace(ncirl.solve(graph, ncirl.Certified(relative_gap=0.5)), extra=extra_of(graph))
+
+
+@pytest.mark.parametrize("opened", ["graph", "policy"])
+def test_what_is_solved_here_of_a_cut_graph_still_says_where_it_comes_from(opened: str) -> None:
+    near, _ = crop_hops(small_graph(), 1)
+    source = Source("g.json", as_bytes(near, "g.json"))
+    if opened == "policy":
+        source = Source("p.ncirl", as_bytes(listed(near), "p.ncirl"))
+    told, _ = Solve(source, 0.5, 20.0, PATIENT).run(lambda *_: None, lambda: False)
+    assert "'small'" in json.loads(told)["original"]["cut_from"]
+
+
+def test_a_graph_that_cannot_be_listed_in_time_is_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def takes_for_ever(*_: object, **__: object) -> None:
+        raise LimitError("time", "looking for equivalent states", "100 s")
+
+    monkeypatch.setattr("ncirl.solution.solve", takes_for_ever)
+    source = Source("g.json", as_bytes(small_graph(), "g.json"))
+    told, raw = Solve(source, 0.9, 100.0, PATIENT).run(lambda *_: None, lambda: False)
+    assert json.loads(told)["kind"] == "policy"
+    assert open_source(Source("p.ncirl", raw), PATIENT).guarded is not None

@@ -84,8 +84,8 @@ def random_attack_graph(
     if faults:
         raise InputError(faults, where="random attack graph")
     rng = np.random.default_rng(rng)
-    wish = [log(size) + SPREAD * rng.standard_normal() for size in _usual_sizes(n)]
-    if exp(wish[0]) < COUNTABLE:
+    wish = [size + SPREAD * rng.standard_normal() for size in _usual_sizes(n)]
+    if wish[0] < log(COUNTABLE):
         edges = min((_draw(n, rng) for _ in range(DRAWS)), key=lambda drawn: _distance(n, drawn, wish))
     else:
         edges = _draw(n, rng)
@@ -105,12 +105,12 @@ def random_attack_graph(
 
 
 def _usual_sizes(n: int) -> tuple[float, float]:
-    """Return the sizes |S| and Σ_s |A(s)| around which graphs with n conditions are drawn."""
+    """Return the logarithms of the sizes |S| and Σ_s |A(s)| around which graphs with n conditions are drawn."""
     nearest = min(max(n, min(PAPER_SIZES)), max(PAPER_SIZES))
     per_condition = GROWTH if n > nearest else SHRINKAGE
     (states, actions), (more_states, more_actions) = PAPER_SIZES[nearest], per_condition
     away = abs(n - nearest)
-    return max(2.0, states * more_states**away), max(2.0, actions * more_actions**away)
+    return max(log(2), log(states) + away * log(more_states)), max(log(2), log(actions) + away * log(more_actions))
 
 
 def _draw(n: int, rng: np.random.Generator) -> Edges:

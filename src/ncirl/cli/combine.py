@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import JsonFlag, number, print_facts, print_json, print_table
+from ncirl.cli.output import JsonFlag, Memory, limits_of, number, print_facts, print_json, print_table
 from ncirl.errors import InputError
 from ncirl.formats.combine import Bracket, Cut
 from ncirl.formats.combine import combine as combined
@@ -20,6 +20,10 @@ def combine(
     ],
     /,
     *,
+    time_limit: Annotated[
+        float | None, Parameter(help="Seconds for all of them, after which to give up, with exit code 2.")
+    ] = None,
+    memory: Memory = None,
     json: JsonFlag = False,
 ) -> None:
     """Bound the value of a graph by policies of several cuts of it: the best of what carries over from each.
@@ -31,7 +35,8 @@ def combine(
     """
     if len(set(policies)) < len(policies):
         raise InputError("the same policy is given twice; each is needed once")
-    bracket = combined({path: load_solution(path) for path in policies})
+    limits = limits_of(time_limit, memory)
+    bracket = combined({path: load_solution(path, limits=limits) for path in policies}, limits)
     data = _data(bracket)
     if json:
         print_json(data)

@@ -128,6 +128,7 @@ def shown_data(solution: GuardedSolution) -> dict[str, Any]:
         "observes": str(graph.observes),
         "policy": {
             **_bracket(solution),
+            **scope_data(scope_of_graph(graph, solution.lower, solution.upper)),
             "status": solution.status.label,
             "per_intent": _by_intent(solution),
             "guards": _guards(solution),
@@ -166,14 +167,15 @@ def print_shown(data: dict[str, Any]) -> None:
     PlainConsole().print()
     print_facts(
         {
-            "attacker secures": f"{number(policy['lower'])} on the whole graph",
-            "defender concedes": f"{number(policy['upper'])} on the whole graph",
+            "attacker secures": f"{bound_cell(policy, 'lower', policy['lower'])} on the whole {_what(policy)}",
+            "defender concedes": f"{bound_cell(policy, 'upper', policy['upper'])} on the whole {_what(policy)}",
             "gap": f"{_gap_line(policy)}, {policy['status']}",
+            **scope_facts(policy),
             "solver": f"{policy['settings'].get('solver', 'unknown')}: {settings}",
             "made with": ", ".join(f"{name} {version}" for name, version in policy["versions"].items()),
         }
     )
-    print_most(policy["per_intent"])
+    print_most(policy["per_intent"], promise_note(policy))
     parts = policy["parts"]
     rows = [[_listed(p["goals"]), len(p["guards"]), p["concedes"]] for p in parts[:ROWS]]
     print_table(f"parts of the defence{_more(parts)}", ["goals", "guards", "concedes at most"], rows)

@@ -6,7 +6,9 @@ from ncirl import evaluation
 from ncirl.attack_graphs.guarded.answers import Narrowed, narrowed
 from ncirl.attack_graphs.guarded.plays import LEAST, Plays, play
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.output import check_seed, number, print_facts, print_json, print_table
+from ncirl.cli.scope import bound_cell, drawn_data, promise_note, scope_facts
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import AnsweringAttacker
 from ncirl.limits import Limits
@@ -52,6 +54,7 @@ def simulate_guarded(
         "promise": solution.upper,
         **drawn,
         "best_answer": answer,
+        **drawn_data(scope_of_graph(solution.graph, solution.lower, solution.upper)),
     }
     if json:
         print_json(data)
@@ -129,13 +132,15 @@ def _print(data: dict[str, Any]) -> None:
             "mean payoff": f"{number(data['mean'])} over {data['episodes']} episodes",
             "95 % interval": f"{number(low)} to {number(high)}",
             "left out": f"stages in which at most {data['missed']:.2g} could have come",
-            "promised": f"{number(data['promise'])} at most, whoever attacks",
+            "promised": f"{bound_cell(data, 'upper', data['promise'])} at most, whoever attacks",
             "best answer": "too large to compute" if answer is None else _told(answer),
+            **scope_facts(data),
             "so": "within the promise" if data["within_promise"] else ABOVE,
         }
     )
     rows = [[i["name"], i["episodes"], i["mean"], _interval(i["interval"]), i["promise"]] for i in data["intents"]]
-    print_table("by intent", ["intent", "episodes", "mean payoff", "95 % interval", "promised at most"], rows)
+    columns = ["intent", "episodes", "mean payoff", "95 % interval", f"promised at most{promise_note(data)}"]
+    print_table("by intent", columns, rows)
 
 
 def _told(answer: dict[str, Any]) -> str:

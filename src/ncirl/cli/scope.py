@@ -6,9 +6,10 @@ from typing import Any
 from ncirl.attack_graphs.reductions.scope import CUT_ONLY, Scope
 from ncirl.cli.output import number
 
-__all__ = ["bound_cell", "promise_note", "scope_data", "scope_facts"]
+__all__ = ["bound_cell", "drawn_data", "promise_note", "scope_data", "scope_facts"]
 
 UNPROVED = "All that is said here is about the cut graph only."
+DRAWN = "What was drawn, and what answers get, is of the cut graph only."
 
 
 def scope_data(scope: Scope | None, *, bounds: bool = True) -> dict[str, Any]:
@@ -19,6 +20,14 @@ def scope_data(scope: Scope | None, *, bounds: bool = True) -> dict[str, Any]:
     if scope is None:
         return {}
     return {"original": scope.to_dict() | ({} if bounds else {"lower": None, "upper": None, "says": UNPROVED})}
+
+
+def drawn_data(scope: Scope | None) -> dict[str, Any]:
+    """Return what JSON says of the original beside plays on a reduced graph: only a promise can carry over."""
+    if scope is None:
+        return {}
+    promise = "on the cut graph only" if scope.upper is None else "on the original, too"
+    return {"original": scope.to_dict() | {"lower": None, "says": f"{DRAWN} What is promised holds {promise}."}}
 
 
 def scope_facts(data: Mapping[str, Any]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.attack_graphs.reductions import estimate_size
+from ncirl.attack_graphs.reductions import estimate_size, origin_of
 from ncirl.cli.guarded import print_shown, shown_data
 from ncirl.cli.output import (
     GameOrPolicy,
@@ -23,8 +23,10 @@ from ncirl.cli.output import (
     print_table,
 )
 from ncirl.cli.report import GraphOption
+from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 from ncirl.errors import InputError, LimitError, SizeError
 from ncirl.formats.files import write_atomically
+from ncirl.formats.graph_source import scope_of
 from ncirl.formats.load import graph_for, load
 from ncirl.limits import Limits, default_memory
 from ncirl.model.game import Game
@@ -77,7 +79,7 @@ def show(
     if policy is None and graph is not None:
         raise InputError("--graph: goes with a policy file; leave it out")
     drawn = loaded.graph if policy is None else graph_for(policy, graph)
-    facts = _facts(loaded.game, limit, drawn)
+    facts = _facts(loaded.game, limit, drawn) | _cut(loaded.given)
     if policy is not None:
         facts["policy"] = _policy_facts(policy)
     if output is not None:
@@ -153,6 +155,7 @@ def _policy_facts(policy: CertifiedSolution) -> dict[str, Any]:
         "lower": policy.lower,
         "upper": policy.upper,
         "gap": policy.gap,
+        **scope_data(scope_of(policy)),
         "status": policy.status.label,
         "per_intent": by_intent(policy.game, policy.per_intent),
         "attacker_nodes": len(policy.attacker_playbook),
@@ -200,6 +203,12 @@ def _facts(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:
     }
 
 
+def _cut(graph: AttackGraph | None) -> dict[str, str]:
+    """Say where a reduced graph comes from."""
+    origin = None if graph is None else origin_of(graph)
+    return {} if origin is None else {"cut_from": str(origin)}
+
+
 def _sizes(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:
     estimate = {} if graph is None else _estimate(graph)
     if estimate.get("too_large"):  # a stage may not even fit into memory
@@ -236,6 +245,7 @@ def _print(facts: dict[str, Any]) -> None:
         "discount": facts["discount"],
         "horizon": "none, plays for ever" if facts["horizon"] is None else facts["horizon"],
         "defender sees": facts["observes"],
+        **({"cut from": facts["cut_from"]} if "cut_from" in facts else {}),
     }
     print_facts(lines | _size_lines(facts))
     starts, names = facts["starts"], [intent["name"] for intent in facts["intents"]][:COLUMNS]
@@ -262,15 +272,16 @@ def _print_policy(facts: dict[str, Any]) -> None:
     PlainConsole().print()
     print_facts(
         {
-            "attacker secures": facts["lower"],
-            "defender concedes": facts["upper"],
+            "attacker secures": bound_cell(facts, "lower", facts["lower"]),
+            "defender concedes": bound_cell(facts, "upper", facts["upper"]),
             "gap": f"{facts['gap']:.3g}, {facts['status']}",
+            **scope_facts(facts),
             "playbooks": f"{facts['attacker_nodes']} attacker nodes, {facts['defender_nodes']} defender nodes",
             "solver": f"{facts['settings'].get('solver', 'unknown')}: {settings}",
             "made with": ", ".join(f"{name} {version}" for name, version in facts["versions"].items()),
         }
     )
-    print_most(facts["per_intent"])
+    print_most(facts["per_intent"], promise_note(facts))
     for first in facts["first_moves"][:ROWS]:
         actions = list(first["actions"].items())
         more = f", the likeliest {STRONGEST} of {len(actions)} actions" if len(actions) > STRONGEST else ""

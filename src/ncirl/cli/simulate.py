@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ncirl import evaluation
+from ncirl.attack_graphs.reductions.scope import Scope, scope_of_graph
 from ncirl.cli.guarded_simulate import GUARDED_ATTACKERS, simulate_guarded
 from ncirl.cli.output import (
     Discount,
@@ -22,15 +23,17 @@ from ncirl.cli.output import (
     retimed,
 )
 from ncirl.cli.own_strategy import OWN, is_own, own_strategy
+from ncirl.cli.scope import scope_data, scope_facts
 from ncirl.cli.solve import solver_named
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import AnsweringAttacker, Simulation
-from ncirl.formats.load import load
+from ncirl.formats.graph_source import scope_of
+from ncirl.formats.load import Loaded, load
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.solution import PlayableSolution, Solution, solve
+from ncirl.solution import PlayableSolution, Solution
 from ncirl.strategies.checked import checked_attacker, checked_defender
 from ncirl.strategies.strategy import (
     AttackerStrategy,
@@ -63,15 +66,10 @@ class Contest:
 
     def solved(self, name: str) -> PlayableSolution:
         """Return the solution behind a strategy of `SOLVED`; playbooks are those of the policy, if there is one."""
-        from ncirl.solvers.certified.certified import Certified
-
         if name not in self._solved:
             self.game.timed().explore(limits=self.limits)
-            settings = solver_named(*SOLVED[name])
-            if isinstance(settings, Certified):
-                found: Solution = settings.run(self.game, limits=self.limits)
-            else:
-                found = solve(self.game, settings)
+            settings: Any = solver_named(*SOLVED[name])  # every solver of games takes limits
+            found: Solution = settings.run(self.game, progress=None, limits=self.limits)
             assert isinstance(found, PlayableSolution)
             self._solved[name] = found
         return self._solved[name]
@@ -189,10 +187,18 @@ def simulate(
         "seed": seed,
     }
     data = facts | {"discount": played.discount, "horizon": played.horizon} | _drawn(played, drawn) | exact
+    data |= scope_data(_scope(loaded), bounds=False)
     if json:
         print_json(data)
     else:
         _print(data)
+
+
+def _scope(loaded: Loaded) -> Scope | None:
+    """Return of which graph the game played is a cut; None where it is none."""
+    if loaded.policy is not None:
+        return scope_of(loaded.policy)
+    return None if loaded.given is None else scope_of_graph(loaded.given, 0.0, 0.0)
 
 
 def check_known(option: str, name: str, choices: Sequence[str]) -> None:
@@ -232,6 +238,6 @@ def _print(data: dict[str, Any]) -> None:
     }
     for name in ("expected_payoff", "attacker_secures", "defender_concedes"):
         shown[name.replace("_", " ")] = "too large to compute" if data[name] is None else number(data[name])
-    print_facts(shown)
+    print_facts(shown | scope_facts(data))
     rows = [[intent["name"], intent["episodes"], intent["mean"]] for intent in data["intents"]]
     print_table("by intent", ["intent", "episodes", "mean payoff"], rows)

@@ -61,8 +61,8 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
     "worst-prior": ("ncirl.solvers.worst_prior", "WorstPrior"),
 }
 GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
-ADVISING, ADVISED = 0.2, 50.0  # of the time left, and of no more than so many seconds: to look for what is smaller
-SOON = 1e-3  # seconds: time is up
+LATE = 0.05  # of the time limit, once it is up: what bounds get where there are none yet
+INSTEAD = "listing the states of this graph took all the time: guards it as a whole instead"
 
 
 def solve(
@@ -167,27 +167,30 @@ def solve(
             f"--{'jobs' if cluster is None else 'cluster'}: solver {chosen} has no such setting; leave it out"
         )
     with reported(quiet=quiet, verbose=verbose) as progress:
-        if chosen == "guarded":
-            if time_limit is not None:
-                options["time_limit"] = max(limits.left, SOON)  # what was spent on reading it counts
-            if jobs is not None and limits.memory is not None:
-                options["memory"] = int(limits.memory / (jobs + 1))  # for each of them
-            data = _guarded(graph, game, options, pool, progress, output, seed)
-        else:
+        if chosen != "guarded":
             try:
                 name = "worst-prior" if worst else chosen
                 solution = _solved(contest, solver_named(name, options), progress, limits)
+                data = listed_data(solution, name, seed)
+                if output is not None and isinstance(solution, CertifiedSolution):
+                    kept = replace(solution, seed=seed)
+                    extra = {} if graph is None else extra_of(_with_prior(graph, solution) if worst else graph)
+                    extra |= {"prior": "worst"} if worst else {}
+                    data |= _written(lambda to: kept.save(to, extra), output)
+                if graph is not None:
+                    scope = scope_of_graph(graph, solution.lower, solution.upper)
+                    data |= scope_data(scope, bounds=isinstance(solution, CertifiedSolution))
             except LimitError as error:
-                raise (error if graph is None else error.with_remedies(GUARDED)) from None
-            data = listed_data(solution, name, seed)
-            if output is not None and isinstance(solution, CertifiedSolution):
-                kept = replace(solution, seed=seed)
-                extra = {} if graph is None else extra_of(_with_prior(graph, solution) if worst else graph)
-                extra |= {"prior": "worst"} if worst else {}
-                data |= _written(lambda to: kept.save(to, extra), output)
-            if graph is not None:
-                scope = scope_of_graph(graph, solution.lower, solution.upper)
-                data |= scope_data(scope, bounds=isinstance(solution, CertifiedSolution))
+                if graph is None or solver is not None or worst or error.kind != "time":
+                    raise (error if graph is None else error.with_remedies(GUARDED)) from None
+                chosen = "guarded"  # which has bounds at once
+                complain(INSTEAD)
+        if chosen == "guarded":
+            if time_limit is not None:
+                options["time_limit"] = max(limits.left, LATE * time_limit)  # what was spent on reading it counts
+            if jobs is not None and limits.memory is not None:
+                options["memory"] = int(limits.memory / (jobs + 1))  # for each of them
+            data = _guarded(graph, game, options, pool, progress, output, seed)
     if why and chosen != "guarded" and not quiet:
         complain(why)
     if json:

@@ -21,6 +21,7 @@ from ncirl.errors import InputError
 from ncirl.formats.attack_graph_file import digest_of
 from ncirl.formats.graph_source import SAME, own_graph
 from ncirl.formats.policy_file import held
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.playbook.solution import CertifiedSolution
 
 __all__ = ["Bracket", "Cut", "combine"]
@@ -77,16 +78,20 @@ class Bracket:
         return min((cut.upper for cut in self.cuts if cut.upper is not None), default=inf)
 
 
-def combine(policies: Mapping[str, CertifiedSolution | GuardedSolution]) -> Bracket:
+def combine(policies: Mapping[str, CertifiedSolution | GuardedSolution], limits: Limits = UNLIMITED) -> Bracket:
     """Bound the value of a graph by policies of several cuts of it.
 
     Parameters
     ----------
     policies : mapping
         By name; each of a graph that was cut from the same original, or of that itself.
+    limits : Limits
+        How long verifying them may take, and with how much memory.
 
     Raises
     ------
+    LimitError
+        When that is not enough.
     InputError
         When a certificate does not hold, a policy carries no attack graph or one that is not its game's own, or the
         originals differ.
@@ -105,7 +110,7 @@ def combine(policies: Mapping[str, CertifiedSolution | GuardedSolution]) -> Brac
     originals: dict[str, AttackGraph] = {}
     cuts = []
     for name, policy in policies.items():
-        found = held(verify(policy), name)
+        found = held(verify(policy, limits), name)
         try:
             graph = own_graph(policy)
         except InputError as error:
@@ -118,7 +123,7 @@ def combine(policies: Mapping[str, CertifiedSolution | GuardedSolution]) -> Brac
         if len(originals) > 1:
             one, other = (f"'{each.name}' ({key[:12]})" for key, each in originals.items())
             raise InputError(f"is of {other}, the others of {one}; cuts of the same graph are needed", name)
-        off = _off(policy, graph, origin)
+        off = _off(policy, graph, origin, limits)
         keeps_lower, keeps_upper = (True, True) if origin is None else (origin.preserves.lower, origin.preserves.upper)
         lower = found.lower - found.lower_allowance - off if keeps_lower else None
         cuts.append(Cut(name, origin, lower, found.upper + found.upper_allowance + off if keeps_upper else None))
@@ -131,7 +136,9 @@ def combine(policies: Mapping[str, CertifiedSolution | GuardedSolution]) -> Brac
     return bracket
 
 
-def _off(policy: CertifiedSolution | GuardedSolution, graph: AttackGraph, origin: Origin | None) -> float:
+def _off(
+    policy: CertifiedSolution | GuardedSolution, graph: AttackGraph, origin: Origin | None, limits: Limits
+) -> float:
     """Return what a value may differ by where numbers were only compared, or priors added up."""
     stages = graph.horizon if graph.horizon is not None else 1 / (1 - graph.discount)
     costs = sum(e.attack_cost for e in graph.exploits) + sum(control.cost for control in graph.defences)
@@ -139,7 +146,7 @@ def _off(policy: CertifiedSolution | GuardedSolution, graph: AttackGraph, origin
     off = 0.0
     if not isinstance(policy, GuardedSolution):
         game = policy.game
-        outcomes = max(len(game.stage(state).outcomes) for state in game.explore())
+        outcomes = max(len(game.stage(state).outcomes) for state in game.explore(limits=limits))
         off += 2 * stages * SAME * (1 + outcomes) * (1 + most)
     if origin is not None and any(step.do == "merge-intents" for step in origin.steps):
         off += ROUNDED * len(origin.graph.intents) * most

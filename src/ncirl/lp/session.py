@@ -13,12 +13,15 @@ import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.errors import LPError
+from ncirl.limits import Limits
 from ncirl.lp.kkt import KKT, residuals
 
 __all__ = ["INF", "LPSolution", "Meter", "Session"]
 
 INF = highspy.kHighsInf
 
+LOOK_EVERY = 0.1  # seconds between two looks at the limits
+SOLVING = "solving a linear program"
 WARM_START = 10  # simplex iterations that take as long as starting from where the last solve ended
 ANY_SOLVE = 6000  # rows touched in the time any solve takes, with reading its answer
 
@@ -67,6 +70,7 @@ class Session:
         meter: Meter,
     ) -> None:
         self.maximise, self.meter = maximise, meter
+        self._limits: Limits | None = None
         self._highs = highspy.Highs()
         for option, value in {"output_flag": False, "threads": 1, **BASE}.items():
             self._highs.setOptionValue(option, value)
@@ -112,14 +116,19 @@ class Session:
         """Drop rows; those behind them move up."""
         self._highs.deleteRows(len(rows), rows.astype(np.int32))
 
-    def solve(self) -> LPSolution:
+    def solve(self, limits: Limits | None = None) -> LPSolution:
         """Solve from where the last solve ended.
+
+        Large programs are given limits: these are kept, and Ctrl-C is heard, in the middle of the solve.
 
         Raises
         ------
         LPError
             When no rung of the retry ladder reaches an optimum.
+        LimitError
+            When time is up or memory is full.
         """
+        self._limits = limits
         if not self._run():
             self._climb()
         solution = self._highs.getSolution()
@@ -131,13 +140,30 @@ class Session:
 
     def _run(self) -> bool:
         began = time.perf_counter()
-        answer = self._highs.run()
+        answer = self._highs.run() if self._limits is None else self._watched(self._limits)
         self.meter.seconds += time.perf_counter() - began
         self.meter.solves += 1
         iterations = max(0, self._highs.getInfo().simplex_iteration_count)
         self.meter.work += (iterations + WARM_START) * self._highs.getNumRow() + ANY_SOLVE
         optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         return bool(optimal and answer != highspy.HighsStatus.kError)
+
+    def _watched(self, limits: Limits) -> highspy.HighsStatus:
+        """Solve in another thread, which is told to stop when it is not to go on."""
+        highs = self._highs
+        if not highs.HandleUserInterrupt:
+            highs.HandleUserInterrupt = True
+        highs.startSolve()
+        try:
+            has_ended, answer = False, highspy.HighsStatus.kError
+            while not has_ended:
+                limits.check(SOLVING)
+                has_ended, answer = highs.wait(LOOK_EVERY)
+        except BaseException:
+            highs.cancelSolve()
+            highs.wait()
+            raise
+        return answer
 
     def _climb(self) -> None:
         highs = self._highs

@@ -8,12 +8,14 @@ from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.plays import play
 from ncirl.attack_graphs.guarded.solution import GuardedSolution, unhindered
+from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.errors import LimitError, SizeError
+from ncirl.formats.graph_source import scope_of
 from ncirl.limits import Limits, default_memory
 from ncirl.reports.guarded_sections import picture_section, watch_section, ways_section
 from ncirl.reports.names_section import names_section
 from ncirl.reports.page import Html, bar, page, paragraph, section, table, text
-from ncirl.reports.sections import intents_section
+from ncirl.reports.sections import intents_section, only_notes, scope_lead
 from ncirl.reports.what_matters import Matters, matters_of
 
 __all__ = ["guarded_overview_page", "guarded_report_page"]
@@ -75,7 +77,7 @@ def guarded_report_page(
     matters = matters_of(solution)
     body = [
         _title(solution),
-        _headline(solution, found),
+        _headline(solution, found, scope_of(solution)),
         *_body(solution, matters),
         _conceded_section(solution, matters),
         _tried_section(solution, quick, limits),
@@ -87,11 +89,14 @@ def guarded_report_page(
 
 def guarded_overview_page(solution: GuardedSolution) -> str:
     """Return a page on what a verified policy is: what to watch, the picture, the intents, the ways."""
+    scope = scope_of(solution)
+    high, low = only_notes(scope)
     said = (
-        f"The defence in this policy concedes at most {solution.upper:.3f} on average on the whole graph; no defence "
-        f"gets below {solution.lower:.3f}. Both were recomputed from the policy; `ncirl verify` tells more."
+        f"The defence in this policy concedes at most {solution.upper:.3f} on average on the whole {_what(scope)}"
+        f"{high}; no defence gets below {solution.lower:.3f}{low}. Both were recomputed from the policy; `ncirl "
+        "verify` tells more."
     )
-    body = [_title(solution), paragraph(said, "lead"), *_body(solution, matters_of(solution))]
+    body = [_title(solution), *scope_lead(scope), paragraph(said, "lead"), *_body(solution, matters_of(solution))]
     return page(solution.graph.name, body)
 
 
@@ -109,25 +114,34 @@ def _title(solution: GuardedSolution) -> Html:
     return Html(f"<h1>{text(solution.graph.name)}: what to watch, and what that guarantees</h1>")
 
 
-def _headline(solution: GuardedSolution, found: GuardedCertificate) -> Html:
-    graph = solution.graph
+def _what(scope: Scope | None) -> str:
+    return "graph" if scope is None else "cut graph"
+
+
+def _headline(solution: GuardedSolution, found: GuardedCertificate, scope: Scope | None) -> Html:
+    graph, what = solution.graph, _what(scope)
+    high, low = only_notes(scope)
     size = f"{len(graph.conditions):,} conditions and {len(graph.exploits):,} exploits"
+    best = f"no defence, however clever, can promise less than {found.lower:.3f}"
     lead = (
         f"Whatever the intruder is after, however it hides it and wherever in the {size} it goes, it gets at most "
-        f"{found.upper:.3f} on average against the defence described here. No defence, however clever, can promise "
-        f"less than {found.lower:.3f}."
+        f"{found.upper:.3f} on average against the defence described here{high}. "
+        f"{f'On the cut graph {best}' if low else best.capitalize()}."
     )
     boxes = [
-        (f"{found.upper:.3f}", "the most this defence concedes on the whole graph, on average over the intents"),
-        (f"{found.lower:.3f}", "the least any defence can promise"),
-        (f"{solution.relative_gap:.1%}", f"between them at most, as a share of {solution.against}"),
+        (
+            f"{found.upper:.3f}",
+            f"the most this defence concedes on the whole {what}, on average over the intents{high}",
+        ),
+        (f"{found.lower:.3f}", f"the least any defence can promise{low}"),
+        (f"{solution.relative_gap:.1%}", f"between them at most, as a share of {solution.against}{high or low}"),
     ]
     figures = "".join(f'<div class="figure"><b>{text(b)}</b><span>{text(said)}</span></div>' for b, said in boxes)
     later = "" if graph.discount == 1 else f"; what comes a stage later counts {1 - graph.discount:.0%} less"
     ends = "" if graph.horizon is None else f"; play ends after {graph.horizon} stages"
     unit = (
         "Numbers are in the units of the rewards that were put in: what the intruder gains, less what its attempts "
-        f"cost it, plus what blocking costs you{later}{ends}. They are averages. They hold for the whole graph, with "
+        f"cost it, plus what blocking costs you{later}{ends}. They are averages. They hold for the whole {what}, with "
         "the chances and costs as they were described, not for what was left out of it."
     )
     checked = (
@@ -135,7 +149,8 @@ def _headline(solution: GuardedSolution, found: GuardedCertificate) -> Html:
         f"{len(solution.proof.parts)} parts of the defence and {len(solution.proof.groups)} groups of the attack."
     )
     figures_html = Html(f'<div class="figures">{figures}</div>')
-    return Html("\n".join([paragraph(lead, "lead"), figures_html, paragraph(unit, "note"), paragraph(checked, "note")]))
+    notes = [paragraph(unit, "note"), paragraph(checked, "note")]
+    return Html("\n".join([*scope_lead(scope), paragraph(lead, "lead"), figures_html, *notes]))
 
 
 def _conceded_section(solution: GuardedSolution, matters: Matters) -> Html:

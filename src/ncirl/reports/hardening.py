@@ -44,7 +44,7 @@ def hardening_page(found: Hardening) -> str:
     if found.status is not Status.GAP_REACHED:
         parts.append(paragraph(f"Unfinished: {found.status.value} The order may still change within them.", "bad"))
     if (scope := scope_of_graph(found.graph, found.lower, found.upper)) is not None:
-        parts.append(paragraph(f"This graph was cut from {scope.origin}. {scope.says}", "bad"))
+        parts.append(paragraph(scope.sentence, "bad"))
     parts.append(paragraph(IN_PLACE, "note"))
     if found.chosen is not None:
         parts.append(_set_section(found, found.chosen))

@@ -23,6 +23,8 @@ from ncirl.reports.sections import (
     graph_section,
     intents_section,
     members_of,
+    only_notes,
+    scope_lead,
 )
 from ncirl.reports.story import Moment, story
 from ncirl.reports.worth import FixedDefence, Members, Worth, fixed_defences, worth_of_options
@@ -93,7 +95,7 @@ def _headline(policy: CertifiedSolution, found: Certificate, scope: Scope | None
     title = Html(f"<h1>{text(policy.game.name)}: what to block, and what that guarantees</h1>")
     if not found.holds:
         return Html(title + paragraph("Do not rely on this policy: its certificate does NOT hold.", "bad"))
-    high, low = ("", "") if scope is None else (_only(scope.upper_note), _only(scope.lower_note))
+    high, low = only_notes(scope)
     best = f"no defence, however clever, can promise less than {found.lower:.3f}"
     lead = (
         f"Whatever the intruder is after and however it hides it, it gets at most {found.upper:.3f} on average against "
@@ -115,13 +117,8 @@ def _headline(policy: CertifiedSolution, found: Certificate, scope: Scope | None
         "worse. They hold for the network, chances and costs as they were described, not for what was left out."
     )
     checked = f"Both numbers were recomputed for this page from the two strategies alone, in {found.seconds:.2g} s."
-    cut = [] if scope is None else [paragraph(f"This graph was cut from {scope.origin}. {scope.says}", "lead")]
-    parts = [title, *cut, paragraph(lead, "lead"), Html(f'<div class="figures">{figures}</div>')]
+    parts = [title, *scope_lead(scope), paragraph(lead, "lead"), Html(f'<div class="figures">{figures}</div>')]
     return Html("\n".join([*parts, paragraph(unit, "note"), paragraph(checked, "note")]))
-
-
-def _only(note: str) -> str:
-    return f", {note}" if note else ""
 
 
 def _faults(found: Certificate) -> Html:

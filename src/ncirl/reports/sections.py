@@ -10,6 +10,8 @@ from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.names import members
+from ncirl.attack_graphs.reductions.scope import Scope
+from ncirl.formats.graph_source import scope_of
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
@@ -28,8 +30,10 @@ __all__ = [
     "graph_section",
     "intents_section",
     "members_of",
+    "only_notes",
     "option_chances",
     "overview_page",
+    "scope_lead",
 ]
 
 SETS = 6  # likeliest sets shown
@@ -41,6 +45,18 @@ WIDE = 13.0  # inches of a picture that may shrink to the page
 def members_of(graph: AttackGraph | None, action: str) -> frozenset[str]:
     """Return the options that a defender's action makes use of: exploits or controls; in other games, the action."""
     return frozenset([action]) if graph is None else frozenset(members(action))
+
+
+def scope_lead(scope: Scope | None) -> list[Html]:
+    """Say, before any number, of which graph each holds; nothing where the graph was not reduced."""
+    return [] if scope is None else [paragraph(scope.sentence, "lead")]
+
+
+def only_notes(scope: Scope | None) -> tuple[str, str]:
+    """Return what to write behind an upper and behind a lower bound that hold for the cut graph only."""
+    notes = ("", "") if scope is None else (scope.upper_note, scope.lower_note)
+    high, low = (f", {note}" if note else "" for note in notes)
+    return high, low
 
 
 def first_chances(
@@ -177,11 +193,13 @@ def overview_page(
     """
     body = [Html(f"<h1>{text(game.name)}</h1>")]
     if policy is not None:
+        scope = scope_of(policy)
+        high, low = only_notes(scope)
         said = (
-            f"The defence in this policy concedes at most {policy.upper:.3f} on average; no defence gets below "
-            f"{policy.lower:.3f}. Both were recomputed from the policy; `ncirl verify` tells more."
+            f"The defence in this policy concedes at most {policy.upper:.3f} on average{high}; no defence gets below "
+            f"{policy.lower:.3f}{low}. Both were recomputed from the policy; `ncirl verify` tells more."
         )
-        body.append(paragraph(said, "lead"))
+        body += [*scope_lead(scope), paragraph(said, "lead")]
     if graph is not None:
         body.append(graph_section(graph, policy))
     body.append(intents_section(game, graph, None if policy is None else policy.per_intent))

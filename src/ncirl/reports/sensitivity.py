@@ -41,7 +41,7 @@ def sensitivity_page(found: Sensitivity) -> str:
     if found.status is not Status.FINISHED:
         parts.append(paragraph(f"Unfinished: {found.status.value}", "bad"))
     if (scope := scope_of_graph(found.graph, base.lower, base.upper)) is not None:
-        parts.append(paragraph(f"This graph was cut from {scope.origin}. {scope.says}", "bad"))
+        parts.append(paragraph(scope.sentence, "bad"))
     if flipping:
         listed = "; ".join(swing.assumption.label for swing in flipping)
         parts.append(paragraph(f"The first advice becomes another within the doubt about: {listed}.", "bad"))

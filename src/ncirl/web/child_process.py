@@ -73,7 +73,7 @@ def lower_priority() -> None:
 def limit_memory(limit: int, *, further: bool = False) -> None:
     """Let this process have no more than so many bytes of address space, where the system can do that.
 
-    The limit is in all, or `further` to what the process has already.
+    The limit is in all, or `further` to what the process has already. One that is there already is never raised.
     """
     try:
         import resource
@@ -81,5 +81,6 @@ def limit_memory(limit: int, *, further: bool = False) -> None:
         return
     used = address_space()
     if used or not further:
-        most = limit + used * further
+        known = [each for each in resource.getrlimit(resource.RLIMIT_AS) if each != resource.RLIM_INFINITY]
+        most = min([limit + used * further, *known])
         resource.setrlimit(resource.RLIMIT_AS, (most, most))

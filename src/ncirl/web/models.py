@@ -254,6 +254,18 @@ class Bounds(BaseModel):
     upper: float
 
 
+class OriginalView(BaseModel):
+    """The graph that this one was cut from, and what bounds on the one say of the other, if there are any.
+
+    `lower` and `upper` tell which of them, and with the upper one what each intent gets at most, hold for the original.
+    """
+
+    cut_from: str
+    says: str | None
+    lower: bool
+    upper: bool
+
+
 class CandidateView(BaseModel):
     """A condition that may be chosen, and why."""
 
@@ -281,7 +293,8 @@ class ImportView(BaseModel):
 class Contest(ContestEntry):
     """Everything about a contest; `bounds` and `guarantee` are proved, null until it is solved.
 
-    `imported` tells how files of another tool became its graph.
+    They are of this graph; where it was cut from another, `original` tells what they are there. `imported` tells how
+    files of another tool became its graph.
     """
 
     observes: Literal["actions", "outcomes"]
@@ -293,6 +306,7 @@ class Contest(ContestEntry):
     intents: list[IntentView]
     bounds: Bounds | None
     guarantee: ByIntent | None
+    original: OriginalView | None
     imported: ImportView | None
 
 

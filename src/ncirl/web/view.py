@@ -9,8 +9,10 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.names import in_place
 from ncirl.attack_graphs.reductions import estimate_size, listable
+from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.attack_graphs.reductions.size import MANY_STATES
 from ncirl.errors import SizeError
+from ncirl.formats.graph_source import scope_of
 from ncirl.limits import Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game, Observes
@@ -53,8 +55,20 @@ def contest_view(opened: Opened) -> dict[str, Any]:
         "intents": [{"id": name, "prior": p} for name, p in _by_intent(game, prior_of(game)).items()],
         "bounds": None if policy is None else {"lower": policy.lower, "upper": policy.upper},
         "guarantee": None if policy is None else _by_intent(game, policy.per_intent),
+        "original": _original(opened),
         "imported": None,
     }
+
+
+def _original(opened: Opened) -> dict[str, Any] | None:
+    """Say which graph this one was cut from, and what the bounds are there."""
+    policy = opened.policy or opened.guarded
+    scope = scope_of(policy) if policy else scope_of_graph(opened.given, 0.0, 0.0) if opened.given else None
+    if scope is None:
+        return None
+    holds = scope.origin.preserves
+    says = scope.says if policy else None
+    return {"cut_from": str(scope.origin), "says": says, "lower": holds.lower, "upper": holds.upper}
 
 
 def _matters(opened: Opened) -> Matters | None:

@@ -8,17 +8,17 @@ Anything that comes the other way means: stop with what there is.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import listable
-from ncirl.errors import InputError, NcirlError, SizeError
+from ncirl.errors import InputError, LimitError, NcirlError, SizeError
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress
 from ncirl.web.child_process import limit_memory, lower_priority
 from ncirl.web.guarded_play import GuardedPlayable
 from ncirl.web.limits import Limits, in_a_sentence
-from ncirl.web.opening import open_source
+from ncirl.web.opening import Opened, open_source
 from ncirl.web.play import Opponent, PlayCache, PlayKey
 from ncirl.web.playable import PlayablePolicy
 from ncirl.web.source import Source
@@ -27,6 +27,7 @@ from ncirl.web.view import as_json, contest_view
 __all__ = ["POLICY", "Compare", "Resolve", "Solve", "Task", "work"]
 
 POLICY = "policy.ncirl"
+LATE = 0.05  # of the time limit, once it is up: what bounds get where there are none yet
 OFTEN, SELDOM = 0.1, 1.01  # a bound is told after a tenth of a second, and one per cent later than the last: few in all
 
 Tell = Callable[[str, object], None]
@@ -50,7 +51,6 @@ class Solve:
     def run(self, tell: Tell, stopped: Callable[[], bool]) -> list[bytes]:
         """Solve; return what is told of the policy, and the policy."""
         from ncirl.attack_graphs.guarded.guarded import Guarded
-        from ncirl.formats.graph_source import extra_of
         from ncirl.formats.guarded_file import guarded_bytes
         from ncirl.formats.policy_file import policy_bytes
         from ncirl.solution import solve
@@ -71,13 +71,20 @@ class Solve:
         if graph is not None and graph.unknown_prior:
             raise InputError(NO_PRIOR, where=f"attack graph '{graph.name}'")
         solution: CertifiedSolution | GuardedSolution
-        if graph is not None and (opened.guarded is not None or not listable(graph)[0]):
-            solution = Guarded(self.relative_gap, time_limit=self.time_limit).run(graph, progress=report)
-            raw = guarded_bytes(solution)
-        else:
+        guarding = self.time_limit if graph is not None and (opened.guarded or not listable(graph)[0]) else None
+        if guarding is None:
             settings = Certified(gap=0.0, relative_gap=self.relative_gap, time_limit=self.time_limit)
-            solution = solve(opened.game, settings, progress=report)
-            raw = policy_bytes(replace(solution, extra={} if graph is None else extra_of(graph)))
+            try:
+                solution = solve(opened.game, settings, progress=report)
+                raw = policy_bytes(replace(solution, extra=_carried(opened)))
+            except LimitError as error:
+                if graph is None or error.kind != "time":
+                    raise
+                guarding = LATE * self.time_limit  # which has bounds at once
+        if guarding is not None:
+            assert graph is not None
+            solution = Guarded(self.relative_gap, time_limit=guarding).run(graph, progress=report)
+            raw = guarded_bytes(solution)
         tell("bounds", {"seconds": solution.stats.seconds, "lower": solution.lower, "upper": solution.upper})
         return _kept(raw, self.limits)
 
@@ -137,6 +144,15 @@ class Resolve:
         tell("bounds", {"seconds": found.stats.seconds, "lower": found.lower, "upper": found.upper})
         graph = replace(found.graph, name=f"{opened.guarded.graph.name}, from stage {len(at.stages) + 1} on")
         return _kept(guarded_bytes(replace(found, proof=replace(found.proof, graph=graph))), self.limits)
+
+
+def _carried(opened: Opened) -> dict[str, Any]:
+    """Return what a policy carries of the attack graph, as that was given: so it says where it comes from."""
+    from ncirl.formats.graph_source import EXTRA_KEY, extra_of
+
+    if opened.policy is not None:
+        return {key: told for key, told in opened.policy.extra.items() if key == EXTRA_KEY}
+    return {} if opened.given is None else extra_of(opened.given)
 
 
 def _kept(raw: bytes, limits: Limits) -> list[bytes]:

@@ -105,7 +105,7 @@ class _Search:
 
     def __init__(self, settings: Guarded, graph: AttackGraph, progress: ProgressCallback | None) -> None:
         self.settings, self.graph, self.progress = settings, graph, progress
-        self.deadline = Limits(settings.time_limit)
+        self.deadline = Limits(settings.time_limit, beat=self._report)  # who listens there may end it with Ctrl-C
         self.workers = Workers(settings.executor, settings.memory)
         self.net = Net(graph)
         self.flow = Flow(self.net)

@@ -86,7 +86,8 @@ def small_game(net: Net, job: Job) -> Game:
 def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memory: int | None = None) -> Solved | None:
     """Solve a job; None where there is not the memory for any bounds.
 
-    `beat` is called between the steps of the search; a `KeyboardInterrupt` from it ends the job with what it has.
+    `beat` is called between the steps of the search and of its set-up; a `KeyboardInterrupt` from it ends the job with
+    what it has, which is nothing before the search.
     `memory` is the most bytes that this process may have resident; a share of what is free if not given.
     """
     began = time.perf_counter()
@@ -98,8 +99,9 @@ def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memo
         beat()
 
     solver = Certified(gap=job.gap, relative_gap=job.relative_gap, time_limit=job.seconds)
+    limits = Limits(None, memory or default_memory(), beat=beat)
     try:
-        found = solver.run(small_game(net, job), progress=note, limits=Limits(None, memory or default_memory()))
+        found = solver.run(small_game(net, job), progress=note, limits=limits)
     except (LimitError, MemoryError):
         return None
     took = time.perf_counter() - began

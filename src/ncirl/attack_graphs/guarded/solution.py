@@ -175,16 +175,18 @@ class GuardedSolution:
 
 
 @overload
-def verify(policy: GuardedSolution) -> GuardedCertificate: ...
+def verify(policy: GuardedSolution, limits: Limits = ...) -> GuardedCertificate: ...
 @overload
-def verify(policy: Claimed) -> Certificate: ...
-def verify(policy: Claimed | GuardedSolution) -> Certificate | GuardedCertificate:
+def verify(policy: Claimed, limits: Limits = ...) -> Certificate: ...
+def verify(policy: Claimed | GuardedSolution, limits: Limits = UNLIMITED) -> Certificate | GuardedCertificate:
     """Recompute what a policy guarantees, of a listed game or of a whole attack graph.
 
     Parameters
     ----------
     policy : CertifiedSolution, GuardedSolution or Claimed
         A solution, or a game with two playbooks for it and the bounds they are said to prove.
+    limits : Limits
+        How long it may take, and with how much memory; `LimitError` where that is not enough.
 
     Examples
     --------
@@ -196,7 +198,7 @@ def verify(policy: Claimed | GuardedSolution) -> Certificate | GuardedCertificat
     >>> verify(dataclasses.replace(solution, upper=0.0)).holds  # a false claim
     False
     """
-    return policy.verify() if isinstance(policy, GuardedSolution) else verify_playbooks(policy)
+    return policy.verify(limits) if isinstance(policy, GuardedSolution) else verify_playbooks(policy, limits)
 
 
 def unhindered(net: Net, depth: Sequence[float]) -> float:

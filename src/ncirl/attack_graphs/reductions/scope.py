@@ -77,6 +77,11 @@ class Scope:
             )
         return "Neither bound holds for the original: they are about the cut graph only."
 
+    @property
+    def sentence(self) -> str:
+        """Where the graph comes from, and what its bounds are on the original."""
+        return f"This graph was cut from {self.origin}. {self.says}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data; null where a bound does not carry over."""
         graph = self.origin.graph

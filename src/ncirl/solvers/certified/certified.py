@@ -13,8 +13,8 @@
 
 Every phase keeps to the limits of time and memory. If they come before the search, there is nothing to return and a
 `LimitError` says what was being done. The search ends early enough to leave what writing and verifying the playbooks
-takes. Where that is much, it is done once before the search, too: then it is known how long it takes, and there are
-bounds to return should the second time be cut.
+takes. Where that is much, it is done before the search, too, and now and then while it goes on: then it is known how
+long it takes, and there are bounds to return should the last time be cut.
 
 It is heuristic search value iteration for one-sided partially observable stochastic games (Horák, Bošanský, Kovařík and
 Kiekintveld, Artificial Intelligence 316, 2023), of which N-CIRL is the case where only the opponent's rewards are
@@ -42,7 +42,7 @@ from ncirl.solvers.certified.dual_trials import dual_trial
 from ncirl.solvers.certified.policy_improvement import improve_points, improve_vectors
 from ncirl.solvers.certified.schedule import Activity, Schedule
 from ncirl.solvers.certified.search import Search
-from ncirl.solvers.certified.set_up import SMALLER, Playbooks, SetUp
+from ncirl.solvers.certified.set_up import SMALLER, SetUp
 from ncirl.solvers.certified.trials import Trials, sweep
 
 __all__ = ["NO_PRIOR", "Certified", "activities"]
@@ -120,13 +120,14 @@ class Certified:
         before = limits if limits.left > LEAST else limits.at_least(LEAST)
         try:
             made = SetUp(game, before)
-            first = made.certified(before) if made.is_large(limits) else None
+            if made.is_large(limits):
+                made.write(before)
         except MemoryError:
             raise LimitError("memory", "setting up the search", remedies=[SMALLER]) from None
         except LimitError as error:
             raise error.with_remedies(SMALLER) from None
-        status = self._grow(made, limits, first, progress, search_seconds)
-        found = made.certified_now(first, limits)
+        status = self._grow(made, limits, progress, search_seconds)
+        found = made.certified_now(limits, somebody_waits=status is Status.INTERRUPTED)
         return CertifiedSolution(
             game=game,
             lower=found.proved.lower,
@@ -160,20 +161,18 @@ class Certified:
         self,
         made: SetUp,
         limits: Limits,
-        first: Playbooks | None,
         progress: ProgressCallback | None,
         seconds: float | None,
     ) -> Status:
         """Improve both bounds until they are close, a limit comes or nothing moves; Ctrl-C keeps what there is.
 
-        The limits are those of the whole, `seconds` those of the search if it has any of its own, `first` what writing
-        and verifying took before the search, if it was done.
+        The limits are those of the whole, `seconds` those of the search if it has any of its own.
         """
         search, scale, reported = made.search, made.scale, -np.inf
         own = Limits(seconds)
 
         def is_late() -> bool:
-            return own.passed or made.is_late(limits, first)
+            return own.passed or made.is_late(limits)
 
         def report() -> None:
             nonlocal reported
@@ -201,6 +200,8 @@ class Certified:
                     return Status.TIME_LIMIT
                 if made.is_full(limits):
                     return Status.MEMORY_LIMIT
+                if made.is_due(limits):
+                    made.write_meanwhile(limits)
                 schedule.step(target, late)
                 after = search.bounds()
                 stalled = stalled + 1 if after[1] - after[0] >= high - low else 0

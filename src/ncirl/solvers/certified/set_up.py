@@ -5,7 +5,9 @@ merged, rewards that nobody meets are left aside (`tempered`) and those that rem
 After: both controllers become playbooks of the game as it was given, and are verified; what that finds are the bounds.
 
 How long and how much memory the way back takes is told from building the search's arrays, which goes through the same
-numbers, or from having gone it once, in proportion to the nodes in use; the search leaves that much of either.
+numbers, or from having gone it last, in proportion to the nodes in use; the search leaves that much of either. It is
+gone now and then while the search goes on, too, a small part of the time: should it be cut in the end, since a machine
+was busy or a step of the search took long, what is returned is close to what the search had come to.
 """
 
 from dataclasses import dataclass
@@ -30,8 +32,12 @@ __all__ = ["SMALLER", "Playbooks", "SetUp"]
 
 SMALLER = "solve a smaller game"
 LIKEWISE = 3.0  # times building the arrays of the search: about what writing and verifying playbooks takes
-MUCH, SOON = 0.05, 1.0  # of a limit, and in seconds: if it takes more, it is done before the search, too
+MUCH, SOON = 0.05, 1.0  # of the memory, and in seconds: if it takes more, it is done before the search, too
 MARGIN, LATE = 1.5, 0.1  # times what it took: what is left for it; of the time limit: what it may be late
+SELDOM, PART = 4.0, 0.1  # times what it takes, and of the time limit: what lies between two times at the least
+CLOSER = 0.9  # times the gap of the last time: what must have come of the search for it to be worth while
+LONG = 100.0  # seconds, where there is no time limit
+PROMPT = 1.0  # seconds that it may take once somebody waits
 HALF, SPARE = 0.5, 0.1  # of the memory: what is left for it at the most, and at the least
 
 
@@ -50,20 +56,29 @@ class SetUp:
         self._nodes = self._in_use()
         # writing and verifying goes through the same arrays, of the game as it was given
         self._seconds, self._bytes = LIKEWISE * (limits.spent - began), max(0, limits.used - used)
+        self._last: Playbooks | None = None
+        self._gap, self._when = np.inf, limits.spent  # of the search, and the time, when they were last written
+
+    @property
+    def _predicted(self) -> float:
+        """How many seconds writing and verifying the playbooks takes now."""
+        return self._seconds * max(1.0, self._in_use() / max(self._nodes, 1))
 
     def is_large(self, limits: Limits) -> bool:
-        """Tell whether writing and verifying playbooks takes a good part of the time or of the memory."""
-        seconds, memory = limits.seconds or np.inf, limits.memory or np.inf
-        if self._seconds > max(SOON, MUCH * seconds):
-            return True
-        return self._bytes > MUCH * memory and limits.used + self._bytes > HALF * memory
+        """Tell whether writing and verifying playbooks takes long, or a good part of the memory."""
+        memory = limits.memory or np.inf
+        return self._seconds > SOON or (self._bytes > MUCH * memory and limits.used + self._bytes > HALF * memory)
 
-    def is_late(self, limits: Limits, first: "Playbooks | None") -> bool:
+    def is_late(self, limits: Limits) -> bool:
         """Tell whether the time that is left is what writing and verifying the playbooks takes."""
-        if limits.seconds is None:
+        return limits.seconds is not None and limits.left <= MARGIN * self._predicted
+
+    def is_due(self, limits: Limits) -> bool:
+        """Tell whether to write and verify the playbooks meanwhile: now and then, where that may be cut in the end."""
+        if limits.seconds is None and self._predicted < PROMPT:
             return False
-        taken = self._seconds if first is None else first.seconds
-        return limits.left <= MARGIN * taken * max(1.0, self._in_use() / max(self._nodes, 1))
+        between = max(SELDOM * self._predicted, PART * (limits.seconds or LONG))
+        return limits.spent - self._when >= between and self.search.gap_at_start() < CLOSER * self._gap
 
     def is_full(self, limits: Limits) -> bool:
         """Tell whether the memory that is left is what writing and verifying the playbooks takes."""
@@ -74,18 +89,37 @@ class SetUp:
     def _in_use(self) -> int:
         return self.search.upper.size + self.search.lower.size
 
-    def certified_now(self, first: "Playbooks | None", limits: Limits) -> "Playbooks":
-        """Write and verify the playbooks as they are now; if that is cut, return those from before the search."""
-        if first is not None and first.solves == self.meter.solves:
-            return first
+    def write(self, limits: Limits) -> None:
+        """Write and verify the playbooks, to have some, and learn how long that takes."""
+        self._gap, nodes = self.search.gap_at_start(), self._in_use()
+        found = self.certified(limits)
+        self._last, self._seconds, self._nodes, self._when = found, found.seconds, nodes, limits.spent
+
+    def write_meanwhile(self, limits: Limits) -> None:
+        """Do so in the middle of the search; what is cut tells only that it takes longer."""
+        began = limits.spent
+        try:
+            self.write(limits)
+        except (LimitError, MemoryError):
+            self._seconds, self._when = max(self._seconds, 2 * (limits.spent - began)), limits.spent
+
+    def certified_now(self, limits: Limits, *, somebody_waits: bool) -> "Playbooks":
+        """Write and verify the playbooks as they are now; if that is cut, return the last ones."""
+        last, limits = self._last, limits.undisturbed()
+        if last is not None and last.solves == self.meter.solves:
+            return last
         self.search.forget_programs()
-        # without others to return it is not cut for being late; and little of that is better than a search in vain
-        limits = limits.at_least(np.inf if first is None else max(limits.left, 0.0) + LATE * (limits.seconds or 0.0))
+        if last is None:
+            limits = limits.at_least(np.inf)  # without others to return it is not cut for being late
+        elif somebody_waits:
+            limits = limits.within(PROMPT)
+        else:  # a little late is better than a search in vain
+            limits = limits.at_least(max(limits.left, 0.0) + LATE * (limits.seconds or 0.0))
         try:
             return self.certified(limits)
         except (LimitError, MemoryError) as error:
-            if first is not None:
-                return first
+            if last is not None:
+                return last
             if isinstance(error, MemoryError):
                 error = LimitError("memory", "writing and verifying the playbooks")
             raise error.with_remedies(SMALLER) from None

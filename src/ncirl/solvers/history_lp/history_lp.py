@@ -94,7 +94,7 @@ class HistoryLP:
         tree = HistoryTree(merged.game)
         scale = max((float(np.abs(c.stage.reward).max()) for c in tree.clusters), default=0.0) or 1.0
         meter = Meter()
-        policies, defences = _solve(tree, scale, meter)
+        policies, defences = _solve(tree, scale, meter, limits)
         conceded = tree.conceded(defences)
         return HistorySolution(
             game=game,
@@ -120,7 +120,9 @@ class HistoryLP:
             )
 
 
-def _solve(tree: HistoryTree, scale: float, meter: Meter) -> tuple[list[FloatArray], list[FloatArray]]:
+def _solve(
+    tree: HistoryTree, scale: float, meter: Meter, limits: Limits = UNLIMITED
+) -> tuple[list[FloatArray], list[FloatArray]]:
     """Build and solve the program in units of `scale`; return cleaned policies and mixed actions per cluster."""
     if not tree.clusters:  # play is over before it begins
         return [], []
@@ -150,7 +152,7 @@ def _solve(tree: HistoryTree, scale: float, meter: Meter) -> tuple[list[FloatArr
         row_upper=upper,
         meter=meter,
     )
-    answer = session.solve()
+    answer = session.solve(limits)
     policies = [np.stack([policy_of(plan) for plan in answer.columns[b.plan_columns()]]) for b in layout]
     defences = [_normalised(answer.duals[b.defence_rows()]) for b in layout]
     return policies, defences

@@ -49,7 +49,12 @@ function showWatch({ matters, bounds }) {
   by("ways").replaceChildren(...matters.ways.map((way) => make("li", {}, make("strong", {}, way.intent), `: ${way.exploits.join(" → ")}`)));
 }
 
-function value({ bounds, job, matters }) {
+/** Of which graph the numbers are, where this one was cut from another. */
+function cut({ original }) {
+  return original ? [make("p", { className: "note", id: "cut" }, `This graph was cut from ${original.cut_from}. ${original.says ?? ""}`)] : [];
+}
+
+function value({ bounds, job, matters, original }) {
   if (!bounds && job) return [make("p", {}, "The server is solving this example; a moment…")];
   if (!bounds) {
     const button = make("button", { type: "button", className: "main" }, "Solve it");
@@ -60,8 +65,10 @@ function value({ bounds, job, matters }) {
   const reach = Math.max(Math.abs(lower), Math.abs(upper)) * 1.15 || 1;
   const left = Math.min(0, lower) * 1.15;
   const place = (v) => `${(100 * (v - left)) / (reach - left)}%`;
+  const whole = original ? "On the whole cut graph" : "On the whole graph";
+  const first = matters ? `${whole} the` : original ? "On the cut graph the" : "The";
   return [
-    make("p", {}, matters ? "On the whole graph the attacker gets between " : "The attacker gets between ", make("strong", {}, payoff(lower)), " and ", make("strong", {}, payoff(upper)), " on average when both play well."),
+    make("p", {}, `${first} attacker gets between `, make("strong", {}, payoff(lower)), " and ", make("strong", {}, payoff(upper)), " on average when both play well."),
     make("div", { className: "between", "--from": place(lower), "--to": place(upper), role: "img", "aria-label": `from ${payoff(lower)} to ${payoff(upper)}` }, make("b")),
   ];
 }
@@ -81,7 +88,7 @@ export function start() {
     by("title").textContent = contest.title;
     by("facts").textContent = facts(contest);
     showWatch(contest);
-    by("value").replaceChildren(...value(contest));
+    by("value").replaceChildren(...value(contest), ...cut(contest));
     by("guarantee").tBodies[0].replaceChildren(...guaranteeRows(contest));
     document.title = `${contest.title} · ncirl`;
     if (!contest.solved && contest.job) awaitSolved(contest).catch((error) => notify(error.message));

@@ -77,7 +77,8 @@ function toldMove() {
 function summary({ got, guarantee, best_response: best, intent }) {
   const row = (name, number) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { className: "number" }, payoff(number)));
   const who = { attacker: "You got" }[state.role] ?? "The attacker got";
-  const rows = [row(`${who}, this time`, got), row("The guarantee: at most, on average", guarantee)];
+  const cutOnly = state.contest.original && !state.contest.original.upper ? ", on the cut graph only" : "";
+  const rows = [row(`${who}, this time`, got), row(`The guarantee: at most, on average${cutOnly}`, guarantee)];
   if (best !== null) rows.push(row("A best response gets, on average", best));
   const lucky = got > guarantee;
   return [
