@@ -149,6 +149,7 @@ class OpponentMDP:
         """
         if not self.discount < 1:
             return values
+        values = values.copy()
         for _ in range(ROUNDS):
             row_values = self.reward + self.moves @ values
             after = self.best(row_values)
@@ -156,8 +157,10 @@ class OpponentMDP:
             enough = np.take_along_axis(room, chosen, axis=0)
             if (np.abs(after - values) <= enough).all():
                 return after
-            columns = [self._evaluated(chosen[:, k], k, after[:, k], enough[:, k]) for k in range(after.shape[1])]
-            values = np.stack(columns, axis=1)
+            some = max(1, SMALL // len(chosen))  # columns whose equations are solved together
+            for k in range(0, after.shape[1], some):
+                part = slice(k, k + some)
+                values[:, part] = self._evaluated(chosen[:, part], part, after[:, part], enough[:, part])
         return values
 
     def _reaching(self, row_values: FloatArray, best: FloatArray) -> IntArray:
@@ -168,29 +171,44 @@ class OpponentMDP:
         chosen: IntArray = np.minimum.reduceat(np.where(reached, numbers, len(row_values)), self.first, axis=0)
         return chosen
 
-    def _evaluated(self, rows: IntArray, k: int, value: FloatArray, enough: FloatArray) -> FloatArray:
-        """Approach v = reward + moves v for the rows chosen, by corrections, and by sweeps for what these leave.
+    def _evaluated(self, chosen: IntArray, part: slice, value: FloatArray, enough: FloatArray) -> FloatArray:
+        """Approach v = reward + moves v for the rows chosen [n, k], by corrections, and by sweeps for what these leave.
 
         A correction is solved for rather than the value: so nodes worth little are met as closely as those worth much.
+        Columns have nothing to do with each other; they are solved together because each solve takes its time.
         """
-        moves, reward = self.moves[rows], self.reward[rows, k]
-        matrix = sp.eye_array(len(rows), format="csr") - moves
+        (n, k), reward = chosen.shape, np.take_along_axis(self.reward[:, part], chosen, axis=0)
+        moves = self._copies(chosen)
+        matrix = sp.eye_array(n * k, format="csr") - moves
         solve = _solver(matrix)
-        residual = reward - matrix @ value
+
+        def applied(to: sp.csr_array, values: FloatArray) -> FloatArray:
+            result: FloatArray = (to @ values.T.ravel()).reshape(k, n).T
+            return result
+
+        residual = reward - applied(matrix, value)
         for _ in range(REFINEMENTS):
             if (np.abs(residual) <= enough).all():
                 return value
             with np.errstate(all="ignore"):  # a method may break down: then its answer is not taken
-                better = value + solve(residual)
-                left = reward - matrix @ better
-            if not np.abs(left).max() < np.abs(residual).max():
+                better = value + solve(residual.T.ravel()).reshape(k, n).T
+                left = reward - applied(matrix, better)
+                closer = np.abs(left).max(axis=0) < np.abs(residual).max(axis=0)
+            if not closer.any():
                 break
-            value, residual = better, left
+            value, residual = np.where(closer, better, value), np.where(closer, left, residual)
         for _ in range(SWEEPS):
-            before, value = value, reward + moves @ value
+            before, value = value, reward + applied(moves, value)
             if (np.abs(value - before) <= enough).all():
                 break
         return value
+
+    def _copies(self, chosen: IntArray) -> sp.csr_array:
+        """Return the moves of the rows chosen [n, k], a copy of the nodes per column."""
+        n, k = chosen.shape
+        rows = self.moves[chosen.T.ravel()]
+        column = rows.indices + n * np.repeat(np.arange(n * k) // n, np.diff(rows.indptr))
+        return sp.csr_array((rows.data, column, rows.indptr), shape=(n * k, n * k))
 
 
 def _solver(matrix: sp.csr_array) -> Callable[[FloatArray], FloatArray]:

@@ -5,9 +5,10 @@ same mixed action D_s at every visit concedes, per intent, what the attacker's M
 
     α_s(θ) = max_a  Σ_d D_s(d) [ r(s,a,d,θ) + γ Σ_o q(o | s,a,d) α_{s'(o)}(θ) ].
 
-The defences are the equilibria of the complete-information games, one per intent, and of the game with the prior-mean
-reward. Starting from R_max / (1 − γ) instead is hopeless: the first sweeps only rediscover these. The mean game's other
-half is an attacker that plays the same whatever it wants, and so reveals nothing: patient attackers do little better.
+The defences are the equilibria of the complete-information games, one per intent (where there are many, of some that
+differ most), and of the game with the prior-mean reward. Starting from R_max / (1 − γ) instead is hopeless: the first
+sweeps only rediscover these. The mean game's other half is an attacker that plays the same whatever it wants, and so
+reveals nothing: patient attackers do little better.
 """
 
 from collections.abc import Mapping
@@ -25,6 +26,7 @@ from ncirl.solvers.stationary import Cycle, Loop
 
 __all__ = ["InitialBounds", "StationaryDefence", "concedes", "initial_bounds"]
 
+MOST = 16  # intents whose equilibria are tried as defences
 TOLERANCE = 1e-9  # of the complete-information values, relative to the largest payoff to go
 
 
@@ -55,11 +57,27 @@ def initial_bounds(game: Game, options: Options | None = None, limits: Limits = 
     prior = np.sum([start.mass for start in game.starts], axis=0)
     public = backward(game, np.eye(len(game.intents)), TOLERANCE, options, limits)
     mean = backward(game, prior[:, None], TOLERANCE, options, limits)
-    mixes = [{s: d[:, k] for s, d in public.defender.items()} for k in range(len(game.intents))]
+    mixes = [
+        {s: d[:, k] for s, d in public.defender.items()} for k in _different(np.array(list(public.lower.values())))
+    ]
     mixes.append({s: d[:, 0] for s, d in mean.defender.items()})
     defences = tuple(StationaryDefence(each, concedes(game, each, limits)) for each in mixes)
     hiding = {s: a[:, 0] for s, a in mean.attacker.items()}
     return InitialBounds(public.lower, public.attacker, defences, hiding, options)
+
+
+def _different(corners: FloatArray) -> list[int]:
+    """Return `MOST` intents, or all if there are fewer, that differ most by what they get at each state, [s, θ].
+
+    One begins with whoever gets least in all, then takes whoever is farthest from all taken.
+    """
+    away = np.full(corners.shape[1], np.inf)
+    taken = [int(corners.sum(axis=0).argmin())]
+    while len(taken) < min(MOST, len(away)):
+        away = np.minimum(away, np.abs(corners - corners[:, taken[-1:]]).sum(axis=0))
+        away[taken] = -1.0
+        taken.append(int(away.argmax()))
+    return sorted(taken)
 
 
 def concedes(game: Game, mixes: Mapping[State, FloatArray], limits: Limits = UNLIMITED) -> dict[State, FloatArray]:

@@ -27,7 +27,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ncirl._typing import FloatArray, State
+from ncirl._typing import BoolArray, FloatArray, State
 from ncirl.errors import InputError
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
@@ -146,7 +146,10 @@ class Backward:
         if self.game.is_terminal(state):
             return
         low, high = self._payoffs(state, self.lower), self._payoffs(state, self.upper)
-        for k in range(low.shape[2]):
+        for k, twin in enumerate(self._twins([state], [low], [high])):
+            if twin < k:
+                self._copy([state], twin, k)
+                continue
             solved = self._matrix_game(state, k, low[:, :, k])
             concedes = float((high[:, :, k] @ solved.column_strategy).max())
             self.lower[state][k], self.upper[state][k] = solved.value, max(concedes, solved.value)
@@ -163,9 +166,17 @@ class Backward:
         inner = Loop(self.game, component[0]) if len(component) == 1 else Cycle(self.game, component)
         after = {outcome.state for state in component for outcome in self.game.stage(state).outcomes}
         inherited = self.game.discount * np.max([self.upper[state] - self.lower[state] for state in after], axis=0)
-        for k in range(self.mixture.shape[1]):
+        every = np.concatenate([part.reshape(-1, part.shape[2]) for part in low])
+        for k, twin in enumerate(self._twins(component, low, high)):
+            if twin < k:
+                self._copy(component, twin, k)
+                continue
+            value = np.zeros(len(component))
+            if k:  # a game much like it has been solved
+                near = int(np.abs(every[:, :k] - every[:, [k]]).max(axis=0).argmin())
+                value = np.array([self.lower[state][near] for state in component])
             beyond = [part[:, :, k] for part in low], [part[:, :, k] for part in high]
-            self._improve(component, inner, k, *beyond, float(inherited[k]))
+            self._improve(component, inner, k, *beyond, float(inherited[k]), value)
 
     def _improve(
         self,
@@ -175,9 +186,12 @@ class Backward:
         low: list[FloatArray],
         high: list[FloatArray],
         inherited: float,
+        value: FloatArray,
     ) -> None:
-        """Improve the attacker's strategy of game k until the two bounds meet but for the `inherited` error."""
-        value = np.zeros(len(component))
+        """Improve the attacker's strategy of game k until the two bounds meet but for the `inherited` error.
+
+        It begins as if the component were worth `value`; a good guess saves time, any gives bounds.
+        """
         gap, lower, upper = np.inf, np.full(len(component), -np.inf), np.full(len(component), np.inf)
         newton = False
         while True:
@@ -208,6 +222,26 @@ class Backward:
         for i, state in enumerate(component):
             self.lower[state][k], self.upper[state][k] = lower[i], max(lower[i], upper[i])
 
+    def _twins(self, component: list[State], low: list[FloatArray], high: list[FloatArray]) -> list[int]:
+        """Return for each game the first one that is the same from here on: intents that have what they want are."""
+        first: dict[bytes, int] = {}
+        keys = []
+        for k in range(self.mixture.shape[1]):
+            parts = [(part[:, :, k] + 0.0).tobytes() for part in (*low, *high)]  # no negative zeros
+            if self.options is not None:
+                parts += [self._rows(self.options, state, k).tobytes() for state in component]
+            keys.append(b"".join(parts))
+            first.setdefault(keys[-1], k)
+        return [first[key] for key in keys]
+
+    def _copy(self, component: list[State], twin: int, k: int) -> None:
+        """Take over for game k what was found for its twin."""
+        for state in component:
+            for found in (self.lower, self.upper):
+                found[state][k] = found[state][twin]
+            for plan in (self.attacker, self.defender):
+                plan[state][:, k] = plan[state][:, twin]
+
     def _open(self, component: list[State]) -> None:
         n_games = self.mixture.shape[1]
         for state in component:
@@ -231,8 +265,13 @@ class Backward:
         self.lp_solves += solved.by_lp
         return solved
 
+    def _rows(self, options: Options, state: State, k: int) -> BoolArray:
+        """Tell which actions every intent of game k may play, [a]."""
+        rows: BoolArray = (options.attacker[state] | (self.mixture[:, k] == 0)).all(axis=1)
+        return rows
+
     def _restricted(self, options: Options, state: State, k: int, payoff: FloatArray) -> MatrixGame:
-        rows = (options.attacker[state] | (self.mixture[:, k] == 0)).all(axis=1)
+        rows = self._rows(options, state, k)
         columns = options.defender[state]
         if rows.all() and columns.all():
             return matrix_game(payoff, self.limits)
