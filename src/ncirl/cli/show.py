@@ -22,11 +22,13 @@ from ncirl.cli.output import (
     print_most,
     print_table,
 )
+from ncirl.cli.priors import priors_data, priors_facts
 from ncirl.cli.report import GraphOption
 from ncirl.errors import InputError, LimitError, SizeError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_for, load
 from ncirl.limits import Limits, default_memory
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.strategies.players import Defender
@@ -155,6 +157,7 @@ def _policy_facts(policy: CertifiedSolution) -> dict[str, Any]:
         "gap": policy.gap,
         "status": policy.status.label,
         "per_intent": by_intent(policy.game, policy.per_intent),
+        **priors_data(policy.priors, policy.game.intents, prior_of(policy.game), policy.per_intent),
         "attacker_nodes": len(policy.attacker_playbook),
         "defender_nodes": len(policy.defender_playbook),
         "first_moves": _first_moves(policy),
@@ -265,6 +268,7 @@ def _print_policy(facts: dict[str, Any]) -> None:
             "attacker secures": facts["lower"],
             "defender concedes": facts["upper"],
             "gap": f"{facts['gap']:.3g}, {facts['status']}",
+            **priors_facts(facts),
             "playbooks": f"{facts['attacker_nodes']} attacker nodes, {facts['defender_nodes']} defender nodes",
             "solver": f"{facts['settings'].get('solver', 'unknown')}: {settings}",
             "made with": ", ".join(f"{name} {version}" for name, version in facts["versions"].items()),
