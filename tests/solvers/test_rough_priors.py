@@ -94,7 +94,7 @@ def test_the_worst_prior_is_the_best_vertex_of_the_linear_program(seed: int) -> 
     priors, vector = bounds(seed, 4), rng.normal(size=4)
     worst = priors.worst(vector)
     assert worst.sum() == pytest.approx(1)
-    priors.with_one(worst)
+    assert priors.contains(worst)
     for b in grid(priors)[-5:]:
         assert worst @ vector >= b @ vector - 1e-12
     lows, highs = ([Fraction(end) for end in ends] for ends in (priors.low, priors.high))

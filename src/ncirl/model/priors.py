@@ -18,9 +18,10 @@ from ncirl._typing import FloatArray
 from ncirl.errors import InputError
 from ncirl.model.stage import SUM_TOLERANCE
 
-__all__ = ["ANY", "ROUNDING", "Priors", "prior_faults"]
+__all__ = ["ANY", "OUTSIDE", "ROUNDING", "Priors", "prior_faults"]
 
 ANY = "worst"  # what files say where nothing is known
+OUTSIDE = "prior: that of the attack is not within the bounds that the defence is said to be made for"
 ROUNDING = 1e-9  # by which a prior may be outside
 
 
@@ -113,12 +114,10 @@ class Priors:
             raise InputError(f"must be '{ANY}' or two numbers by intent", "prior")
         return Priors.within({name: (float(low), float(high)) for name, (low, high) in data.items()}, intents)
 
-    def with_one(self, prior: FloatArray) -> "Priors":
-        """Return the same if a prior is within the bounds, up to rounding; raises `InputError` if it is not."""
+    def contains(self, prior: FloatArray) -> bool:
+        """Tell whether a prior is within the bounds, up to rounding."""
         low, high = np.array(self.low) - ROUNDING, np.array(self.high) + ROUNDING
-        if prior.shape != low.shape or not ((low <= prior) & (prior <= high)).all():
-            raise InputError("that of the game is not within the bounds that it is said to be made for", "prior")
-        return self
+        return prior.shape == low.shape and bool(((low <= prior) & (prior <= high)).all())
 
     def _worst(self, conceded: Sequence[float] | FloatArray) -> list[Fraction]:
         low, high = [Fraction(each) for each in self.low], [Fraction(each) for each in self.high]

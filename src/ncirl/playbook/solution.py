@@ -13,8 +13,9 @@ import numpy as np
 
 from ncirl._files import save_solution
 from ncirl._typing import FloatArray
+from ncirl.errors import InputError
 from ncirl.model.belief import prior_of, start_laws
-from ncirl.model.priors import Priors
+from ncirl.model.priors import OUTSIDE, Priors
 from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.verify import Certificate
@@ -91,7 +92,12 @@ class CertifiedSolution(PlayableSolution):
         Raises `InputError` where a file says something else, or the prior of its game is none of them.
         """
         said = self.extra.get(PRIOR_KEY)
-        return None if said is None else Priors.from_data(said, self.game.intents).with_one(prior_of(self.game))
+        if said is None:
+            return None
+        priors = Priors.from_data(said, self.game.intents)
+        if not priors.contains(prior_of(self.game)):
+            raise InputError(OUTSIDE)
+        return priors
 
     def attacker_strategy(self) -> PlaybookAttacker:
         """Return how the attacker plays, for every intent."""
