@@ -163,5 +163,9 @@ def test_a_prior_that_is_told_is_told_of_the_original_too() -> None:
     each = [replace(intent, prior=0.125) for intent in office_graph().intents]
     twins = (*each, *(replace(intent, id=f"{intent.id} again") for intent in each))
     merged, _ = merge_equal_intents(replace(office_graph(), intents=twins))
+    origin = origin_of(with_prior(merged, [0.1, 0.2, 0.3, 0.4]))
+    assert origin is not None
+    assert [intent.prior for intent in origin.graph.intents] == [0.1, 0.2, 0.3, 0.4, 0.0, 0.0, 0.0, 0.0]
+    forged = replace(smaller, origin=replace(origin_of(smaller), graph=office_graph(), steps=()))
     with pytest.raises(InputError, match="look for the worst prior on the original"):
-        with_prior(merged, [0.25] * 4)
+        with_prior(forged, [0.1, 0.2, 0.3, 0.4])

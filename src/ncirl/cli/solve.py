@@ -97,7 +97,7 @@ def solve(
         Literal["worst"] | None,
         Parameter(
             help="worst: the defence that concedes least to the worst intent, whatever the prior; so it is where an "
-            "attack graph gives no priors."
+            "attack graph gives no priors. Where it gives bounds on them, the worst within bounds is meant if not told."
         ),
     ] = None,
     numbers: Numbers = None,

@@ -219,24 +219,24 @@ def retimed(graph: AttackGraph, horizon: int | None, discount: float) -> AttackG
 def with_prior(graph: AttackGraph, prior: Sequence[float]) -> AttackGraph:
     """Return a graph with a prior that is known, and where it comes from with the same.
 
-    Raises `InputError` when the steps from there depend on it.
+    Intents that it has no more, since others stand for them, have none of it. Raises `InputError` when the steps from
+    there depend on it.
     """
-    made, origin = _told(graph, dict(zip((i.id for i in graph.intents), prior, strict=True))), origin_of(graph)
+    chances = dict(zip((i.id for i in graph.intents), prior, strict=True))
+    made, origin = _told(graph, chances), origin_of(graph)
     if origin is None:
         return made
-    chances = {intent.id: intent.prior for intent in made.intents}
-    is_same = chances.keys() == {intent.id for intent in origin.graph.intents}
-    original = _told(origin.graph, chances) if is_same else origin.graph
-    if not is_same or any(record_faults(original, origin.steps, made)):
+    original = _told(origin.graph, chances)
+    if any(record_faults(original, origin.steps, made)):
         raise InputError(
-            "was reduced by steps that change its intents; look for the worst prior on the original",
+            "was reduced by steps that depend on its prior; look for the worst prior on the original",
             f"attack graph '{graph.name}'",
         )
     return replace(made, origin=Origin(original, origin.steps, made))
 
 
 def _told(graph: AttackGraph, prior: Mapping[str, float]) -> AttackGraph:
-    intents = tuple(replace(i, prior=float(prior[i.id]), between=None) for i in graph.intents)
+    intents = tuple(replace(i, prior=float(prior.get(i.id, 0.0)), between=None) for i in graph.intents)
     return replace(graph, intents=intents, unknown_prior=False, origin=None)
 
 
