@@ -17,7 +17,6 @@ from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.guarded.spread import Workers, solve_all
 from ncirl.attack_graphs.random_graphs import random_attack_graph
-from ncirl.errors import InputError
 from ncirl.games.office import office_graph
 from ncirl.limits import Limits
 from ncirl.solution import Progress, Status
@@ -240,11 +239,6 @@ def test_whole_numbers_are_numbers() -> None:
     graph = one_exploit(attack_cost=0, block_cost=1)
     found = Guarded(relative_gap=0.5, time_limit=5).run(graph)
     assert found.lower <= 1.0 <= found.upper + 1e-9  # blocking costs what it saves
-
-
-def test_a_prior_that_nobody_knows_is_refused() -> None:
-    with pytest.raises(InputError, match="give every intent a prior"):
-        Guarded().run(replace(one_exploit(), unknown_prior=True))
 
 
 def one_exploit(**numbers: float) -> AttackGraph:

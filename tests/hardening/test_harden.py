@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ncirl
 from hardening.oracle import brute_force, instance
@@ -20,6 +22,7 @@ from ncirl.attack_graphs.hardening.bounding import Task, bounded
 from ncirl.attack_graphs.hardening.choosing import _enough
 from ncirl.attack_graphs.hardening.facts import Attack, Facts
 from ncirl.attack_graphs.hardening.harden import HardenProgress, _less
+from ncirl.attack_graphs.hardening.ranking import ties
 from ncirl.errors import InputError
 from ncirl.experiments.pool import spawned
 from ncirl.formats.harden_journal import HardenJournal
@@ -44,6 +47,15 @@ def check(seed: int) -> None:
         no_worse = sum(other >= worth[w.control.id] - EXACT for other in worth.values())
         assert w.first <= no_worse
         assert w.last >= better + 1
+    for tie in found.ties:
+        before_it, tied = (
+            [worth[w.control.id] for w in some]
+            for some in (found.worths[: tie.first - 1], found.worths[tie.first - 1 : tie.last])
+        )
+        behind = [worth[w.control.id] for w in found.worths[tie.last :]]
+        assert max(tied) - min(tied) <= tie.within + EXACT
+        assert min(before_it, default=max(tied)) >= max(tied) - EXACT
+        assert max(behind, default=min(tied)) <= min(tied) + EXACT
     chosen = found.chosen
     assert chosen is not None
     assert chosen.is_proved
@@ -112,6 +124,25 @@ def test_the_number_of_workers_changes_nothing() -> None:
     alone = ncirl.harden(graph, choose=2, relative_gap=0.05)
     with spawned(2).open() as executor:
         assert said(ncirl.harden(graph, choose=2, relative_gap=0.05, executor=executor)) == said(alone)
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), min_size=1, max_size=9), st.integers(1, 9))
+def test_what_is_not_told_apart_is_cut_off_from_all_others(ends: list[tuple[int, int]], top: int) -> None:
+    intervals = sorted([(float(low), float(low + size)) for low, size in ends], key=sum)
+    runs = ties(intervals, top)
+    for first, last in runs:
+        assert first < min(top, last)
+        for cut in (first, last + 1):
+            assert max((high for _, high in intervals[:cut]), default=0) <= min(
+                (low for low, _ in intervals[cut:]), default=99
+            )
+        for cut in range(first + 1, last + 1):
+            assert max(high for _, high in intervals[:cut]) > min(low for low, _ in intervals[cut:])
+    together = {k for first, last in runs for k in range(first, last + 1)}
+    for k in range(min(top, len(intervals))):
+        if k not in together:  # it has a place of its own
+            assert all(high <= intervals[k][0] for _, high in intervals[:k])
+            assert all(low >= intervals[k][1] for low, _ in intervals[k + 1 :])
 
 
 class Killed(Exception):

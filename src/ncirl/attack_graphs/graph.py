@@ -22,6 +22,7 @@ from ncirl.attack_graphs.names import listed
 from ncirl.attack_graphs.rules import AttackRules
 from ncirl.errors import InputError
 from ncirl.model.game import Game, Observes
+from ncirl.model.priors import ROUNDING, Priors, prior_faults
 from ncirl.model.stage import LARGEST_REWARD, SUM_TOLERANCE, TERMINAL
 
 if TYPE_CHECKING:
@@ -72,11 +73,15 @@ class Exploit:
 
 @dataclass(frozen=True)
 class Intent:
-    """What the attacker may be after: the reward for enabling each condition, 0 where none is given."""
+    """What the attacker may be after: the reward for enabling each condition, 0 where none is given.
+
+    Where its prior is known to lie `between` two numbers only, `prior` is one of them for pictures.
+    """
 
     id: str
     prior: float
     rewards: Mapping[str, float]
+    between: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +100,8 @@ class AttackGraph:
         What the defender can apply; an exploit under none of them cannot be stopped, and `block_cost` says nothing.
         None gives every exploit a momentary control of its own, at its `block_cost`.
     unknown_prior : bool
-        Whether nobody knows how likely the intents are: their priors are then for pictures, and `WorstPrior` solves.
+        Whether nobody knows how likely the intents are: their priors are then for pictures, and `WorstPrior` and
+        `Guarded` solve for the worst. So it is where the prior of an intent lies `between` two numbers.
     name : str
         A name for people.
     origin : Origin, optional
@@ -140,6 +146,8 @@ class AttackGraph:
     origin: "Origin | None" = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if any(intent.between is not None for intent in self.intents):
+            object.__setattr__(self, "unknown_prior", True)
         faults = [*self._parameter_faults(), *self._graph_faults(), *self._intent_faults()]
         if faults:
             raise InputError(faults, where=f"attack graph '{self.name}'")
@@ -154,6 +162,16 @@ class AttackGraph:
         if self.controls is not None:
             return self.controls
         return tuple(Control(exploit.id, (exploit.id,), exploit.block_cost) for exploit in self.exploits)
+
+    @property
+    def priors(self) -> Priors | None:
+        """All that the prior may be, where it is not known: within the bounds of the intents that have some."""
+        if not self.unknown_prior:
+            return None
+        if all(intent.between is None for intent in self.intents):
+            return Priors.all_of(len(self.intents))
+        ends = [intent.between or (intent.prior, intent.prior) for intent in self.intents]
+        return Priors(tuple(low for low, _ in ends), tuple(high for _, high in ends))
 
     def game(self) -> Game:
         """Return the contest on this graph; its public states are met lazily.
@@ -282,14 +300,27 @@ class AttackGraph:
 
     def _intent_faults(self) -> Iterator[str]:
         known = {condition.id for condition in self.conditions}
+        yield from self._prior_faults()
         for i, intent in enumerate(self.intents):
-            yield from chance_fault(f"intents[{i}].prior", intent.prior)
             for condition, reward in intent.rewards.items():
                 if condition not in known:
                     yield f"intents[{i}].rewards: unknown condition '{condition}'"
                 if not abs(reward) <= LARGEST_REWARD:
                     said = f"must be finite and at most {LARGEST_REWARD:g} in size, got {reward:g}"
                     yield f"intents[{i}].rewards.{condition}: {said}"
+
+    def _prior_faults(self) -> Iterator[str]:
+        if any(intent.between is not None for intent in self.intents):
+            ends = [intent.between or (intent.prior, intent.prior) for intent in self.intents]
+            found = list(prior_faults([low for low, _ in ends], [high for _, high in ends]))
+            yield from (f"intents{'' if k is None else f'[{k}].prior'}: {said}" for k, said in found)
+            if found:  # and so there is no prior for pictures
+                return
+            for i, (intent, (low, high)) in enumerate(zip(self.intents, ends, strict=True)):
+                if not low - ROUNDING <= intent.prior <= high + ROUNDING:
+                    yield f"intents[{i}].prior: {intent.prior:g} is not between {low:g} and {high:g}"
+        for i, intent in enumerate(self.intents):
+            yield from chance_fault(f"intents[{i}].prior", intent.prior)
         total = math.fsum(intent.prior for intent in self.intents)
         if self.intents and abs(total - 1) > SUM_TOLERANCE:
             yield f"intents: priors sum to {total:g}, not 1"

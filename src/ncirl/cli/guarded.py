@@ -2,11 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
+from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.output import PlainConsole, number, print_facts, print_most, print_table
+from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 
 __all__ = ["certificate_data", "print_certificate", "print_shown", "print_solved", "shown_data", "solved_data"]
@@ -35,6 +39,7 @@ def solved_data(solution: GuardedSolution, seed: int) -> dict[str, Any]:
         "horizon": graph.horizon,
         "seed": seed,
         "per_intent": _by_intent(solution),
+        **_priors(solution, solution.per_intent),
         "guards": _guards(solution),
         "meanings": _meanings(solution),
         "parts": len(proof.parts),
@@ -55,6 +60,7 @@ def print_solved(data: dict[str, Any]) -> None:
             "lower": bound_cell(data, "lower", data["lower"]),
             "upper": bound_cell(data, "upper", data["upper"]),
             "gap": _gap_line(data),
+            **priors_facts(data),
             **scope_facts(data),
             "claim": data["claim"],
             "status": f"{data['status']}. {data['advice']}",
@@ -63,6 +69,7 @@ def print_solved(data: dict[str, Any]) -> None:
         }
     )
     print_most(data["per_intent"], promise_note(data))
+    print_worst_prior(data)
     _print_guards(data["guards"], data["meanings"], "controls" in data)
 
 
@@ -82,6 +89,7 @@ def certificate_data(solution: GuardedSolution, found: GuardedCertificate) -> di
         "intents": [
             {"name": intent.id, "at_most": most} for intent, most in zip(solution.graph.intents, at_most, strict=True)
         ],
+        **_priors(solution, found.per_intent),
         "faults": list(found.faults),
         "parts": len(solution.proof.parts),
         "groups": len(solution.proof.groups),
@@ -100,6 +108,7 @@ def print_certificate(data: dict[str, Any]) -> None:
             "graph": f"{data['game']}, {_size_line(data)}: the whole of it",
             "attacker secures": f"{lower} (claimed {number(data['claimed_lower'])})",
             "defender concedes": f"{upper} (claimed {number(data['claimed_upper'])})",
+            **priors_facts(data),
             **scope_facts(data),
             "rounding may hide": f"{allowed[0]:.1e} of the one, {allowed[1]:.1e} of the other",
             "checked": f"{games}: each game built again from the graph, then every answer to its playbooks",
@@ -131,6 +140,7 @@ def shown_data(solution: GuardedSolution) -> dict[str, Any]:
             **scope_data(scope_of_graph(graph, solution.lower, solution.upper)),
             "status": solution.status.label,
             "per_intent": _by_intent(solution),
+            **_priors(solution, solution.per_intent),
             "guards": _guards(solution),
             "watch": watch_rows(solution, matters),
             "ways": [{"intent": way.intent, "goal": way.goal, "exploits": list(way.exploits)} for way in matters.ways],
@@ -171,6 +181,7 @@ def print_shown(data: dict[str, Any]) -> None:
             "defender concedes": f"{bound_cell(policy, 'upper', policy['upper'])} on the whole {_what(policy)}",
             "gap": f"{_gap_line(policy)}, {policy['status']}",
             **scope_facts(policy),
+            **priors_facts(policy),
             "solver": f"{policy['settings'].get('solver', 'unknown')}: {settings}",
             "made with": ", ".join(f"{name} {version}" for name, version in policy["versions"].items()),
         }
@@ -235,6 +246,12 @@ def _gap_line(data: dict[str, Any]) -> str:
 
 def _by_intent(solution: GuardedSolution) -> dict[str, float]:
     return dict(zip((i.id for i in solution.graph.intents), solution.per_intent.tolist(), strict=True))
+
+
+def _priors(solution: GuardedSolution, conceded: FloatArray) -> dict[str, Any]:
+    intents = solution.graph.intents
+    prior = np.array([intent.prior for intent in intents])
+    return priors_data(solution.priors, [intent.id for intent in intents], prior, conceded)
 
 
 def _guards(solution: GuardedSolution) -> dict[str, float]:

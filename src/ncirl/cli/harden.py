@@ -162,6 +162,7 @@ def _data(found: "Hardening") -> dict[str, Any]:
         "chosen": None if found.chosen is None else _set_data(found.chosen),
         "status": found.status.label,
         "advice": found.status.value,
+        "ties": [{"places": [tie.first, tie.last], "within": tie.within} for tie in found.ties],
         "tolerance": found.tolerance,
         "seconds": found.seconds,
         "solves": found.solves,
@@ -182,7 +183,7 @@ def _set_data(chosen: "ChosenSet") -> dict[str, Any]:
 
 
 def _print(found: "Hardening", data: dict[str, Any], output: Path | None) -> None:
-    from ncirl.reports.hardening import called, cut_words, place_words
+    from ncirl.reports.hardening import called, cut_words, place_words, tie_words
 
     facts: dict[str, object] = {
         "graph": f"{found.graph.name}, {len(found.worths)} controls",
@@ -191,6 +192,8 @@ def _print(found: "Hardening", data: dict[str, Any], output: Path | None) -> Non
         "status": f"{found.status.label}. {found.status.value}",
         "effort": f"{found.seconds:.3g} s, {found.solves} graphs bounded",
     }
+    if found.ties:
+        facts["not told apart"] = f"{tie_words(found)} of each other"
     if (chosen := found.chosen) is not None:
         facts["best set"] = ", ".join(called(control) for control in chosen.controls) or "nothing helps"
         facts["of cost"] = f"{chosen.cost:g}"

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ncirl.cli.output import by_intent, print_facts, print_most, print_table
+from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, promise_note, scope_facts
 from ncirl.model.belief import prior_of
 from ncirl.playbook.solution import CertifiedSolution
@@ -33,15 +34,6 @@ def listed_data(solution: Solution, solver: str, seed: int) -> dict[str, Any]:
         "horizon": solution.game.horizon,
         "seed": seed,
         **_by_intent(solution),
-        **(_whatever_the_prior(solution) if solver == "worst-prior" else {}),
-    }
-
-
-def _whatever_the_prior(solution: Solution) -> dict[str, Any]:
-    assert isinstance(solution, CertifiedSolution)
-    return {
-        "worst": float(solution.per_intent.max()),
-        "worst_prior": by_intent(solution.game, prior_of(solution.game)),
     }
 
 
@@ -50,7 +42,9 @@ def _by_intent(solution: Solution) -> dict[str, Any]:
     from ncirl.solvers.shapley import ShapleySolution
 
     if isinstance(solution, CertifiedSolution):
+        intents, prior = solution.game.intents, prior_of(solution.game)
         return {
+            **priors_data(solution.priors, intents, prior, solution.per_intent),
             "per_intent": by_intent(solution.game, solution.per_intent),
             "attacker_nodes": len(solution.attacker_playbook),
             "defender_nodes": len(solution.defender_playbook),
@@ -82,7 +76,7 @@ def print_listed(data: dict[str, Any]) -> None:
             "lower": bound_cell(data, "lower", data["lower"]),
             "upper": bound_cell(data, "upper", data["upper"]),
             "gap": f"{data['gap']:.3g}",
-            **({"whatever the prior": f"at most {data['worst']:.9g}"} if "worst" in data else {}),
+            **priors_facts(data),
             **scope_facts(data),
             "claim": data["claim"],
             "status": f"{data['status']}. {data['advice']}",
@@ -92,9 +86,7 @@ def print_listed(data: dict[str, Any]) -> None:
     )
     if "per_intent" in data:
         print_most(data["per_intent"], promise_note(data))
-    if "worst_prior" in data:
-        rows = list(data["worst_prior"].items())
-        print_table("the worst prior found: with it the attacker secures the lower bound", ["intent", "prior"], rows)
+    print_worst_prior(data)
     if values := data.get("values"):
         left = f", the first {ROWS} of {len(values)}" if len(values) > ROWS else ""
         rows = [list(row.values()) for row in values[:ROWS]]

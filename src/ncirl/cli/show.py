@@ -22,6 +22,7 @@ from ncirl.cli.output import (
     print_most,
     print_table,
 )
+from ncirl.cli.priors import priors_data, priors_facts
 from ncirl.cli.report import GraphOption
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 from ncirl.errors import InputError, LimitError, SizeError
@@ -29,6 +30,7 @@ from ncirl.formats.files import write_atomically
 from ncirl.formats.graph_source import scope_of
 from ncirl.formats.load import graph_for, load
 from ncirl.limits import Limits, default_memory
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.strategies.players import Defender
@@ -158,6 +160,7 @@ def _policy_facts(policy: CertifiedSolution) -> dict[str, Any]:
         **scope_data(scope_of(policy)),
         "status": policy.status.label,
         "per_intent": by_intent(policy.game, policy.per_intent),
+        **priors_data(policy.priors, policy.game.intents, prior_of(policy.game), policy.per_intent),
         "attacker_nodes": len(policy.attacker_playbook),
         "defender_nodes": len(policy.defender_playbook),
         "first_moves": _first_moves(policy),
@@ -276,6 +279,7 @@ def _print_policy(facts: dict[str, Any]) -> None:
             "defender concedes": bound_cell(facts, "upper", facts["upper"]),
             "gap": f"{facts['gap']:.3g}, {facts['status']}",
             **scope_facts(facts),
+            **priors_facts(facts),
             "playbooks": f"{facts['attacker_nodes']} attacker nodes, {facts['defender_nodes']} defender nodes",
             "solver": f"{facts['settings'].get('solver', 'unknown')}: {settings}",
             "made with": ", ".join(f"{name} {version}" for name, version in facts["versions"].items()),

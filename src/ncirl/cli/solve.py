@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions import listable
+from ncirl.attack_graphs.reductions.record import Origin, origin_of, with_prior
 from ncirl.attack_graphs.reductions.record import retimed as retimed_graph
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.guarded import print_solved, solved_data
@@ -96,7 +97,7 @@ def solve(
         Literal["worst"] | None,
         Parameter(
             help="worst: the defence that concedes least to the worst intent, whatever the prior; so it is where an "
-            "attack graph gives no priors."
+            "attack graph gives no priors. Where it gives bounds on them, the worst within bounds is meant if not told."
         ),
     ] = None,
     numbers: Numbers = None,
@@ -156,10 +157,11 @@ def solve(
     contest, graph = retimed(loaded.game, horizon, discount), loaded.graph
     if graph is not None:
         graph = retimed_graph(graph, contest.horizon, contest.discount)
+        graph = _of_no_prior(graph) if prior == "worst" else graph
     worst = prior == "worst" or (graph is not None and graph.unknown_prior)
     chosen, why = (solver, "") if solver is not None else _chosen(graph)
     if worst:
-        _check_worst(chosen, solver)
+        _check_worst(solver, graph)
     if why and chosen == "guarded" and not quiet:
         complain(why)
     if pool is not None and chosen != "guarded" and (solver is not None or graph is None):
@@ -170,18 +172,19 @@ def solve(
         if chosen != "guarded":
             try:
                 name = "worst-prior" if worst else chosen
-                solution = _solved(contest, solver_named(name, options), progress, limits)
+                solution = _solved(contest, solver_named(name, options | _within(graph)), progress, limits)
                 data = listed_data(solution, name, seed)
                 if output is not None and isinstance(solution, CertifiedSolution):
                     kept = replace(solution, seed=seed)
-                    extra = {} if graph is None else extra_of(_with_prior(graph, solution) if worst else graph)
-                    extra |= {"prior": "worst"} if worst else {}
-                    data |= _written(lambda to: kept.save(to, extra), output)
+                    if graph is not None:
+                        own = with_prior(graph, prior_of(solution.game).tolist()) if worst else graph
+                        kept = replace(kept, extra={**kept.extra, **extra_of(own)})
+                    data |= _written(kept.save, output)
                 if graph is not None:
                     scope = scope_of_graph(graph, solution.lower, solution.upper)
                     data |= scope_data(scope, bounds=isinstance(solution, CertifiedSolution))
             except LimitError as error:
-                if graph is None or solver is not None or worst or error.kind != "time":
+                if graph is None or solver is not None or error.kind != "time":
                     raise (error if graph is None else error.with_remedies(GUARDED)) from None
                 chosen = "guarded"  # which has bounds at once
                 complain(INSTEAD)
@@ -232,22 +235,33 @@ def _chosen(graph: AttackGraph | None) -> tuple[str, str]:
     return "guarded", f"guards this graph as a whole instead of listing states: {size}"
 
 
-def _check_worst(chosen: str, asked: str | None) -> None:
-    """Tell what cannot look for the worst prior."""
-    if asked not in (None, "certified"):
+def _check_worst(asked: str | None, graph: AttackGraph | None) -> None:
+    """Tell, before the work, what cannot look for the worst prior."""
+    if asked not in (None, "certified", "guarded"):
         raise InputError(f"--prior worst: solver {asked} answers for a prior that is given; leave --solver out")
-    if chosen != "certified":
-        raise InputError(
-            "the worst prior is found by listing states, which are too many here: give every intent a prior, or make "
-            "the graph smaller (`ncirl reduce`); --solver certified tries it all the same"
-        )
+    if graph is not None:
+        with_prior(graph, [intent.prior for intent in graph.intents])
 
 
-def _with_prior(graph: AttackGraph, solution: CertifiedSolution) -> AttackGraph:
-    """Return the graph with the prior that the solution is about."""
-    priors = prior_of(solution.game).tolist()
-    intents = (replace(intent, prior=p) for intent, p in zip(graph.intents, priors, strict=True))
-    return replace(graph, intents=tuple(intents), unknown_prior=False)
+def _of_no_prior(graph: AttackGraph) -> AttackGraph:
+    """Return the graph as if nobody knew anything of the prior."""
+    origin = origin_of(graph)
+    made = _forgotten(graph)
+    return made if origin is None else replace(made, origin=Origin(_forgotten(origin.graph), origin.steps, made))
+
+
+def _forgotten(graph: AttackGraph) -> AttackGraph:
+    intents = tuple(replace(intent, between=None) for intent in graph.intents)
+    return replace(graph, intents=intents, unknown_prior=True, origin=None)
+
+
+def _within(graph: AttackGraph | None) -> dict[str, object]:
+    """Return the bounds on the prior of a graph that has some, as a setting."""
+    priors = None if graph is None else graph.priors
+    if graph is None or priors is None or priors.are_all:
+        return {}
+    ends = zip(graph.intents, priors.low, priors.high, strict=True)
+    return {"within": {intent.id: (low, high) for intent, low, high in ends}}
 
 
 def _guarded(

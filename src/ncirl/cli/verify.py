@@ -8,11 +8,13 @@ from cyclopts import Parameter
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.cli.guarded import certificate_data, print_certificate
 from ncirl.cli.output import JsonFlag, by_intent, limits_of, number, print_facts, print_json, print_most, print_table
+from ncirl.cli.priors import priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 from ncirl.errors import InputError, NcirlError
 from ncirl.formats.graph_source import scope_of
 from ncirl.formats.guarded_file import load_solution
 from ncirl.limits import UNLIMITED, Limits
+from ncirl.model.belief import prior_of
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate
 from ncirl.playbook.verify import verify as certify
@@ -134,6 +136,7 @@ def _data(policy: CertifiedSolution, found: Certificate) -> dict[str, Any]:
         "upper_allowance": found.upper_allowance,
         "intents": [{"name": name, "at_most": most} for name, most in by_intent(policy.game, found.per_intent).items()],
         "faults": list(found.faults),
+        **priors_data(policy.priors, policy.game.intents, prior_of(policy.game), found.per_intent),
         "attacker_nodes": found.attacker_nodes,
         "defender_nodes": found.defender_nodes,
         "seconds": found.seconds,
@@ -147,6 +150,7 @@ def _print(told: dict[str, Any], found: Certificate) -> None:
             "game": told["game"],
             "attacker secures": f"{bound_cell(told, 'lower', found.lower)} (claimed {number(found.claimed_lower)})",
             "defender concedes": f"{bound_cell(told, 'upper', found.upper)} (claimed {number(found.claimed_upper)})",
+            **priors_facts(told),
             **scope_facts(told),
             "rounding may hide": f"{found.lower_allowance:.1e} of the one, {found.upper_allowance:.1e} of the other",
             "checked": f"{sizes}: that each is playable and leads on as the game does, then every answer to both",

@@ -9,7 +9,7 @@ about them.
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -20,9 +20,17 @@ from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Control, Ex
 from ncirl.attack_graphs.reductions.record import Origin, Step, origin_of, record_faults
 from ncirl.errors import InputError
 from ncirl.formats.plain import format_of, read_source, write_document
+from ncirl.model.priors import Priors, prior_faults
 
 if TYPE_CHECKING:
-    from ncirl.formats.shapes import AlertModel, AttackGraphModel, ControlModel, ExploitModel, ReducedFromModel
+    from ncirl.formats.shapes import (
+        AlertModel,
+        AttackGraphModel,
+        ControlModel,
+        ExploitModel,
+        IntentModel,
+        ReducedFromModel,
+    )
 
 __all__ = [
     "ATTACK_GRAPH_FORMATS",
@@ -76,7 +84,8 @@ def _read(data: Any, where: str) -> tuple[AttackGraph, dict[str, tuple[float, fl
     written = format_of(data, ATTACK_GRAPH_FORMATS, where)
     model = shaped(AttackGraphModel, data, where)
     missing = [f"intents[{k}].prior: is missing" for k, intent in enumerate(model.intents) if intent.prior is None]
-    if missing and (written == FIRST or len(missing) < len(model.intents)):
+    rough = [k for k, intent in enumerate(model.intents) if isinstance(intent.prior, list)]
+    if missing and (written == FIRST or (len(missing) < len(model.intents) and not rough)):
         raise InputError(missing, where)
     try:
         graph = _graph(model)
@@ -84,7 +93,7 @@ def _read(data: Any, where: str) -> tuple[AttackGraph, dict[str, tuple[float, fl
         raise InputError(error.faults, where) from None
     intervals = {e.id: (e.success[0], e.success[1]) for e in model.exploits if isinstance(e.success, list)}
     ranged = (f"exploits[{i}].success: an interval" for i, e in enumerate(graph.exploits) if e.id in intervals)
-    later = next(chain(ranged, _second_only(graph)), None)
+    later = next(chain(ranged, (f"intents[{k}].prior: an interval" for k in rough), _second_only(graph)), None)
     if written == FIRST and later is not None:
         raise InputError(f"{later}: is not known in '{FIRST}'; write 'format: {SECOND}'", where)
     if model.reduced_from is not None:
@@ -121,9 +130,7 @@ def _graph(model: "AttackGraphModel") -> AttackGraph:
     return AttackGraph(
         conditions=tuple(Condition(c.id, c.initial, c.label, c.asset, tuple(c.references)) for c in model.conditions),
         exploits=tuple(_exploit(e) for e in model.exploits),
-        intents=tuple(
-            Intent(i.id, 1 / len(model.intents) if i.prior is None else i.prior, i.rewards) for i in model.intents
-        ),
+        intents=_intents(model.intents),
         unknown_prior=any(intent.prior is None for intent in model.intents),
         discount=model.discount,
         horizon=model.horizon,
@@ -135,9 +142,29 @@ def _graph(model: "AttackGraphModel") -> AttackGraph:
     )
 
 
+def _intents(given: "Sequence[IntentModel]") -> tuple[Intent, ...]:
+    """Return the intents; where priors are within bounds, with one for pictures that is."""
+    if not any(isinstance(i.prior, list) for i in given):
+        return tuple(Intent(i.id, 1 / len(given) if i.prior is None else _high(i.prior), i.rewards) for i in given)
+    ends = [(0.0, 1.0) if i.prior is None else (_low(i.prior), _high(i.prior)) for i in given]
+    low, high = [low for low, _ in ends], [high for _, high in ends]
+    middle = low if any(prior_faults(low, high)) else Priors(tuple(low), tuple(high)).middle.tolist()
+    return tuple(
+        Intent(i.id, i.prior, i.rewards) if isinstance(i.prior, float) else Intent(i.id, p, i.rewards, between)
+        for i, p, between in zip(given, middle, ends, strict=True)
+    )
+
+
+def _low(given: float | list[float]) -> float:
+    return given[0] if isinstance(given, list) else given
+
+
+def _high(given: float | list[float]) -> float:
+    return given[1] if isinstance(given, list) else given
+
+
 def _exploit(e: "ExploitModel") -> Exploit:
-    success = e.success[1] if isinstance(e.success, list) else e.success
-    numbers = success, e.attack_cost, e.block_cost
+    numbers = _high(e.success), e.attack_cost, e.block_cost
     told = e.label, e.asset, tuple(e.references)
     return Exploit(e.id, tuple(e.premises), e.result, *numbers, _alert(e.alert), *told)
 
@@ -182,12 +209,18 @@ def _own_data(graph: AttackGraph) -> dict[str, Any]:
         "exploits": [_exploit_to_data(exploit) for exploit in graph.exploits],
         **({} if graph.controls is None else {"controls": [_control_to_data(c) for c in graph.controls]}),
         "intents": [
-            {"id": i.id}
-            | ({} if graph.unknown_prior else {"prior": float(i.prior)})
-            | {"rewards": {c: float(reward) for c, reward in i.rewards.items()}}
+            {"id": i.id} | _prior_to_data(graph, i) | {"rewards": {c: float(reward) for c, reward in i.rewards.items()}}
             for i in graph.intents
         ],
     }
+
+
+def _prior_to_data(graph: AttackGraph, intent: Intent) -> dict[str, Any]:
+    """Write what is known of a prior; nothing where nothing is."""
+    if intent.between is not None:
+        return {"prior": [float(end) for end in intent.between]}
+    is_known = not graph.unknown_prior or any(i.between is not None for i in graph.intents)
+    return {"prior": float(intent.prior)} if is_known else {}
 
 
 def _exploit_to_data(exploit: Exploit) -> dict[str, Any]:

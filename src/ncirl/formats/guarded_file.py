@@ -29,6 +29,7 @@ from ncirl.formats.guarded_books import Books, Shelf, books_to_arrays
 from ncirl.formats.policy_file import GUARDED_FORMAT, POLICY_FORMAT, held, policy_from_arrays, status_in, versions_used
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
+from ncirl.model.priors import Priors
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import verify
 from ncirl.solution import Stats
@@ -76,6 +77,7 @@ def _content(solution: GuardedSolution) -> tuple[dict[str, Any], dict[str, np.nd
         "lower": float(proof.lower),
         "upper": float(proof.upper),
         "per_intent": [float(most) for most in proof.per_intent],
+        **({} if proof.priors is None else {"priors": proof.priors.to_data([i.id for i in proof.graph.intents])}),
         "status": solution.status.label,
         "stats": {
             "seconds": float(stats.seconds),
@@ -185,9 +187,18 @@ def guarded_from_arrays(file: ArrayFile, seconds: float = LONGEST) -> GuardedSol
         GroupProof(given.group(), given.bundle_numbers(), *its, given.lower)
         for given, its in zip(model.groups, books[len(model.parts) :], strict=True)
     )
-    proof = GuardedProof(graph, parts, groups, model.lower, model.upper, np.array(model.per_intent))
+    priors = _priors(file, graph, model)
+    proof = GuardedProof(graph, parts, groups, model.lower, model.upper, np.array(model.per_intent), priors)
     stats = Stats(model.stats.seconds, model.stats.lp_solves, model.stats.lp_seconds, model.stats.states)
     return GuardedSolution(proof, status, stats, model.settings, model.scale, model.against, model.versions)
+
+
+def _priors(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderModel") -> Priors | None:
+    try:
+        said = model.priors
+        return None if said is None else Priors.from_data(said, [intent.id for intent in graph.intents])
+    except InputError as error:
+        raise file.fault(f"header: {error}") from None
 
 
 def _check_counts(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderModel") -> None:

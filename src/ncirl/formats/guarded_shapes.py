@@ -111,6 +111,9 @@ class GuardedHeaderModel(Strict):
     """What the defender is said to concede at most on the whole graph."""
     per_intent: list[float]
     """What each intent is said to get at most."""
+    priors: str | dict[Name, list[float]] | None = None
+    """Where nobody knows the prior: 'worst' for all priors, or [low, high] by intent; both bounds are on the largest
+    value over these."""
     status: StatusLabel
     """Why the solver stopped."""
     stats: StatsModel

@@ -130,7 +130,7 @@ AlertOrChance = Annotated[
 ]
 
 
-Success = Annotated[
+NumberOrEnds = Annotated[
     Annotated[float, Tag(NUMBER)]
     | Annotated[Annotated[list[float], Field(min_length=2, max_length=2)], Tag(BY_INTENT)],
     Discriminator(lambda value: BY_INTENT if isinstance(value, list) else NUMBER),
@@ -145,7 +145,7 @@ class ExploitModel(Strict):
     """Conditions that must all hold."""
     result: Name = Field(alias="to")
     """The condition that it enables."""
-    success: Success
+    success: NumberOrEnds
     """Probability of success of an attempt that is not blocked; as [low, high], somewhere in between. Format 2."""
     attack_cost: float = 0.0
     """What an attempt costs the attacker."""
@@ -181,8 +181,9 @@ class IntentModel(Strict):
     """What the attacker may be after."""
 
     id: Name
-    prior: float | None = None
-    """How likely it is; priors sum to 1. Format 2: left out of all intents where nobody knows."""
+    prior: NumberOrEnds | None = None
+    """How likely it is; priors sum to 1. Format 2: as [low, high], somewhere in between; left out where nobody knows,
+    of all intents or beside such as have [low, high]."""
     rewards: dict[Name, float]
     """What enabling a condition is worth to it."""
 
@@ -323,7 +324,7 @@ def shaped(kind: type[T], data: Any, where: str) -> T:
 def _fault(detail: ErrorDetails) -> str:
     steps = [step for step in detail["loc"] if step not in (NUMBER, BY_INTENT, "[key]")]
     said = _SAID.get(detail["type"], detail["msg"])
-    if detail["type"] in _LENGTHS and "success" in steps:
+    if detail["type"] in _LENGTHS and steps[-1] in ("success", "prior"):
         said = "must be a number, or two: [low, high]"
     got = "" if detail["type"] in _NAMELESS else f", got {_shown(detail['input'])}"
     return f"{place(steps)}: {said}{got}"

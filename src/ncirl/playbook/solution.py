@@ -13,14 +13,17 @@ import numpy as np
 
 from ncirl._files import save_solution
 from ncirl._typing import FloatArray
-from ncirl.model.belief import start_laws
+from ncirl.errors import InputError
+from ncirl.model.belief import prior_of, start_laws
+from ncirl.model.priors import OUTSIDE, Priors
 from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.verify import Certificate
 from ncirl.solution import PlayableSolution, Stats
 
-__all__ = ["CertifiedSolution"]
+__all__ = ["PRIOR_KEY", "CertifiedSolution"]
 
+PRIOR_KEY = "prior"  # of `extra`: the priors that it was made for
 CLAIM = "Proved bounds on the value of the game; `verify` recomputes them from the playbooks alone."
 
 
@@ -81,6 +84,20 @@ class CertifiedSolution(PlayableSolution):
             if len(nodes):  # play does not end at once
                 most += laws[start.state] * (weights @ playbook.claims[nodes])
         return most
+
+    @property
+    def priors(self) -> Priors | None:
+        """The priors that it was made for, where nobody knows the one; `per_intent` holds whichever is true.
+
+        Raises `InputError` where a file says something else, or the prior of its game is none of them.
+        """
+        said = self.extra.get(PRIOR_KEY)
+        if said is None:
+            return None
+        priors = Priors.from_data(said, self.game.intents)
+        if not priors.contains(prior_of(self.game)):
+            raise InputError(OUTSIDE)
+        return priors
 
     def attacker_strategy(self) -> PlaybookAttacker:
         """Return how the attacker plays, for every intent."""

@@ -10,7 +10,7 @@ from ncirl.reports.pictures import themed_svg
 from ncirl.reports.pictures.worth_picture import worth_figure
 from ncirl.solution import Status
 
-__all__ = ["called", "cut_words", "hardening_page", "place_words"]
+__all__ = ["called", "cut_words", "hardening_page", "place_words", "tie_words"]
 
 DRAWN, ROWS = 12, 60
 IN_PLACE = (
@@ -68,6 +68,12 @@ def place_words(worth: ControlWorth) -> str:
     return str(worth.first) if worth.first == worth.last else f"{worth.first}–{worth.last}"
 
 
+def tie_words(found: Hardening) -> str:
+    """Say which of the first are not told apart; nothing where all are."""
+    said = [f"{tie.first} to {tie.last} within {tie.within:.3g}" for tie in found.ties]
+    return f"places {', '.join(said)}" if said else ""
+
+
 def _set_section(found: Hardening, chosen: ChosenSet) -> Html:
     said = (
         f"With these in place the intrusion is worth between {chosen.after_lower:.3f} and {chosen.after_upper:.3f}: "
@@ -107,6 +113,8 @@ def _order_section(found: Hardening) -> Html:
         [paragraph(f"{rest} more are worth nothing, or less than can be told apart from it.", "note")] if rest else []
     )
     said = "Bars are solid up to what is proved and pale up to what is possible; a place such as 4–6 is not decided."
+    if found.ties:
+        said += f" Not told apart are {tie_words(found)} of each other, listed by the middle of what is possible."
     return section(
         f"Each on its own, in order{cut_words(found.graph)}",
         paragraph(said),

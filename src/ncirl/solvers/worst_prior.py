@@ -1,37 +1,45 @@
-r"""The defence for whatever the prior may be: the least that the worst of all intents gets.
+r"""The defence for whatever the prior may be, or may be within bounds: the least that the worst prior gets.
 
-With V(p) the value of the game with prior p over intents, concave in p, and α(θ) what a defence concedes to intent θ,
+With V(p) the value of the game with prior p over intents, concave in p, P the priors that are possible (all, if nothing
+is known), and α(θ) what a defence concedes to intent θ,
 
-    min over defences of max_θ α(θ)  =  max_p V(p).
+    min over defences of max_{p ∈ P} Σ_θ p(θ) α(θ)  =  max_{p ∈ P} V(p).
 
 Defences that were found are cuts, V(q) ≤ Σ_θ α_i(θ) q(θ) for every q, and who plays defence i with probability y_i
-concedes Σ_i y_i α_i(θ). So the matrix game of payoffs α_i(θ) is a bound from above with the mixture that keeps it, and
-its other side is the prior to look at next:
+concedes Σ_i y_i α_i(θ). So the mixture that concedes least at the worst prior (`least_worst`) is a bound from above,
+and that prior is where to look next:
 
     repeat  solve the game with prior p:  L ← max(L, what its attacker secures);  its defender's nodes are new cuts
-            U, q, y ← the matrix game of the cuts;   p ← q, and every other time half way from the best prior to q
+            U, q, y ← the best mixture of the cuts;   p ← q, and every other time half way from the best prior to q
     until   U − L is as small as asked.
 
 The solution is of the game with the worst prior found: its attacker secures `lower`, and `per_intent` is what its
-defender, the mixture y, concedes to each intent, whatever the prior. (Kelley's cutting planes; the minimum is attained
-where the intents that matter get the same.)
+defender, the mixture y, concedes to each intent, whatever the prior. (Kelley's cutting planes; where nothing is known,
+the minimum is attained where the intents that matter get the same.)
+
+Several start states: how likely each is for an intent, P0(s | θ), is known, and the prior of the intent is not. At
+each start a mixture of its own is drawn, and what they concede to intent θ adds up, weighed by P0(s | θ).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.errors import InputError, LimitError
+from ncirl.errors import LimitError
 from ncirl.limits import Limits, default_memory
+from ncirl.lp.session import Meter
+from ncirl.model.belief import prior_of
 from ncirl.model.game import Game, Start
-from ncirl.playbook.mixture import mixture
-from ncirl.playbook.solution import CertifiedSolution
+from ncirl.model.priors import Priors
+from ncirl.playbook.mixture import Beginnings
+from ncirl.playbook.solution import PRIOR_KEY, CertifiedSolution
 from ncirl.playbook.verify import verify
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 from ncirl.solvers.certified.certified import Certified, HasGame
-from ncirl.solvers.matrix_game import matrix_game
+from ncirl.solvers.least_worst import least_worst
 
 __all__ = ["WorstPrior"]
 
@@ -42,27 +50,31 @@ MOST_ROUNDS = 1_000
 STALLED = 6  # rounds without progress, in each of which games are solved twice as closely
 SHARE = 0.5  # of the time left, for each game after the first
 LEAST = 1.0  # seconds that another game takes
+INSIDE = 1e-6  # how far from the edge a prior is where there are several starts: each has to be possible
 
 
 @dataclass(frozen=True)
 class WorstPrior:
-    """The defence that concedes least to the worst intent, certified against every prior at once.
+    """The defence that concedes least to the worst prior, certified against every prior at once.
 
     Parameters
     ----------
     gap : float
-        Stop when what the worst intent gets at most is this close to what an attacker secures with some prior.
+        Stop when what the worst prior gets at most is this close to what an attacker secures with some prior.
     relative_gap : float
         Stop also when they are this close relative to the larger.
     time_limit : float, optional
         Seconds after which to stop with the bounds so far.
     memory : int, optional
         Bytes that may be used, as for `Certified`.
+    within : mapping, optional
+        The least and the largest prior of intents by name, ``{"thief": (0.1, 0.4)}``; of those not named nothing is
+        known. Without it, the bounds of an attack graph that has some, or all priors.
 
     Raises
     ------
     InputError
-        When the game has several start states.
+        When no prior is within the bounds.
 
     Examples
     --------
@@ -72,54 +84,66 @@ class WorstPrior:
     >>> worst = solution.per_intent.max()  # whatever the prior
     >>> bool(worst - solution.lower <= 0.01)
     True
+    >>> rough = ncirl.solve(game, WorstPrior(gap=0.01, within={"t1": (0.1, 0.2)}))
+    >>> bool(rough.priors.most(rough.per_intent) <= worst)
+    True
     """
 
     gap: float = 1e-3
     relative_gap: float = 0.0
     time_limit: float | None = None
     memory: int | None = None
+    within: Mapping[str, tuple[float, float]] | None = None
 
     def run(
         self, game: Game | HasGame, *, progress: ProgressCallback | None = None, limits: Limits | None = None
     ) -> CertifiedSolution:
         """Solve a game, or that of an attack graph; use `ncirl.solve` instead of calling this."""
+        known: Priors | None = getattr(game, "priors", None)
         game = game if isinstance(game, Game) else game.game()
-        if len(game.starts) != 1:
-            raise InputError("the prior can be the worst only where there is one start state", f"game '{game.name}'")
+        if self.within is not None:
+            known = Priors.within(self.within, game.intents)
+        priors = known or Priors.all_of(len(game.intents))
         if limits is None:
             limits = Limits(self.time_limit, default_memory() if self.memory is None else self.memory)
-        if game.is_terminal(game.starts[0].state):
-            return Certified().run(game, limits=limits)
-        return _Search(self, game, limits, progress).run()
+        if all(game.is_terminal(start.state) for start in game.starts):
+            return replace(Certified().run(game, limits=limits), extra=_said(priors, game))
+        return _Search(self, game, priors, limits, progress).run()
 
 
 class _Search:
     """One run."""
 
-    def __init__(self, settings: WorstPrior, game: Game, limits: Limits, progress: ProgressCallback | None) -> None:
+    def __init__(
+        self, settings: WorstPrior, game: Game, priors: Priors, limits: Limits, progress: ProgressCallback | None
+    ) -> None:
         self.settings, self.game, self.limits, self.progress = settings, game, limits, progress
+        self.priors = priors
+        self.starts = _possible(game, priors)
         self.solutions: list[CertifiedSolution] = []
-        self.cuts: list[tuple[int, int, FloatArray]] = []  # solution, node of its defender, α[θ]
+        self.cuts = Beginnings()
+        self.meter = Meter()
         self.lower, self.upper = -inf, inf
         self.best = 0  # the solution with the worst prior
         self.stalled = 0
 
     def run(self) -> CertifiedSolution:
         """Add cuts until the bounds are close."""
-        prior, weights = _prior(self.game), np.ones(1)
+        prior = self.priors.nearest(prior_of(self.game))
+        weights: list[FloatArray] = []
         status = Status.FINISHED
         for round_ in range(MOST_ROUNDS):
             before = self.upper - self.lower
             try:
                 solution = self._solved(prior)
-                self._take(solution)
             except LimitError:
                 if not self.solutions:
                     raise
                 status = Status.TIME_LIMIT
                 break
-            found = matrix_game(np.stack([alpha for _, _, alpha in self.cuts], axis=1))
-            self.upper, weights = found.value + found.gap, found.column_strategy
+            self._take(solution)
+            found = least_worst(self._blocks(), self.priors, self.meter)
+            self.upper, weights = found.upper, found.weights
             self.stalled = 0 if self.upper - self.lower < before else self.stalled + 1
             if self.upper - self.lower <= self._target():
                 status = Status.GAP_REACHED
@@ -129,8 +153,7 @@ class _Search:
                 break
             if self.stalled >= STALLED:
                 break
-            q = found.row_strategy
-            prior = q if round_ % 2 else (q + _prior(self.solutions[self.best].game)) / 2
+            prior = found.prior if round_ % 2 else (found.prior + prior_of(self.solutions[self.best].game)) / 2
         return self._assembled(weights, status)
 
     def _target(self) -> float:
@@ -144,7 +167,12 @@ class _Search:
         else:
             solver = Certified(gap=INNER * asked.gap, relative_gap=max(ROUGH, INNER * asked.relative_gap))
         limits = self.limits.within(SHARE * self.limits.left) if self.solutions else self.limits
-        return solver.run(_with_prior(self.game, prior), progress=self._told, limits=limits)
+        return solver.run(self._with_prior(prior), progress=self._told, limits=limits)
+
+    def _with_prior(self, prior: FloatArray) -> Game:
+        if len(self.starts) > 1:
+            prior = (1 - INSIDE) * prior + INSIDE * self.priors.middle
+        return self.game.like(starts=[Start(start.state, prior * start.mass) for start in self.starts])
 
     def _told(self, inner: Progress) -> None:
         if self.progress is not None:
@@ -153,41 +181,49 @@ class _Search:
 
     def _take(self, solution: CertifiedSolution) -> None:
         """Keep what was proved: what its attacker secures, and all that its defender can begin with."""
-        number, playbook = len(self.solutions), solution.defender_playbook
         self.solutions.append(solution)
+        self.cuts.take(solution.defender_playbook)
         if solution.lower > self.lower:
-            self.lower, self.best = solution.lower, number
-        place = playbook.game.starts[0].state
-        standing = [n for n, s in enumerate(playbook.state.tolist()) if playbook.states[s] == place]
-        self.cuts += [(number, n, playbook.claims[n]) for n in standing]
+            self.lower, self.best = solution.lower, len(self.solutions) - 1
 
-    def _assembled(self, weights: FloatArray, status: Status) -> CertifiedSolution:
+    def _blocks(self) -> list[FloatArray]:
+        """Return the cuts start by start, as what they add to what each intent gets, [j, θ]."""
+        found = (self.cuts.vectors(s) * start.mass for s, start in enumerate(self.starts))
+        return [block for block in found if len(block)]
+
+    def _assembled(self, weights: list[FloatArray], status: Status) -> CertifiedSolution:
         """Put the defender's mixture beside the attacker of the worst prior, and verify both."""
-        worst = self.solutions[self.best]
-        parts = []
-        for number, solution in enumerate(self.solutions):
-            own = [(n, y) for (k, n, _), y in zip(self.cuts, weights, strict=True) if k == number and y > 0]
-            if own:
-                parts.append((solution.defender_playbook, np.array([n for n, _ in own]), np.array([y for _, y in own])))
-        defence = mixture(worst.defender_playbook.game, parts)
+        worst, drawn = self.solutions[self.best], iter(weights)
+        by_start = [next(drawn) if len(self.cuts.vectors(s)) else np.zeros(0) for s in range(len(self.starts))]
         stats = [solution.stats for solution in self.solutions]
         made = replace(
             worst,
             lower=-inf,
             upper=inf,
             status=status,
-            defender_playbook=defence,
+            defender_playbook=self.cuts.mixed(worst.defender_playbook.game, by_start),
             settings=self.settings,
+            extra=_said(self.priors, self.game),
             stats=Stats(
-                self.limits.spent, sum(s.lp_solves for s in stats), sum(s.lp_seconds for s in stats), stats[0].states
+                self.limits.spent,
+                sum(s.lp_solves for s in stats) + self.meter.solves,
+                sum(s.lp_seconds for s in stats) + self.meter.seconds,
+                stats[0].states,
             ),
         )
         return made.recomputed(verify(made))
 
 
-def _prior(game: Game) -> FloatArray:
-    return game.starts[0].belief
+def _possible(game: Game, priors: Priors) -> list[Start]:
+    """Return the starts that some prior makes possible, with P0(s | θ) for their mass; P0(s) where P0(θ) = 0."""
+    prior, middle = prior_of(game), priors.middle
+    starts = [
+        Start(s.state, np.where(prior > 0, s.mass / np.where(prior > 0, prior, 1.0), s.probability))
+        for s in game.starts
+    ]
+    return [start for start in starts if (start.mass * middle).any()]
 
 
-def _with_prior(game: Game, prior: FloatArray) -> Game:
-    return game.like(starts=[Start(game.starts[0].state, prior)])
+def _said(priors: Priors, game: Game) -> dict[str, object]:
+    """Return what a policy says of the priors that it holds for."""
+    return {PRIOR_KEY: priors.to_data(game.intents)}

@@ -6,6 +6,9 @@ rounding may have changed:
 
     Σ_g w_g L_g  ≤  v(G)  ≤  Σ_k U_k,        and no intent θ gets more than Σ_k U_k(θ).
 
+Where nobody knows the prior, v(G) is the largest value over the priors b that are possible, the prior of the attack is
+one of them, and the bound from above is max_b Σ_θ b(θ) Σ_k U_k(θ).
+
 The certificate holds when nothing is wrong with the record and no claim is better than what was found.
 """
 
@@ -32,10 +35,11 @@ from ncirl.attack_graphs.guarded.proof import (
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
+from ncirl.model.priors import OUTSIDE, Priors
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.verify import Certificate, verify
 
-__all__ = ["GuardedCertificate", "sum_down", "sum_up", "verify_guarded", "with_tolls"]
+__all__ = ["GuardedCertificate", "certified_part", "sum_down", "sum_up", "verify_guarded", "with_tolls"]
 
 ALLOWED = 1e-9  # by which stored numbers may differ from recomputed ones, relative to the larger
 
@@ -47,7 +51,8 @@ class GuardedCertificate:
     Attributes
     ----------
     lower, upper : float
-        Bounds on the value of the whole graph; infinite where faults leave nothing to compute.
+        Bounds on the value of the whole graph, or on the largest over all priors that are possible; infinite where
+        faults leave nothing to compute.
     lower_allowance, upper_allowance : float
         What rounding may have cost.
     per_intent : ndarray of shape (Θ,)
@@ -91,9 +96,11 @@ def verify_guarded(proof: GuardedProof, limits: Limits = UNLIMITED) -> GuardedCe
     """Recompute a bracket from its record; `LimitError` where there is no time or memory for it."""
     began = time.perf_counter()
     net = Net.of(proof.graph)
-    above = _above(net, proof.parts, limits)
+    above = _above(net, proof.parts, proof.priors, limits)
     below = _below(net, proof.groups, limits)
     faults = [*above.faults, *below.faults]
+    if proof.priors is not None and not proof.priors.contains(net.prior / net.prior.sum()):
+        faults.append(OUTSIDE)
     per_intent = above.per_intent
     if not proof.lower <= below.bound + below.allowance:
         faults.append(f"the ways secure {below.bound:.9g}, not the {proof.lower:.9g} claimed")
@@ -122,7 +129,13 @@ class _Found:
     per_intent: FloatArray
 
 
-def _above(net: Net, proofs: Sequence[PartProof], limits: Limits) -> _Found:
+def certified_part(net: Net, proof: PartProof, terms: Terms, upper: float, limits: Limits = UNLIMITED) -> Certificate:
+    """Recompute what a part concedes on its terms, and hold it to a claim."""
+    game = Relaxed(net, proof.part, terms).game()
+    return verify(_Claimed(game, proof.attacker_playbook, proof.defender_playbook, upper=upper), limits)
+
+
+def _above(net: Net, proofs: Sequence[PartProof], priors: Priors | None, limits: Limits) -> _Found:
     """Check the parts and add up what they concede."""
     nothing = _Found([], inf, 0.0, np.full(len(net.intents), inf))
     parts = [proof.part for proof in proofs]
@@ -134,9 +147,7 @@ def _above(net: Net, proofs: Sequence[PartProof], limits: Limits) -> _Found:
     limits.check("working out the tolls")  # those that are cut short are no standard for the record
     for k, (proof, full) in enumerate(zip(proofs, all_terms, strict=True)):
         its_faults, used = with_tolls(net, proof.part, proof.tolls, full)
-        game = Relaxed(net, proof.part, used).game()
-        claim = _Claimed(game, proof.attacker_playbook, proof.defender_playbook, upper=proof.upper)
-        found = verify(claim, limits)
+        found = certified_part(net, proof, used, proof.upper, limits)
         certificates.append(found)
         its_faults += found.faults
         if not found.faults and not _promised(proof, found):
@@ -146,7 +157,7 @@ def _above(net: Net, proofs: Sequence[PartProof], limits: Limits) -> _Found:
         return replace(nothing, faults=faults)
     by_intent = np.array([sum_up([c.per_intent[t] for c in certificates]) for t in range(len(net.intents))])
     allowance = fsum(c.upper_allowance for c in certificates)
-    upper = sum_up([c.upper for c in certificates])
+    upper = sum_up([c.upper for c in certificates]) if priors is None else priors.most(by_intent)
     return _Found([], upper, allowance + abs(upper) * ALLOWED * len(proofs), by_intent)
 
 

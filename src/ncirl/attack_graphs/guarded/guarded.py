@@ -17,9 +17,10 @@ from math import inf, sqrt
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.above import Above
+from ncirl.attack_graphs.guarded.any_prior import solved_for_any_prior
 from ncirl.attack_graphs.guarded.below import Below
 from ncirl.attack_graphs.guarded.bundles import Group
-from ncirl.attack_graphs.guarded.cuts import Flow
+from ncirl.attack_graphs.guarded.cuts import Flow, depths
 from ncirl.attack_graphs.guarded.jobs import Job, Pace, Solved
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part
@@ -28,6 +29,7 @@ from ncirl.attack_graphs.guarded.solution import GuardedSolution, assembled, mea
 from ncirl.attack_graphs.guarded.spread import Workers, solve_all
 from ncirl.errors import InputError, LimitError
 from ncirl.limits import Limits
+from ncirl.model.priors import Priors
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 
 __all__ = ["Guarded"]
@@ -40,12 +42,16 @@ FIRST = 600.0  # seconds that the first bound gets, which takes next to none: no
 ROUGH = 0.01  # relative gap of games on the ladder
 FINE = 0.25  # by how much a game is solved more exactly
 ABOVE, BELOW = 0.3, 0.2  # of a rung's time, to choose and as much to solve; solving more exactly has the rest
+INNER = 0.5  # of the gap that is asked, where the prior is not known: for each prior that is tried
 SLACK = 0.3  # of the gap: if games are solved less exactly than that, it pays to solve them again
 
 
 @dataclass(frozen=True)
 class Guarded:
     """Bounds on the value of a whole attack graph, with a proof that lists only small games.
+
+    Where nobody knows the prior of a graph, the bounds are on the largest value over all priors that are possible, and
+    the defence keeps its promise at each of them.
 
     Parameters
     ----------
@@ -78,6 +84,8 @@ class Guarded:
     def run(self, graph: AttackGraph, *, progress: ProgressCallback | None = None) -> GuardedSolution:
         """Bound the value of `graph`."""
         self._check(graph)
+        if graph.priors is not None:
+            return self._for_any_prior(graph, graph.priors, progress)
         search = _Search(self, graph, progress)
         try:
             status = search.climbed()
@@ -93,11 +101,22 @@ class Guarded:
             raise InputError(f"memory: must be a positive number of bytes, got {self.memory:g}")
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"time_limit: must be a positive number of seconds, got {self.time_limit:g}")
-        if graph.unknown_prior:
-            raise InputError(
-                "intents: guarding needs to know how likely they are; give every intent a prior, or use `WorstPrior`",
-                f"attack graph '{graph.name}'",
-            )
+
+    def _for_any_prior(self, graph: AttackGraph, priors: Priors, progress: ProgressCallback | None) -> GuardedSolution:
+        """Bound the largest value over some priors (`any_prior`)."""
+
+        def guarded(known: AttackGraph, seconds: float | None, told: ProgressCallback) -> GuardedSolution:
+            closer = replace(self, relative_gap=INNER * self.relative_gap, gap=INNER * self.gap, time_limit=seconds)
+            return closer.run(known, progress=told)
+
+        def is_close(lower: float, upper: float, known: AttackGraph) -> bool:
+            net = Net.of(known)
+            scale, _ = measured(lower, upper, unhindered(net, depths(net)))
+            return upper - lower <= max(self.gap, self.relative_gap * scale)
+
+        workers = Workers(self.executor, self.memory)
+        found = solved_for_any_prior(graph, priors, guarded, workers, self.time_limit, is_close, progress)
+        return replace(found, settings=self)
 
 
 class _Search:

@@ -15,6 +15,7 @@ from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, Terms
 from ncirl.attack_graphs.guarded.tolls import less, taken_off
+from ncirl.model.priors import Priors
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 
 __all__ = [
@@ -79,6 +80,9 @@ class GuardedProof:
         What is claimed.
     per_intent : ndarray of shape (Θ,)
         What each intent is said to get at most.
+    priors : Priors, optional
+        Where nobody knows the prior, those that are possible: `upper` holds at each of them, and the prior of `graph`
+        is the one with which the attacker secures `lower`.
     """
 
     graph: AttackGraph
@@ -87,6 +91,7 @@ class GuardedProof:
     lower: float
     upper: float
     per_intent: FloatArray
+    priors: Priors | None = None
 
 
 def tolls_of(net: Net, part: Part, terms: Terms) -> tuple[Toll, ...]:

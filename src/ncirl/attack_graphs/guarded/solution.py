@@ -30,6 +30,7 @@ from ncirl.attack_graphs.guarded.proof import (
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Words
 from ncirl.limits import UNLIMITED, Limits
+from ncirl.model.priors import Priors
 from ncirl.playbook.verify import Certificate, Claimed
 from ncirl.playbook.verify import verify as verify_playbooks
 from ncirl.solution import Stats, Status
@@ -113,6 +114,11 @@ class GuardedSolution:
     def per_intent(self) -> FloatArray:
         """What each intent gets at most, [θ]."""
         return self.proof.per_intent
+
+    @property
+    def priors(self) -> Priors | None:
+        """The priors that it was made for, where nobody knows the one: the bounds are on the largest value of all."""
+        return self.proof.priors
 
     @cached_property
     def guards(self) -> dict[str, float]:

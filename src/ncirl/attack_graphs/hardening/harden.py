@@ -1,6 +1,6 @@
 """``harden``: what controls are worth in place from the start, in order, and the best set of them, with a proof."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from math import fsum, inf, isfinite, nextafter
@@ -8,13 +8,13 @@ from math import fsum, inf, isfinite, nextafter
 from ncirl.attack_graphs.controls import Control
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.hardening.choosing import Best, best_set
-from ncirl.attack_graphs.hardening.ranking import places, put_in_order
+from ncirl.attack_graphs.hardening.ranking import places, put_in_order, ties
 from ncirl.attack_graphs.hardening.study import Journal, Study
 from ncirl.errors import InputError
 from ncirl.limits import Limits
 from ncirl.solution import Status
 
-__all__ = ["ChosenSet", "ControlWorth", "HardenProgress", "Hardening", "harden"]
+__all__ = ["ChosenSet", "ControlWorth", "HardenProgress", "Hardening", "Tie", "harden"]
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,30 @@ class ChosenSet:
 
 
 @dataclass(frozen=True)
+class Tie:
+    """Controls next to each other in the order that are not told apart.
+
+    Attributes
+    ----------
+    first, last : int
+        The places that they share: whatever the order among them, no other control has one of these.
+    within : float
+        The worths of any two of them differ by no more.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.games.office import office_graph
+    >>> [tie.first for tie in ncirl.harden(office_graph(), top=1, relative_gap=0.5).ties]
+    [1]
+    """
+
+    first: int
+    last: int
+    within: float
+
+
+@dataclass(frozen=True)
 class Hardening:
     """What hardening a graph is worth.
 
@@ -110,6 +134,8 @@ class Hardening:
         How long it took.
     solves : int
         How many graphs were bounded.
+    ties : tuple of Tie
+        Which of the first in the order are not told apart, and how far apart they can be.
 
     Examples
     --------
@@ -129,6 +155,7 @@ class Hardening:
     tolerance: float
     seconds: float
     solves: int
+    ties: tuple[Tie, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -228,17 +255,18 @@ def harden(
     if best is None and (choose is not None or spend is not None):
         best = Best(frozenset(), 0.0, is_proved=False)
     chosen = None if best is None else _chosen(study, best)
-    nothing = frozenset[int]()
+    nothing, worths = frozenset[int](), _worths(study)
     return Hardening(
         graph,
         study.lower(nothing),
         study.upper(nothing),
-        _worths(study),
+        worths,
         chosen,
         status,
         study.tolerance,
         limits.spent,
         study.solves,
+        tuple(_ties(worths, top)),
     )
 
 
@@ -249,10 +277,17 @@ def _worths(study: Study) -> tuple[ControlWorth, ...]:
     for k, (first, last) in enumerate(places(study)):
         after = study.lower(frozenset([k])), study.upper(frozenset([k]))
         found.append(ControlWorth(study.controls[k], *_less((low, high), after), *after, first, last))
-    found.sort(key=lambda w: (-w.lower - w.upper, w.control.id))
+    found.sort(key=lambda w: (w.after_lower + w.after_upper, w.control.id))
     count = len(study.controls) + len(study.idle)
     zero = 1 + sum(w.after_upper < low for w in found)
     return (*found, *(ControlWorth(control, 0.0, 0.0, low, high, zero, count) for control in study.idle))
+
+
+def _ties(worths: tuple[ControlWorth, ...], top: int) -> Iterator[Tie]:
+    for first, last in ties([(w.after_lower, w.after_upper) for w in worths], top):
+        tied = worths[first : last + 1]
+        apart = max(w.after_upper for w in tied) - min(w.after_lower for w in tied)
+        yield Tie(first + 1, last + 1, nextafter(apart, inf) if apart > 0 else 0.0)
 
 
 def _less(before: tuple[float, float], after: tuple[float, float]) -> tuple[float, float]:

@@ -101,16 +101,19 @@ class Study:
         return max(gap, relative * self._scale)
 
     def begin(self) -> None:
-        """Bound the value with nothing in place: roughly, for a scale to measure by, then as closely as asked."""
+        """Bound the value with nothing in place, roughly, for a scale to measure by."""
         nothing = frozenset[int]()
         self.solve([Step(nothing, 0)])
         if self.upper(nothing) == inf:
             raise LimitError("memory", "bounding the graph with nothing in place")
         self._scale = min(self._scale, self.upper(nothing))
-        while self.next_level(nothing) is not None and not self.limits.passed:
-            if self.upper(nothing) - self.lower(nothing) <= self.tolerance / 2:
-                break
-            self.solve([Step(nothing, len(self.levels) - 1)])
+
+    def before(self) -> list[Step]:
+        """Return what is left to solve with nothing in place, to know that as closely as asked."""
+        nothing = frozenset[int]()
+        if self.next_level(nothing) is None or self.upper(nothing) - self.lower(nothing) <= self.tolerance / 2:
+            return []
+        return [Step(nothing, len(self.levels) - 1)]
 
     @property
     def levels(self) -> list[tuple[float, float]]:

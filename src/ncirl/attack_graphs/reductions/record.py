@@ -31,6 +31,7 @@ __all__ = [
     "recorded",
     "retimed",
     "same_graph",
+    "with_prior",
 ]
 
 P = ParamSpec("P")
@@ -213,6 +214,30 @@ def retimed(graph: AttackGraph, horizon: int | None, discount: float) -> AttackG
             f"attack graph '{graph.name}'",
         )
     return replace(made, origin=Origin(original, origin.steps, made))
+
+
+def with_prior(graph: AttackGraph, prior: Sequence[float]) -> AttackGraph:
+    """Return a graph with a prior that is known, and where it comes from with the same.
+
+    Intents that it has no more, since others stand for them, have none of it. Raises `InputError` when the steps from
+    there depend on it.
+    """
+    chances = dict(zip((i.id for i in graph.intents), prior, strict=True))
+    made, origin = _told(graph, chances), origin_of(graph)
+    if origin is None:
+        return made
+    original = _told(origin.graph, chances)
+    if any(record_faults(original, origin.steps, made)):
+        raise InputError(
+            "was reduced by steps that depend on its prior; look for the worst prior on the original",
+            f"attack graph '{graph.name}'",
+        )
+    return replace(made, origin=Origin(original, origin.steps, made))
+
+
+def _told(graph: AttackGraph, prior: Mapping[str, float]) -> AttackGraph:
+    intents = tuple(replace(i, prior=float(prior.get(i.id, 0.0)), between=None) for i in graph.intents)
+    return replace(graph, intents=intents, unknown_prior=False, origin=None)
 
 
 def _again(graph: AttackGraph, step: Step) -> Reduced:

@@ -9,6 +9,7 @@ they are the defender's. With both, nothing is said.
 
 from collections.abc import Collection, Container, Mapping
 from dataclasses import replace
+from math import fsum
 
 from ncirl.attack_graphs.controls import Control, carried_over
 from ncirl.attack_graphs.graph import AttackGraph, Intent
@@ -29,8 +30,7 @@ def restricted(graph: AttackGraph, conditions: Container[str], exploits: Contain
         conditions=tuple(c for c in graph.conditions if c.id in conditions),
         exploits=tuple(e for e in graph.exploits if e.id in exploits),
         intents=tuple(
-            Intent(i.id, i.prior, {c: reward for c, reward in i.rewards.items() if c in conditions})
-            for i in graph.intents
+            replace(i, rewards={c: reward for c, reward in i.rewards.items() if c in conditions}) for i in graph.intents
         ),
     )
 
@@ -44,7 +44,7 @@ def controls_over(graph: AttackGraph, become: Mapping[str, str]) -> tuple[Contro
 def only_goals(graph: AttackGraph, goals: Collection[str]) -> tuple[AttackGraph, Reduction]:
     """Reward nothing but the given conditions; intents that want none of them are left out.
 
-    The priors of the intents that remain are scaled up to sum to one.
+    The priors of the intents that remain are scaled up to sum to one; of priors within bounds nothing is known then.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def only_goals(graph: AttackGraph, goals: Collection[str]) -> tuple[AttackGraph,
         if not any(rewards.values()) or intent.prior == 0:
             done.append(f"intent '{intent.id}': wants none of the goals, left out")
             continue
-        kept.append(Intent(intent.id, intent.prior, rewards))
+        kept.append(replace(intent, rewards=rewards, between=None))
         dropped = [c for c, reward in intent.rewards.items() if c not in goals and reward]
         done += [f"intent '{intent.id}': no longer rewarded for '{c}'" for c in dropped]
     if not kept:
@@ -80,7 +80,7 @@ def merge_equal_intents(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     groups: dict[frozenset[tuple[str, float]], list[Intent]] = {}
     for intent in graph.intents:
         groups.setdefault(frozenset((c, r) for c, r in intent.rewards.items() if r), []).append(intent)
-    merged = tuple(replace(same[0], prior=sum(intent.prior for intent in same)) for same in groups.values())
+    merged = tuple(_one_for_all(same) for same in groups.values())
     done = [
         f"intent '{same[0].id}': stands for {', '.join(repr(intent.id) for intent in same[1:])}, too"
         for same in groups.values()
@@ -88,6 +88,18 @@ def merge_equal_intents(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
     ]
     why = "attackers with the same rewards may play the same, whatever they are called"
     return replace(graph, intents=merged), Reduction("merge equal intents", Preserves.VALUE, why, tuple(done))
+
+
+def _one_for_all(same: list[Intent]) -> Intent:
+    """Return the first of some intents with the priors of all, and what these may be, added up."""
+    if len(same) == 1:
+        return same[0]
+    between = None
+    if any(intent.between is not None for intent in same):
+        ends = [intent.between or (intent.prior, intent.prior) for intent in same]
+        low, high = (min(fsum(end), 1.0) for end in zip(*ends, strict=True))
+        between = low, high
+    return replace(same[0], prior=sum(intent.prior for intent in same), between=between)
 
 
 @recorded("budgets")
