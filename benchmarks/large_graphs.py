@@ -129,12 +129,12 @@ def graphs(places: Iterable[Path]) -> list[Path]:
     return sorted(found, key=lambda file: file.stem)
 
 
-def write(page: Path, table: list[str], said: str) -> None:
+def write(page: Path, table: list[str], said: str, marks: tuple[str, str] = MARKS) -> None:
     """Put the table between the marks of a page."""
     text = page.read_text(encoding="utf-8")
-    head, rest = text.split(MARKS[0])
-    tail = rest.split(MARKS[1])[1]
-    page.write_text("\n".join([head + MARKS[0], said, "", *table, MARKS[1] + tail]), encoding="utf-8")
+    head, rest = text.split(marks[0])
+    tail = rest.split(marks[1])[1]
+    page.write_text("\n".join([head + marks[0], said, "", *table, marks[1] + tail]), encoding="utf-8")
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ def test_the_exact_value_lies_between_the_bounds(**drawn_as) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=120)
 @given(**DRAWN)
 def test_the_exact_value_lies_between_the_bounds_of_many(**drawn_as) -> None:
     check_against_the_history_program(drawn(**drawn_as))

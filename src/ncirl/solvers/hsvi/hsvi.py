@@ -75,8 +75,10 @@ class HSVI:
 
     Parameters
     ----------
-    gap, relative_gap : float
-        ε: how close the bounds must come, absolutely or relative to the value; whichever is wider.
+    gap : float
+        ε: how close the bounds must come.
+    relative_gap : float
+        The same, relative to the value; the wider of the two counts.
     neighbourhood : float
         D: by how much excess is asked for less than ε γ^−t, in units of twice the value's steepness.
     time_limit : float, optional
