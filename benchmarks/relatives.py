@@ -145,7 +145,8 @@ def main() -> None:
     parser.add_argument("--here", nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.here:
-        print(json.dumps(solve_here(*asked.here, asked.seconds, asked.gap)))
+        name, method = asked.here
+        print(json.dumps(solve_here(name, method, asked.seconds, asked.gap)))
         return
     load = os.getloadavg()[2]
     table = ["| game | value | " + " | ".join(METHODS) + " |", "|---" * (len(METHODS) + 2) + "|"]
