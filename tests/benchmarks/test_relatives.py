@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import relatives
 from benchmarks.large_graphs import write
 from benchmarks.relatives import GAMES, MARKS, METHODS, cell, row, solve_here
+
+from benchmarks import relatives
 
 GENEROUS = 20.0  # seconds of processor time; it takes a tenth of one
 GAP = 0.01
