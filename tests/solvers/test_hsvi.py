@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from ncirl import HSVI, Game, HistoryLP, InputError, Shapley, Status, exploitability, games, solve
+from ncirl import HSVI, Certified, Game, HistoryLP, InputError, Shapley, Status, exploitability, games, solve
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.lp.hull import Hull
 from ncirl.lp.session import Meter
@@ -19,6 +19,7 @@ from ncirl.solvers.initial import concedes
 from random_games import random_game, started_at
 
 CLOSE = 1e-2
+WIDE = 0.1  # of rewards up to 4 a stage
 ROUNDING = 1e-9
 LP_ACCURACY = 1e-6
 
@@ -67,6 +68,16 @@ def test_the_exact_value_lies_between_the_bounds(**drawn_as) -> None:
 @given(**DRAWN)
 def test_the_exact_value_lies_between_the_bounds_of_many(**drawn_as) -> None:
     check_against_the_history_program(drawn(**drawn_as))
+
+
+@pytest.mark.parametrize("observes", ["actions", "outcomes"])
+@pytest.mark.parametrize("seed", range(2))
+def test_games_without_an_end_are_bounded_as_by_the_certified_solver(seed: int, observes: str) -> None:
+    game = random_game(seed, n_actions=(3, 2), n_intents=3, observes=observes, horizon=None, n_starts=2)
+    solution, proved = solve(game, HSVI(gap=WIDE)), solve(game, Certified(gap=WIDE))
+    assert solution.status is Status.GAP_REACHED
+    assert solution.lower <= proved.upper + ROUNDING
+    assert proved.lower <= solution.upper + ROUNDING
 
 
 KNOWN: dict[str, tuple[Game, float]] = {
