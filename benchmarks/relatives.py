@@ -71,6 +71,11 @@ def _hsvi(game: Game, gap: float, limits: Limits, note: Callable[[Progress], Non
     return found.lower, found.upper
 
 
+def _hsvi_ours(game: Game, gap: float, limits: Limits, note: Callable[[Progress], None]) -> Bounds:
+    found = HSVI(gap=0.0, relative_gap=gap, initial="stationary").run(game, progress=note, limits=limits)
+    return found.lower, found.upper
+
+
 def _nc_pbvi(game: Game, gap: float, limits: Limits, note: Callable[[Progress], None]) -> Bounds:
     """Start anew with more expansions until the bounds are close; all attempts count, and so does what they found."""
     low, high = -float("inf"), float("inf")
@@ -89,7 +94,13 @@ def _nc_pbvi(game: Game, gap: float, limits: Limits, note: Callable[[Progress], 
     return low, high
 
 
-METHODS = {"certified": _certified, "HSVI": _hsvi, "NC-PBVI": _nc_pbvi, "history program": _history}
+METHODS = {
+    "certified": _certified,
+    "HSVI": _hsvi,
+    "HSVI, our first bounds": _hsvi_ours,
+    "NC-PBVI": _nc_pbvi,
+    "history program": _history,
+}
 
 
 def _relative(low: float, high: float) -> float:

@@ -35,7 +35,7 @@ def test_every_method_bounds_the_same_value(method: str, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize(
     ("lower", "upper", "said"),
-    [(0.9, 1.0, "| 10.0% left | 10.0% left | 10.0% left | 10.0% left |"), (1.2, 1.1, "bounds DISAGREE")],
+    [(0.9, 1.0, "| 10.0% left | 10.0% left | 10.0% left | 10.0% left | 10.0% left |"), (1.2, 1.1, "bounds DISAGREE")],
 )
 def test_a_row_tells_gaps_and_contradictions(
     lower: float, upper: float, said: str, monkeypatch: pytest.MonkeyPatch

@@ -130,6 +130,18 @@ def test_it_begins_with_the_uniform_defence_and_the_public_intent() -> None:
     assert low == pytest.approx(solve(game, Shapley()).lower, abs=ROUNDING)
 
 
+def test_it_may_begin_where_the_certified_solver_does() -> None:
+    game = games.office().with_horizon(3)
+    first = {}
+    for initial in ("uniform", "stationary"):
+        told = []
+        solution = solve(game, HSVI(gap=0.05, initial=initial), progress=told.append)
+        assert solution.gap <= 0.05
+        first[initial] = told[0]
+    assert first["stationary"].lower == first["uniform"].lower
+    assert first["stationary"].upper < first["uniform"].upper - 0.1
+
+
 def test_what_is_explored_has_the_largest_weighted_excess() -> None:
     game = random_game(11, n_actions=3, n_intents=3, horizon=None)
     bounds = bounds_of(game)
@@ -218,6 +230,7 @@ def test_an_ended_game_is_worth_nothing() -> None:
     [
         (HSVI(gap=-1.0), "gap: must be a number that is not negative, got -1.0"),
         (HSVI(relative_gap="1%"), "relative_gap: must be a number"),  # type: ignore[arg-type]
+        (HSVI(initial="none"), "initial: must be 'uniform' or 'stationary', got 'none'"),  # type: ignore[arg-type]
         (HSVI(neighbourhood=float("nan")), "neighbourhood: must be a number"),
     ],
 )

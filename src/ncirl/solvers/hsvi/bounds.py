@@ -3,8 +3,9 @@
     U(s, β) = min_{α ∈ Γ_s} α·β,        L(s, β) = c_s·β + max { Σ_j φ_j (v_j − c_s·b_j) : Σ_j φ_j b_j ≤ β, φ ≥ 0 }
 
 Γ_s begins with what the uniform defence concedes, c_s(θ) is the value if the intent were public; both are bounds of
-Horák et al., for the other side. An update solves P_A(s, b) over Γ and over the points, and adds the vector conceded
-and the value secured, both worked out from cleaned strategies, where they are better than what is known.
+Horák et al., for the other side. Γ_s may have the stationary defences of `solvers.initial` as well, with which the
+certified solver begins. An update solves P_A(s, b) over Γ and over the points, and adds the vector conceded and the
+value secured, both worked out from cleaned strategies, where they are better than what is known.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from ncirl.lp.stores import PointStore, VectorStore
 from ncirl.lp.vector_program import VectorProgram
 from ncirl.model.game import Game
 from ncirl.solvers.certified.search import InformationState
-from ncirl.solvers.initial import TOLERANCE, concedes
+from ncirl.solvers.initial import TOLERANCE, concedes, initial_bounds
 from ncirl.solvers.shapley import backward
 
 __all__ = ["Bounds", "Points", "Vectors"]
@@ -64,7 +65,9 @@ class Points:
 class Bounds:
     """Both bounds of a game without a horizon."""
 
-    def __init__(self, game: Game, meter: Meter, limits: Limits, late: Callable[[], bool]) -> None:
+    def __init__(
+        self, game: Game, meter: Meter, limits: Limits, late: Callable[[], bool], *, stationary: bool = False
+    ) -> None:
         self.game, self.meter, self.accuracy, self.late = game, meter, Accuracy(late=late), late
         self.states = [s for s in game.explore(limits=limits) if not game.is_terminal(s)]
         self.number = {state: k for k, state in enumerate(self.states)}
@@ -76,6 +79,9 @@ class Bounds:
             limits.need(game.observing(state), BUILDING)
             self.arrays.append(StateArrays.of(game, state, self.number))
         self.upper = Vectors([conceded[s] for s in self.states])
+        for defence in initial_bounds(game, limits=limits).defences if stationary else ():
+            for number, state in enumerate(self.states):
+                self.upper.add(number, defence.vectors[state])
         self.lower = Points([public[s] for s in self.states])
         self._hulls = [Hull(public[s], meter) for s in self.states]
         self._above: dict[int, VectorProgram] = {}

@@ -35,6 +35,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
+from typing import Literal
 
 from ncirl.errors import InputError
 from ncirl.limits import Limits, default_memory
@@ -81,6 +82,9 @@ class HSVI:
         The same, relative to the value; the wider of the two counts.
     neighbourhood : float
         D: by how much excess is asked for less than ε γ^−t, in units of twice the value's steepness.
+    initial : {"uniform", "stationary"}
+        What the upper bound begins with: the uniform defence, as theirs, or also the stationary defences with which
+        `Certified` begins.
     time_limit : float, optional
         Seconds after which to stop with the bounds so far.
     memory : int, optional
@@ -98,6 +102,7 @@ class HSVI:
     gap: float = 1e-2
     relative_gap: float = 0.0
     neighbourhood: float = 1e-6
+    initial: Literal["uniform", "stationary"] = "uniform"
     time_limit: float | None = None
     memory: int | None = None
 
@@ -109,7 +114,10 @@ class HSVI:
         if limits is None:
             limits = Limits(self.time_limit, default_memory() if self.memory is None else self.memory)
         meter, merged = Meter(), quotient(game.timed(), limits)
-        bounds = Bounds(merged.game, meter, limits, late=lambda: limits.passed or limits.room < 0)
+        stationary = self.initial == "stationary"
+        bounds = Bounds(
+            merged.game, meter, limits, late=lambda: limits.passed or limits.room < 0, stationary=stationary
+        )
         status, trials = self._search(bounds, limits, progress)
         low, high = bounds.at_start()
         return HSVISolution(
@@ -127,6 +135,8 @@ class HSVI:
         )
 
     def _check(self) -> None:
+        if self.initial not in ("uniform", "stationary"):
+            raise InputError(f"initial: must be 'uniform' or 'stationary', got {self.initial!r:.40}")
         for name in ("gap", "relative_gap", "neighbourhood", "time_limit", "memory"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Real) and float(value) >= 0):
