@@ -18,7 +18,7 @@ from benchmarks.peers.families import Family
 __all__ = ["Caps", "page"]
 
 PACKAGES = ("ncirl", "open_spiel", "pygambit", "cvxpy", "highspy", "numpy", "scipy")
-OURS = tuple(name for name, contestant in CONTESTANTS.items() if contestant.package == "ncirl")  # certified first
+OURS = tuple(name for name in CONTESTANTS if name.startswith("ncirl"))  # certified first; HSVI is another's method
 THEIRS = tuple(name for name in CONTESTANTS if name not in OURS)
 Runs = Mapping[str, Mapping[int, Run]]  # by contestant and size
 HEAD = """\
@@ -46,10 +46,10 @@ How to read it:
   one in C++, stopped by its own NashConv, which is looked at after 10, 20, 40, … iterations; its sequence-form LP is
   solved by HiGHS. Gambit computes in floating point. Trees of more than {nodes:,} nodes were not written.
 - **Bold** is the fastest at a size.
-- Ours do not walk the tree. The history program has one block for what is public, whatever the defender did before; the
-  certified solver, NC-PBVI and HSVI have beliefs in place of histories; and all four merge public states that are the
-  same game. That is knowledge of the structure, which a general solver of trees does not have. Nor do the latter three
-  need a horizon; the others do, so all games here have one.
+- Those of this package do not walk the tree. The history program has one block for what is public, whatever the
+  defender did before; the certified solver, NC-PBVI and HSVI have beliefs in place of histories; and all four merge
+  public states that are the same game. That is knowledge of the structure, which a general solver of trees does not
+  have. Nor do the latter three need a horizon; the others do, so all games here have one.
 - **HSVI for one-sided POSGs** is the method of K. Horák, B. Bošanský, V. Kovařík and C. Kiekintveld (Artificial
   Intelligence 316 (2023), 103838), the nearest relative of our certified solver, written here (`ncirl.HSVI`) over our
   own stage programs with its own initial bounds and exploration; not the authors' program, which has another format

@@ -8,7 +8,7 @@
         i ← argmax_i Pr(i | A, D) excess(s'_i, b_i),      excess = U − L − ρ(t + 1)
         if that excess is positive:   EXPLORE(s'_i, b_i, t + 1), then improve U and L at (s, b) once more
 
-    ρ(0) = ε,    ρ(t + 1) = (ρ(t) − 2δD) / γ
+    ρ(0) = ε,    ρ(t + 1) = (ρ(t) − 2δη) / γ
 
 The nearest relative of the certified solver, to compare it with: no sweeps, no dual trials, no vectors improved in
 place, one successor a stage, and initial bounds of its own. A game of ours is a one-sided POSG whose state is (s, θ):
@@ -21,7 +21,8 @@ Deviations, with reasons:
 - Equivalent states are merged first (`quotient`), as for the other solvers here; strategies are unmerged.
 - The hull of the points is not made δ-Lipschitz. A point belief stays one, so the corners are exact, and with two
   intents the hull over them is as flat as v already; with more, theirs may lie above ours beside a face of the simplex.
-- 2δD is at most half of (1 − γ)ε, so that ρ grows whatever D is; without a discount (play that ends) it is constant.
+- 2δη is at most half of (1 − γ)ε, so that ρ grows whatever η (their D) is; without a discount (play that ends) ρ is
+  constant.
 
 References
 ----------
@@ -81,7 +82,7 @@ class HSVI:
     relative_gap : float
         The same, relative to the value; the wider of the two counts.
     neighbourhood : float
-        D: by how much excess is asked for less than ε γ^−t, in units of twice the value's steepness.
+        η, in the papers D: how far from a belief its bounds are to serve; it makes ρ(t) a little less than ε γ^−t.
     initial : {"uniform", "stationary"}
         What the upper bound begins with: the uniform defence, as theirs, or also the stationary defences with which
         `Certified` begins.
