@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import ncirl
-from ncirl.games.catalogue import CATALOGUE, Classic
+from ncirl.games.catalogue import CATALOGUE, WORTH, Classic
 from ncirl.games.known_values import inspection_exact
 
 __all__ = ["Bounds", "bounds_over_p", "draw", "main", "page"]
@@ -39,20 +39,41 @@ HEAD = """\
 Games of the literature in which one side knows more than the other, all built in: `ncirl solve builtin:NAME`, or
 `ncirl.games.NAME(...)` in Python with other parameters. `ncirl.games.catalogue.CATALOGUE` holds what is written here.
 
-V(p) is what the informed side gains when its first intent has probability p. Bars run from the proved lower to the
+$V(p)$ is what the informed side gains when its first intent has probability $p$. Bars run from the proved lower to the
 proved upper bound ({gap} apart per stage at most); lines are formulas of the literature. Discounted values are drawn as
-averages, (1 − γ)V(p). u(p) is the value of one stage when nobody knows the intent; a secret is worth revealing where
-the long-run value (for a repeated matrix game cav u, the least concave function above u) lies above u.
+averages, $(1 - \\gamma) V(p)$. $u(p)$ is the value of one stage when nobody knows the intent; a secret is worth
+revealing where the long-run value (for a repeated matrix game $\\operatorname{{cav}} u$, the least concave function
+above $u$) lies above $u$.
 
 This page and its figures are written by `python -m benchmarks.gallery`; every formula is tested against proved bounds.
 """
+KNOWN = {  # the formulae of the catalogue, typeset
+    "aumann-maschler-1": r"$u(p) = \operatorname{cav} u(p) = p(1 - p)$. For $\gamma \le 1/3$: "
+    r"$V(p) = p + \gamma (1 - p) V(p / (1 - p))$ for $p \le 1/2$, and $V(p) = V(1 - p)$.",
+    "aumann-maschler-2": r"$u(p) = -p(1 - p)$, $\operatorname{cav} u = 0$, and $V \equiv 0$ for every discount and "
+    "horizon.",
+    "aumann-maschler-3": r"$u(p) = \min(4p, \left|4p - 2\right|, 4 - 4p)$, "
+    r"$\operatorname{cav} u(p) = \min(4p, 1, 4 - 4p)$; $V = \operatorname{cav} u / (1 - \gamma)$ for $\gamma \ge 1/2$, "
+    r"$V_n = n \operatorname{cav} u$ for $n \ge 2$ undiscounted stages, $V_1 = \min(4p, 2, 4 - 4p)$.",
+    "mertens-zamir": r"$u \equiv 0$. $V_n$ is linear between the points $p_k = \sum_{i \le k - 1} \binom{n}{i} / 2^n$, "
+    r"where it is $n \binom{n - 1}{k - 1} / 2^n$.",
+    "big-match": r"$(1 - \gamma) V(p_N) = (1 - p_N)(1 - \gamma^N)$ at $p_N = N \lambda / (1 + N \lambda)$, "
+    r"$\lambda = 1 - \gamma$, linear between; the limit for $\gamma \to 1$ is $(1 - p)(1 - e^{-p / (1 - p)})$.",
+    "market": r"$u \equiv 0$. $V_n(p)$ and, for $\gamma \to 1$, $V(p)$ rise to $H(p)$, linear between "
+    rf"$H(k/M) = k(M - k)/2$; here $M = {WORTH}$.",
+    "card-game": r"$V_1(p) = \min(8p/3 - 1, 1)$: a black card raises with probability $p / (3 - 3p)$, up to 1.",
+    "patrol": r"$u(p) = \operatorname{cav} u(p) = \frac{3}{2} \bar\theta (1 - \bar\theta)$, $\bar\theta$ the mean "
+    r"worth of the museum. At $p = 1/2$ in $n$ undiscounted stages: 1/2, 7/8, 9/7, 5/3, …",
+    "inspection": r"$V(n, m) = \binom{n - 1}{m} / \sum_{i \le m} \binom{n}{i}$ for $n$ days and $m$ inspections.",
+}
 TAIL = """\
 ## Not here, and why
 
 - **Markov chains with private information** (J. Renault, The value of Markov chain games with lack of information on
   one side, Mathematics of Operations Research 31 (2006), 490–512; J. Hörner, D. Rosenberg, E. Solan, N. Vieille, On a
   Markov game with one-sided information, Operations Research 58 (2010), 1107–1115): there the secret changes during
-  play. Here an intent is drawn once. With a chain that never moves their example is Aumann–Maschler I.
+  play. Here an intent is drawn once; with a chain that never moves their example is Aumann–Maschler I. Of a secret that
+  changes [bounds from two sides](howto/game-python.md#intents-that-change) can be had.
 - **Bayesian persuasion** (E. Kamenica, M. Gentzkow, Bayesian persuasion, American Economic Review 101 (2011),
   2590–2615): the same concave hulls, but the receiver is no opponent; the game is not zero-sum.
 - **Lack of information on both sides**, Kuhn's poker among them: the defender has no secret here.
@@ -119,7 +140,7 @@ def page(found: dict[str, dict[tuple[float, int | None], list[Bounds]]]) -> str:
     """Write the gallery's page."""
     parts = [HEAD.format(gap=GAP).rstrip()]
     for name, classic in CATALOGUE.items():
-        parts += [f"## {classic.title}", f"`builtin:{name}`. {classic.shows}", f"Known: {classic.formula}"]
+        parts += [f"## {classic.title}", f"`builtin:{name}`. {classic.shows}", f"Known: {KNOWN[name]}"]
         if classic.at is None:
             parts.append(_inspection_table())
         else:

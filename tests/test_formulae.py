@@ -15,7 +15,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 FENCED = re.compile(r"^```math\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 INLINE = re.compile(r"(?<![\\$`\w])\$(\S[^$`\n]*)\$")
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
-WITH_FORMULAE = ["deception.md", "paper.md", "theory.md", "trust.md"]
+WITH_FORMULAE = ["deception.md", "gallery.md", "paper.md", "theory.md", "trust.md"]
 EATEN = re.compile(r"\\[^A-Za-z]")  # what code hosts take for Markdown's own escapes, outside fences
 PAGE = SimpleNamespace(file=SimpleNamespace(src_uri="a.md"))
 

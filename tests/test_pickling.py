@@ -42,6 +42,11 @@ def by_points() -> Any:
 
 
 @cache
+def by_search() -> Any:
+    return ncirl.solve(GAME, ncirl.HSVI(gap=0.1))
+
+
+@cache
 def as_printed() -> Any:
     return ncirl.solve(ncirl.games.patrol(), ncirl.NCPBVI(expansions=1, variant="printed"))
 
@@ -62,6 +67,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "history program": exact,
     "NC-PBVI": by_points,
     "NC-PBVI as printed": as_printed,
+    "HSVI": by_search,
     "Shapley": lambda: ncirl.solve(GAME, ncirl.Shapley()),
     "guarded": lambda: ncirl.solve(office_graph(), ncirl.Guarded(relative_gap=0.9)),
     "certificate": lambda: ncirl.verify(certified()),
@@ -78,6 +84,7 @@ STRATEGIES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "playbooks": lambda: (certified().attacker_strategy(), certified().defender_strategy()),
     "history program": lambda: (exact().attacker_strategy(), exact().defender_strategy()),
     "NC-PBVI": lambda: (by_points().attacker_strategy(), by_points().defender_strategy()),
+    "HSVI": lambda: (by_search().attacker_strategy(), by_search().defender_strategy()),
     "answers": lambda: (
         AnsweringAttacker(GAME, uniform_defender(GAME)),
         AnsweringDefender(GAME, uniform_attacker(GAME)),

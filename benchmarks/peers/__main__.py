@@ -16,7 +16,7 @@ from benchmarks.peers.table import Caps, page
 from ncirl.adapters.efg import efg_text
 from ncirl.errors import SizeError
 
-FULL = Caps(seconds=4.0, gigabytes=4.0, gap=1e-3)
+FULL = Caps(seconds=60.0, gigabytes=4.0, gap=1e-3)
 QUICK = Caps(seconds=1.0, gigabytes=4.0, gap=1e-2)
 
 

@@ -171,6 +171,13 @@ CONTESTANTS = {
         ),
         Contestant("ncirl, NC-PBVI", "ncirl", ("ncirl.solvers.nc_pbvi.nc_pbvi",), False, _nc_pbvi),
         Contestant(
+            "HSVI for one-sided POSGs",
+            "ncirl",
+            ("ncirl.solvers.hsvi.hsvi",),
+            False,
+            _ours(lambda gap: ncirl.HSVI(gap=gap)),
+        ),
+        Contestant(
             "OpenSpiel, sequence-form LP",
             "open_spiel",
             ("pyspiel", "cvxpy", "open_spiel.python.algorithms.sequence_form_lp"),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ncirl.notebook import notebook_progress
     from ncirl.solvers.certified.certified import Certified
     from ncirl.solvers.history_lp.history_lp import HistoryLP
+    from ncirl.solvers.hsvi.hsvi import HSVI
     from ncirl.solvers.nc_pbvi.nc_pbvi import NCPBVI
     from ncirl.solvers.shapley import Shapley
     from ncirl.solvers.worst_prior import WorstPrior
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "HSVI",
     "NCPBVI",
     "TERMINAL",
     "AttackGraph",
@@ -107,6 +109,7 @@ _LATER = {
     "Guarded": "ncirl.attack_graphs.guarded.guarded",
     "GuardedCertificate": "ncirl.attack_graphs.guarded.check",
     "Hardening": "ncirl.attack_graphs.hardening.harden",
+    "HSVI": "ncirl.solvers.hsvi.hsvi",
     "HistoryLP": "ncirl.solvers.history_lp.history_lp",
     "NCPBVI": "ncirl.solvers.nc_pbvi.nc_pbvi",
     "Sensitivity": "ncirl.attack_graphs.sensitivity",

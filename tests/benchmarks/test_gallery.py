@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from benchmarks.gallery import Bounds, bounds_over_p, draw, page
+from benchmarks.gallery import KNOWN, Bounds, bounds_over_p, draw, page
 
 from ncirl.games.catalogue import CATALOGUE
 
@@ -44,6 +44,12 @@ def test_a_figure_is_small_and_always_the_same(tmp_path: Path) -> None:
     first, second = ((tmp_path / name).read_bytes() for name in ("a.png", "b.png"))
     assert first == second
     assert len(first) < LARGEST_FIGURE
+
+
+def test_the_shipped_page_has_the_typeset_formulae() -> None:
+    shipped = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    assert list(KNOWN) == list(CATALOGUE)
+    assert all(f"Known: {formula}\n" in shipped for formula in KNOWN.values())
 
 
 @pytest.mark.parametrize("name", [name for name, classic in CATALOGUE.items() if classic.at is not None])

@@ -125,6 +125,13 @@ def test_solve_by_points(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["claim"].startswith("Both numbers bound")
 
 
+def test_solve_by_heuristic_search(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "solve", "builtin:patrol", "--horizon", "2", "--discount", "1", "--solver", "hsvi")
+    assert found["lower"] <= 0.875 + LP_ACCURACY
+    assert 0.875 - LP_ACCURACY <= found["upper"] <= found["lower"] + 0.01
+    assert (found["solver"], found["status"]) == ("hsvi", "gap-reached")
+
+
 def test_solve_as_printed_says_that_nothing_is_certified(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--solver", "nc-pbvi", "--variant", "printed", "--expansions", "1"]
     found = run_json(capsys, "solve", "builtin:aumann-maschler-1", "--discount", "0.3", *words)

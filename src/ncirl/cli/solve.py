@@ -57,6 +57,7 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
     "certified": ("ncirl.solvers.certified.certified", "Certified"),
     "guarded": ("ncirl.attack_graphs.guarded.guarded", "Guarded"),
     "history-lp": ("ncirl.solvers.history_lp.history_lp", "HistoryLP"),
+    "hsvi": ("ncirl.solvers.hsvi.hsvi", "HSVI"),
     "nc-pbvi": ("ncirl.solvers.nc_pbvi.nc_pbvi", "NCPBVI"),
     "shapley": ("ncirl.solvers.shapley", "Shapley"),
     "worst-prior": ("ncirl.solvers.worst_prior", "WorstPrior"),
@@ -71,12 +72,13 @@ def solve(
     /,
     *,
     solver: Annotated[
-        Literal["certified", "history-lp", "nc-pbvi", "shapley", "guarded"] | None,
+        Literal["certified", "history-lp", "nc-pbvi", "hsvi", "shapley", "guarded"] | None,
         Parameter(
             help="certified: proved bounds and playbooks for both sides; history-lp: exact, finite horizon, small "
-            "games; nc-pbvi: the paper's point-based value iteration; shapley: the value if the intent were public; "
-            "guarded: proved bounds on a whole attack graph of any size. If not given, certified, or guarded for an "
-            "attack graph whose states cannot be listed in seconds."
+            "games; nc-pbvi: the paper's point-based value iteration; hsvi: heuristic search for one-sided POSGs, a "
+            "baseline; shapley: the value if the intent were public; guarded: proved bounds on a whole attack graph "
+            "of any size. If not given, certified, or guarded for an attack graph whose states cannot be listed in "
+            "seconds."
         ),
     ] = None,
     output: Annotated[
@@ -85,8 +87,8 @@ def solve(
     gap: Annotated[
         str | None,
         Parameter(
-            help="certified, guarded: how close the bounds must be, as a number or, relative to the value, as 1%; "
-            "guarded takes 5% if not told."
+            help="certified, hsvi, guarded: how close the bounds must be, as a number or, relative to the value, as "
+            "1%; guarded takes 5% if not told."
         ),
     ] = None,
     jobs: Annotated[int | None, Parameter(help="guarded: processes that solve small games at once.")] = None,
@@ -290,9 +292,10 @@ def _guarded(
 
 def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback, limits: Limits) -> Solution:
     from ncirl.solvers.certified.certified import Certified
+    from ncirl.solvers.hsvi.hsvi import HSVI
     from ncirl.solvers.worst_prior import WorstPrior
 
-    if not isinstance(settings, Certified | WorstPrior):
+    if not isinstance(settings, Certified | HSVI | WorstPrior):
         bounded: Any = settings  # every solver of games takes limits
         found: Solution = bounded.run(game, progress=progress, limits=limits)
         return found

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from ncirl.errors import InputError
+from ncirl.games.changing import foreseeing, forgetting
 from ncirl.games.classics import (
     aumann_maschler_1,
     aumann_maschler_2,
@@ -25,6 +26,8 @@ __all__ = [
     "big_match",
     "builtin",
     "card_game",
+    "foreseeing",
+    "forgetting",
     "inspection",
     "market",
     "mertens_zamir",

@@ -21,19 +21,21 @@ with b by at most |b − b'|₁ times the value, P_D with the promise by at most
 more per stage. Programs with several best answers give the one next to the last solved, so every answer is remembered.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.lp.defender import DefenderProgram
+from ncirl.lp.point_program import PointProgram
+from ncirl.lp.state_arrays import StateArrays
 from ncirl.model.belief import policy_of, posterior
+from ncirl.model.game import Game
+from ncirl.model.quotient import Quotient
 from ncirl.strategies.quotient_map import QuotientMap
 from ncirl.strategies.remembered import Remembered
 from ncirl.strategies.strategy import Memory
-
-if TYPE_CHECKING:
-    from ncirl.solvers.nc_pbvi.nc_pbvi import CorrectedSolution
 
 __all__ = ["DIGITS", "ProgramAttacker", "ProgramDefender", "remembered", "vector_of"]
 
@@ -50,10 +52,55 @@ def vector_of(memory: Memory) -> FloatArray:
     return np.array(memory, dtype=np.float64)
 
 
-class ProgramAttacker:
-    """The attacker of NC-PBVI."""
+class Points(Protocol):
+    """What an attacker takes to the table."""
 
-    def __init__(self, solution: "CorrectedSolution") -> None:
+    @property
+    def game(self) -> Game:
+        """With equivalent states merged."""
+
+    def program(self, state: State) -> PointProgram:
+        """Return P_A at a state, over all that is stored."""
+
+
+class Vectors(Protocol):
+    """What a defender takes to the table."""
+
+    @property
+    def arrays(self) -> Mapping[State, StateArrays]:
+        """Of every state that is played."""
+
+    def known(self, state: State) -> FloatArray:
+        """Return every vector stored at a state, [j, θ]."""
+
+    def program(self, state: State) -> DefenderProgram:
+        """Return P_D at a state."""
+
+
+class Programs(Protocol):
+    """A solution that has both."""
+
+    @property
+    def game(self) -> Game:
+        """As it was given."""
+
+    @property
+    def merged(self) -> Quotient:
+        """Of its timed twin."""
+
+    @property
+    def attacker_side(self) -> Points:
+        """From below."""
+
+    @property
+    def defender_side(self) -> Vectors:
+        """From above."""
+
+
+class ProgramAttacker:
+    """The attacker of NC-PBVI, and of whoever has points."""
+
+    def __init__(self, solution: Programs) -> None:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.attacker_side
         self._certain = np.ones(len(solution.game.intents))
@@ -81,9 +128,9 @@ class ProgramAttacker:
 
 
 class ProgramDefender:
-    """The defender of NC-PBVI."""
+    """The defender of NC-PBVI, and of whoever has vectors."""
 
-    def __init__(self, solution: "CorrectedSolution") -> None:
+    def __init__(self, solution: Programs) -> None:
         self._words = QuotientMap(solution.game.timed(), solution.merged)
         self._side = solution.defender_side
         self._program = Remembered(self._side.program)

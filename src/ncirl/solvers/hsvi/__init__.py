@@ -1,0 +1,1 @@
+"""HSVI for one-sided partially observable stochastic games, as a baseline."""
