@@ -15,7 +15,7 @@ from ncirl.attack_graphs.reductions import listable
 from ncirl.attack_graphs.reductions.record import retimed as retimed_graph
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.guarded import print_solved, solved_data
-from ncirl.cli.listed import listed_data, print_listed
+from ncirl.cli.listed import listed_data, nothing_data, print_listed
 from ncirl.cli.output import (
     Discount,
     GameName,
@@ -186,6 +186,7 @@ def solve(
                 extra |= {"prior": "worst"} if worst else {}
                 data |= _written(lambda to: kept.save(to, extra), output)
             if graph is not None:
+                data |= nothing_data(solution, graph)
                 scope = scope_of_graph(graph, solution.lower, solution.upper)
                 data |= scope_data(scope, bounds=isinstance(solution, CertifiedSolution))
     if why and chosen != "guarded" and not quiet:

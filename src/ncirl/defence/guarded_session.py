@@ -23,6 +23,7 @@ from ncirl.defence.choices import Choice, open_choice, plain_choice, some
 from ncirl.defence.guarded_changes import changes_to_data, check_change, kept_change
 from ncirl.defence.guarded_watch import GuardedWatch
 from ncirl.defence.session import Session, Step
+from ncirl.defence.why_nothing import why_nothing
 from ncirl.errors import InputError
 from ncirl.formats.graph_source import scope_of
 from ncirl.model.game import Observes
@@ -99,6 +100,7 @@ class GuardedSession(Session):
         self._watch = GuardedWatch(solution.attacker_strategy())
         self._changes: dict[int, GuardedSolution] = {}  # by how many stages had been told
         self.prior, self.promised_at_start = self._watch.belief, solution.per_intent
+        self.nothing = why_nothing(solution)
         self._begin()
         self.start = self.state
 

@@ -10,6 +10,7 @@ from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.names import members
+from ncirl.defence.why_nothing import why_nothing
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
@@ -35,6 +36,7 @@ __all__ = [
 SETS = 6  # likeliest sets shown
 TOO_LARGE = f"The graph has more conditions than a picture can show ({MOST})."
 LEAST = 5e-4  # a chance below is not worth a line
+NOTHING = "For now do nothing: what could be stopped costs more to stop than that would save."
 WIDE = 13.0  # inches of a picture that may shrink to the page
 
 
@@ -126,7 +128,8 @@ def first_moves_section(policy: CertifiedSolution, graph: AttackGraph | None) ->
             parts.append(_options_table(graph, options))
         shown = [(name, chance) for name, chance in actions.items() if chance >= LEAST]
         if graph is not None and [name for name, _ in shown] == ["nothing"]:
-            parts.append(paragraph("For now block nothing: what is open costs more to block than that would save."))
+            why = why_nothing(policy, has_controls=graph.controls is not None)
+            parts.append(paragraph(str(why) if why is not None else NOTHING))
             continue
         sets = [[name, f"{chance:.1%}", bar(chance, "block")] for name, chance in shown[:SETS]]
         more = f", the likeliest {SETS} of {len(shown)}" if len(shown) > SETS else ""
