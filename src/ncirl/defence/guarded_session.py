@@ -250,6 +250,20 @@ class GuardedSession(Session):
         """Return how likely the certified attacker attempts each exploit now, as it is believed to be."""
         return self._watch.attempts(self.held, self.placed)
 
+    def stopping(self) -> dict[str, float]:
+        """Return how likely each exploit is stopped now, by what may be drawn or, for sure, by what is in place."""
+        net = self._defender.net
+        passed: dict[int, float] = {}
+        for law in self._defender.laws:  # parts draw by themselves
+            hit: dict[int, float] = {}
+            for ids, chance in law:
+                for k in net.stopped(ids):
+                    hit[k] = hit.get(k, 0.0) + chance
+            for k, chance in hit.items():
+                passed[k] = passed.get(k, 1.0) * (1.0 - min(chance, 1.0))
+        drawn = {net.exploits[k].id: 1.0 - chance for k, chance in passed.items() if chance < 1}
+        return drawn | dict.fromkeys(stopped(self.graph.defences, self.placed), 1.0)
+
     @property
     def drawn_ids(self) -> tuple[str, ...]:
         """The exploits to block now, or the controls to apply."""

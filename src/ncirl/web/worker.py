@@ -41,6 +41,8 @@ class Solve:
     relative_gap: float
     time_limit: float
     limits: Limits
+    holding: tuple[str, ...] = ()  # what holds where it begins, and is in place, beyond the source's own start
+    before: tuple[str, ...] = ()  # what was held already when that was made
 
     @property
     def seconds(self) -> float:
@@ -67,19 +69,25 @@ class Solve:
             if stopped():
                 raise KeyboardInterrupt  # the solver ends with valid bounds
 
-        graph = opened.graph
+        game, graph = opened.game, opened.graph
+        if self.holding:
+            if graph is None:
+                raise InputError("holding: this is no attack graph, in which alone conditions hold; leave it out")
+            graph = replace(graph.holding(*self.holding), discount=game.discount, horizon=game.horizon)
+            game = graph.game()
         if graph is not None and graph.unknown_prior:
             raise InputError(NO_PRIOR, where=f"attack graph '{graph.name}'")
         solution: CertifiedSolution | GuardedSolution
-        if graph is not None and (opened.guarded is not None or not listable(graph)[0]):
+        is_guarded = opened.guarded is not None and not self.holding
+        if graph is not None and (is_guarded or not listable(graph)[0]):
             solution = Guarded(self.relative_gap, time_limit=self.time_limit).run(graph, progress=report)
             raw = guarded_bytes(solution)
         else:
             settings = Certified(gap=0.0, relative_gap=self.relative_gap, time_limit=self.time_limit)
-            solution = solve(opened.game, settings, progress=report)
+            solution = solve(game, settings, progress=report)
             raw = policy_bytes(replace(solution, extra={} if graph is None else extra_of(graph)))
         tell("bounds", {"seconds": solution.stats.seconds, "lower": solution.lower, "upper": solution.upper})
-        return _kept(raw, self.limits)
+        return _kept(raw, self.limits, (*self.before, *self.holding))
 
 
 @dataclass(frozen=True)
@@ -139,9 +147,9 @@ class Resolve:
         return _kept(guarded_bytes(replace(found, proof=replace(found.proof, graph=graph))), self.limits)
 
 
-def _kept(raw: bytes, limits: Limits) -> list[bytes]:
-    """Return what is told of a policy, and the policy."""
-    told = as_json(contest_view(open_source(Source(POLICY, raw), limits)))
+def _kept(raw: bytes, limits: Limits, holding: tuple[str, ...] = ()) -> list[bytes]:
+    """Return what is told of a policy that was solved from where some things are held, and the policy."""
+    told = as_json({**contest_view(open_source(Source(POLICY, raw), limits)), "holding": list(holding)})
     if max(len(raw), len(told)) > limits.policy:
         raise SizeError(f"the policy found has more than the {limits.policy // 2**20} MiB kept here; try a wider gap")
     return [told, raw]
