@@ -40,7 +40,7 @@ function paint() {
   by("where").textContent = stages ? `After ${stages} stage${stages === 1 ? "" : "s"}: ${place().state}` : "At the start";
   const { block = {}, attempt = {} } = play?.now ?? {};
   if (contest.graph) {
-    view.paint({ enabled: enabledNow(), fresh: lastStage()?.new ?? [], block, attempt, ticked, held: holding(), intent: own });
+    view.paint({ enabled: enabledNow(), fresh: lastStage()?.new ?? [], block, attempt, ticked, held: state.tab === "look" ? holding() : [], intent: own });
     fillOdds(block, attempt);
   } else {
     fillMix();

@@ -152,7 +152,7 @@ export class GraphView {
     const { block, attempt, ticked } = this.position;
     const usable = !exploit.folded && exploit.from.every((c) => enabled.has(c)) && !enabled.has(exploit.to);
     const [blocked, tried] = [block[exploit.id] ?? 0, attempt[exploit.id] ?? 0];
-    const odds = usable && exploit.id in block ? `\n▣ ${share(blocked)}\n➤ ${share(tried)}` : "";
+    const odds = usable && (exploit.id in block || exploit.id in attempt) ? `\n▣ ${share(blocked)}\n➤ ${share(tried)}` : "";
     const tick = ticked.includes(exploit.id) ? "☑ " : "";
     const node = this.cy.getElementById(`e:${exploit.id}`);
     node.data({ text: `${tick}${breakable(shortened(exploit.folded ? exploit.label : exploit.id, 24))}${odds}`, redness: usable ? 0.45 * blocked : 0 });
