@@ -162,6 +162,9 @@ def solve(
         _check_worst(chosen, solver)
     if why and chosen == "guarded" and not quiet:
         complain(why)
+    resting = _resting(graph)
+    if resting and not quiet:
+        complain(resting)
     if pool is not None and chosen != "guarded" and (solver is not None or graph is None):
         raise InputError(
             f"--{'jobs' if cluster is None else 'cluster'}: solver {chosen} has no such setting; leave it out"
@@ -228,6 +231,14 @@ def _chosen(graph: AttackGraph | None) -> tuple[str, str]:
     if fits:
         return "certified", f"listed the states of this graph: {size}"
     return "guarded", f"guards this graph as a whole instead of listing states: {size}"
+
+
+def _resting(graph: AttackGraph | None) -> str:
+    """Say which defaults of an import a graph rests on, and how to change them; nothing where it rests on none."""
+    from ncirl.importers.defaults import CHANGE, defaults_in
+
+    found = () if graph is None else defaults_in(graph)
+    return f"rests on defaults of an import: {', '.join(found)}; {CHANGE}" if found else ""
 
 
 def _check_worst(chosen: str, asked: str | None) -> None:
