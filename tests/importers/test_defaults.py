@@ -40,7 +40,7 @@ def test_what_is_asked_for_is_told_as_asked(tmp_path: Path) -> None:
     (tmp_path / "VERTICES.CSV").write_text(VERTICES)
     (tmp_path / "ARCS.CSV").write_text(ARCS)
     found = import_graph("mulval", tmp_path, lasting_cost=0.7, discount=0.9, block_cost=0.0).report.meanings
-    assert any("0.7, as asked" in line for line in found)
+    assert any("done once; it costs 0.7 (" in line for line in found)
     assert any("about 10 stages" in line for line in found)
     assert any("it costs nothing" in line for line in found)
 

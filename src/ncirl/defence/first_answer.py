@@ -26,7 +26,7 @@ from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 __all__ = ["Later", "Nearest", "costs_at", "does_nothing", "first_done", "nearest"]
 
 LIKELY = 5e-4  # a chance below is none
-SURELY = 0.5  # a chance from which something is what the defence does
+SURELY = 0.25  # a chance from which something is what the defence is about to do
 MOST_NODES = 20_000  # of a playbook, looked through
 Nodes = Mapping[int, float]  # where a playbook stands, with shares or chances
 
@@ -111,7 +111,7 @@ def first_done(playbook: DefenderPlaybook, nodes: Iterable[int]) -> Later | None
         sure = [each for each in done if each[2] >= SURELY]
         likely = sure or ([] if perhaps else [each for each in done if each[2] >= LIKELY])
         if likely:
-            found = min(likely, key=lambda each: (_gained(playbook, each[0]), -each[2], each[0]))
+            found = min(likely, key=lambda each: (_gained(playbook, each[0]) or len(met), -each[2], each[0]))
             perhaps = Later(found[1], _named(playbook, found[0]), stages)
             if sure:
                 return perhaps
@@ -124,6 +124,7 @@ def first_done(playbook: DefenderPlaybook, nodes: Iterable[int]) -> Later | None
 
 
 def _gained(playbook: DefenderPlaybook, node: int) -> int:
+    """Count what is enabled and in place at a node."""
     name = _named(playbook, node)
     return len(members(name)) + len(in_place(name))
 

@@ -106,7 +106,9 @@ class WhyNothing:
 
     def _ahead(self) -> Iterable[str]:
         done = "applied" if self.has_controls else "blocked"
-        if self.later is not None:
+        if self.later is not None and self.later.state == "start":
+            yield f"The first to be {done} is {self.later.option}, though nothing is reached, after failed attempts."
+        elif self.later is not None:
             yield f"The first to be {done} is {self.later.option}, once this is reached: {self.later.state}."
         elif self.saves is None:
             yield f"Nothing is {done} later either: every way on costs more to stop than it is worth."

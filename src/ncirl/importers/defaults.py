@@ -46,11 +46,12 @@ def meanings(graph: AttackGraph, options: ImportOptions, defaulted: Sequence[str
         hurts = f"{goal / block:.0f} such days hurt you as much as the loss of a goal" if block else "it costs nothing"
         what = "a step blocked for one stage is a session cut or a port closed for a day"
         yield f"{what}; at {block:g}, {hurts} (--block-cost)"
-    if Kind.LASTING in kinds:
-        asked = f"{options.lasting_cost or 0.0:g}, as asked"
-        usual = f"{LASTING * block:g}, {LASTING:g} days of blocking: dear beside one, cheap beside blocking for ever"
-        price = usual if options.lasting_cost is None else asked
-        yield f"a lasting fix is a patch, a policy or a right removed, done once; it costs {price} (--lasting-cost)"
+    if lasting := sorted({control.cost for control in graph.defences if control.lasts}):
+        costs = f"{lasting[0]:g}" if len(lasting) == 1 else f"{lasting[0]:g} to {lasting[-1]:g}"
+        usual = options.lasting_cost is None and LASTING * block in lasting
+        why = f", {LASTING:g} days of blocking: dear beside one, cheap beside blocking for ever" if usual else ""
+        done = "a lasting fix is a patch, a policy or a right removed, done once"
+        yield f"{done}; it costs {costs}{why} (--lasting-cost)"
 
 
 def defaults_in(graph: AttackGraph) -> tuple[str, ...]:
