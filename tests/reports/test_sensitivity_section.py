@@ -11,7 +11,8 @@ from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, 
 from ncirl.attack_graphs.sensitivity import sensitivity
 from ncirl.limits import Limits
 from ncirl.reports import guarded_report_page, report_page
-from ncirl.reports.sensitivity import interval_words, sensitivity_section
+from ncirl.reports.sensitivity import interval_words, sensitivity_page, sensitivity_section
+from ncirl.solution import Status
 
 TITLE = "What the answer hangs on"
 
@@ -61,3 +62,15 @@ def test_a_report_on_a_guarded_policy_has_it_too() -> None:
 )
 def test_what_cannot_be_studied_is_said(graph: AttackGraph | None, said: str) -> None:
     assert said in sensitivity_section(graph, 0.1, Limits(10.0))
+
+
+def test_what_there_was_no_time_for_is_named_and_not_listed_as_the_same() -> None:
+    found = sensitivity(door(0.5), only=["cost", "success"])
+    cut = replace(
+        found, swings=(found.swings[0], replace(found.swings[1], less=None, more=None)), status=Status.TIME_LIMIT
+    )
+    page = sensitivity_page(cut)
+    missed = found.swings[1].assumption.label
+    assert f"There was no time to vary {missed}." in page
+    assert f"<td>{missed}</td>" not in page
+    assert f"<td>{found.swings[0].assumption.label}</td>" in page

@@ -43,7 +43,7 @@ td.bars { min-width: 9rem; width: 30%; }
 .bar i.block { background: var(--block); }
 .dot { display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .4em; }
 svg.picture { display: block; height: auto; }
-.fit svg.picture { max-width: max(100%, 34rem); }
+.fit svg.picture { max-width: max(100%, 34rem); } .stories svg.picture { max-width: 100%; }
 .stories { display: grid; grid-template-columns: repeat(auto-fit, minmax(24rem, 1fr)); gap: 1rem 2rem; }
 .stories > div { min-width: 0; }
 @media (max-width: 40rem) { .stories { grid-template-columns: 1fr; }

@@ -86,6 +86,9 @@ def _warnings(found: Sensitivity) -> list[Html]:
         parts.append(paragraph(f"The first advice becomes another within the doubt about: {listed}.", "bad"))
     else:
         parts.append(paragraph("Nothing that was varied changes what to do first."))
+    missed = [swing.assumption.label for swing in found.swings if not _is_tried(swing)]
+    if missed:
+        parts.append(paragraph(f"There was no time to vary {'; '.join(missed)}.", "note"))
     return parts
 
 
@@ -106,6 +109,7 @@ def _swings(found: Sensitivity) -> list[Html]:
             _first(found, swing),
         ]
         for swing in found.swings
+        if _is_tried(swing)
     ]
     said = "Lines go from the value with less of the number to that with more; the band is the value as it is."
     columns = ["assumption", "value if less", "value if more", "moves by", "first applied then"]
@@ -122,14 +126,16 @@ def interval_words(answer: Answer | None) -> str:
     return "no time" if answer is None else f"{answer.lower:.3f} to {answer.upper:.3f}"
 
 
+def _is_tried(swing: Swing) -> bool:
+    return swing.less is not None or swing.more is not None
+
+
 def _moves(swing: Swing) -> str:
     low, high = swing.bounds
     return f"{low:.3f} to {high:.3f}" if isfinite(high) else "–"
 
 
 def _first(found: Sensitivity, swing: Swing) -> str:
-    if swing.less is None and swing.more is None:
-        return "not tried"
     if not found.flips(swing):
         return "the same"
     answers = (("less", swing.less), ("more", swing.more))
