@@ -72,6 +72,7 @@ def test_promises_hold_where_some_are_attempted() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("first", range(FEW, 500 + FEW, 50))
 def test_promises_hold_where_some_are_attempted_on_many_graphs(first: int) -> None:
     met = check_parallel(range(first, first + 50))

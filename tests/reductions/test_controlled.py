@@ -9,14 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import ncirl
-from control_graphs import random_controlled, small_shop
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.reductions import (
     Preserves,
     Reduction,
-    blocks_from_above,
-    blocks_from_below,
     collapse_certain_steps,
     collapse_chains,
     crop_hops,
@@ -32,8 +28,6 @@ COSTS = st.sampled_from([0.0, 0.1, 0.4, 9.0])
 Reduce = Callable[[AttackGraph], tuple[AttackGraph, Reduction]]
 REDUCTIONS: dict[str, Reduce] = {
     "prune": prune,
-    "blocks above": blocks_from_above,
-    "blocks below": blocks_from_below,
     "crop": lambda graph: crop_hops(graph, 1),
     "ways": lambda graph: keep_ways(graph, 1),
     "certain": collapse_certain_steps,
@@ -71,39 +65,6 @@ def test_a_reduction_preserves_what_it_says(name: str, graph: AttackGraph) -> No
         return
     assert reduction.preserves is not Preserves.NOTHING
     check(graph, reduced, reduction)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("observes", ["actions", "outcomes"])
-@pytest.mark.parametrize("seed", range(100))
-def test_blocks_bound_controls_from_both_sides(seed: int, observes: str) -> None:
-    graph = random_controlled(seed, observes=observes)
-    for reduce in (blocks_from_above, blocks_from_below):
-        reduced, reduction = reduce(graph)
-        assert reduced.controls is None
-        check(graph, reduced, reduction)
-
-
-@pytest.mark.parametrize("discount", [0.5, 1.0])
-def test_a_lasting_control_is_paid_in_instalments_below_and_each_time_above(discount: float) -> None:
-    chain = ladders(1, 1, discount=discount, horizon=4)
-    graph = replace(chain, controls=(Control("patch", ("e0-0",), 0.8, "lasting"),))
-    above, below = blocks_from_above(graph)[0], blocks_from_below(graph)[0]
-    assert above.exploits[0].block_cost == 0.8
-    paid = sum(discount**t * below.exploits[0].block_cost for t in range(4))
-    assert paid == pytest.approx(0.8)
-    assert paid <= 0.8
-
-
-def test_guarding_takes_what_controls_were_made_into() -> None:
-    graph = small_shop(horizon=3)
-    value = ncirl.solve(graph.game(), ncirl.HistoryLP())
-    for reduce, side in ((blocks_from_above, "upper"), (blocks_from_below, "lower")):
-        found = ncirl.solve(reduce(graph)[0], ncirl.Guarded(relative_gap=0.3, time_limit=10))
-        if side == "upper":
-            assert found.upper >= value.lower - 1e-6
-        else:
-            assert found.lower <= value.upper + 1e-6
 
 
 def test_controls_lose_what_is_left_out_and_go_when_nothing_is_left() -> None:

@@ -15,7 +15,8 @@ import pytest
 from page_probes import BEYOND, DROPPED_FILE, FAINT_TEXT, LAYOUT_SHIFT, NODE_PLACES
 
 from importers.samples import ARCS, VERTICES
-from web.samples import policy_file
+from web.samples import as_bytes, policy_file
+from web.test_web_controls import guarded
 
 pytest.importorskip("fastapi", reason="the page needs fastapi and uvicorn: pip install 'ncirl[web]'")
 pytest.importorskip("uvicorn", reason="the page needs fastapi and uvicorn: pip install 'ncirl[web]'")
@@ -381,6 +382,45 @@ class TestWholeGraphs:
         page.reload()
         expect(page.locator("#log li")).to_have_count(1)
         assert page.evaluate(FAINT_TEXT, CONTRAST) == []
+
+
+@needs_browser
+class TestIncidents:
+    def test_a_solve_begins_where_a_box_was_clicked(self, page: Page) -> None:
+        open_page(page)
+        place = node_places(page)["c:mail"]
+        page.mouse.click(place["x"], place["y"])
+        page.locator("#tab-solve").click()
+        expect(page.locator("#held li")).to_contain_text("mail")
+        page.locator("#held-name").fill("workstation")
+        page.locator("#held-name").press("Enter")
+        expect(page.locator("#held-said")).to_contain_text("where mail and workstation hold beside the start")
+        assert page.evaluate(FAINT_TEXT, CONTRAST) == []
+        page.locator("#gap").fill("20")
+        page.locator("#solve").click()
+        expect(page.locator("#job")).to_have_text("Done.")
+        page.locator("#keep").click()
+        expect(page.locator("#from")).to_have_text("From: mail + workstation, held already.")
+        expect(page.locator("#held li")).to_have_count(0)
+
+    def test_controls_of_a_whole_graph_are_applied_and_told(self, page: Page) -> None:
+        open_page(page)
+        content = {"name": "shop.ncirl", "mimeType": "application/zip", "buffer": as_bytes(guarded(), "shop.ncirl")}
+        page.locator("#file").set_input_files(content)
+        expect(page.locator("#title")).to_have_text("shop")
+        expect(page.locator("#watch-said")).to_contain_text("of 2, and no others")
+        page.locator("#tab-play").click()
+        page.get_by_label("defending").check()
+        expect(page.locator("#turn-title")).to_have_text("Stage 1: what do you apply?")
+        exploit(page, "patch").check()
+        make_step(page)
+        expect(page.locator("#log li").first).to_contain_text("applied patch")
+        page.get_by_label("telling what happened").check()
+        page.get_by_label("tried: inject").check()
+        page.get_by_label("applied: patch").check()
+        make_step(page)
+        expect(page.locator("#where")).to_contain_text("in place: patch")
+        expect(page.locator("#plan")).to_contain_text("Advice: apply")
 
 
 @needs_browser

@@ -12,7 +12,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ncirl.cli import defend_screen as screen
-from ncirl.cli.output import Holding, PlainConsole, check_seed, finite, printable
+from ncirl.cli.output import Holding, PlainConsole, check_seed, finite, printable, say
 from ncirl.defence import GuardedSession, Question, Questions, Service, Session, session_class
 from ncirl.errors import InputError
 from ncirl.formats.guarded_file import open_solution
@@ -93,7 +93,7 @@ class Dialogue:
     def run(self) -> None:
         """Ask and answer until there is nobody to ask."""
         self._print(f"Defending {self.session.game.name}. Type help for what can be said, Ctrl-D to leave.")
-        screen.say(screen.LEGEND)
+        say(screen.LEGEND)
         self._advise()
         with suppress(EOFError):
             while self.take(self._ask()):

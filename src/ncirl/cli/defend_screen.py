@@ -1,10 +1,9 @@
 """What `ncirl defend` shows: the advice, the reasons, the questions. Readable without colours, and short."""
 
 from collections.abc import Sequence
-from textwrap import fill
 
 from ncirl.attack_graphs.names import members
-from ncirl.cli.output import PlainConsole, print_table, printable
+from ncirl.cli.output import PlainConsole, print_table, printable, say
 from ncirl.defence import Advice, Question, Session
 from ncirl.defence.choices import some
 
@@ -12,7 +11,6 @@ __all__ = [
     "HELP",
     "HELP_RESOLVE",
     "LEGEND",
-    "say",
     "show_advice",
     "show_history",
     "show_options",
@@ -21,7 +19,6 @@ __all__ = [
 ]
 
 ACTIONS, INTENTS, OPTIONS = 5, 12, 12  # rows shown at the most
-WIDTH = 100  # columns of a paragraph
 LEGEND = """
 "gets at most" is certified: from here on no attacker of that intent gets more, whatever it does, if you go on drawing
 as told (its gains less its costs, plus what blocking costs you). "how likely" is a belief: it supposes that the
@@ -40,11 +37,6 @@ A word that is also a name here is taken for the name; :undo is always the comma
 HELP_RESOLVE = """
   resolve 10   look for a better defence from here, for 10 seconds; it is taken only if no intent gains by it\
 """
-
-
-def say(text: str) -> None:
-    """Print a paragraph."""
-    PlainConsole().print(fill(printable(" ".join(text.split())), WIDTH, break_on_hyphens=False))
 
 
 def show_advice(advice: Advice, notes: Sequence[str], *, has_controls: bool = False) -> None:

@@ -9,9 +9,10 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
-from ncirl.cli.output import PlainConsole, number, print_facts, print_most, print_table
+from ncirl.cli.output import PlainConsole, number, print_facts, print_most, print_table, say
 from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
+from ncirl.defence.why_nothing import why_nothing
 
 __all__ = ["certificate_data", "print_certificate", "print_shown", "print_solved", "shown_data", "solved_data"]
 
@@ -44,6 +45,7 @@ def solved_data(solution: GuardedSolution, seed: int) -> dict[str, Any]:
         "meanings": _meanings(solution),
         "parts": len(proof.parts),
         "groups": len(proof.groups),
+        **_nothing(solution),
         "attacker_nodes": sum(len(group.attacker_playbook) for group in proof.groups),
         "defender_nodes": sum(len(part.defender_playbook) for part in proof.parts),
         **scope_data(scope_of_graph(graph, solution.lower, solution.upper)),
@@ -70,7 +72,7 @@ def print_solved(data: dict[str, Any]) -> None:
     )
     print_most(data["per_intent"], promise_note(data))
     print_worst_prior(data)
-    _print_guards(data["guards"], data["meanings"], "controls" in data)
+    _print_guards(data)
 
 
 def certificate_data(solution: GuardedSolution, found: GuardedCertificate) -> dict[str, Any]:
@@ -145,6 +147,7 @@ def shown_data(solution: GuardedSolution) -> dict[str, Any]:
             "watch": watch_rows(solution, matters),
             "ways": [{"intent": way.intent, "goal": way.goal, "exploits": list(way.exploits)} for way in matters.ways],
             "meanings": _meanings(solution),
+            **_nothing(solution),
             "parts": [
                 {"goals": list(p.part.goals), "guards": list(p.part.guards), "concedes": float(p.upper)}
                 for p in proof.parts
@@ -162,7 +165,7 @@ def shown_data(solution: GuardedSolution) -> dict[str, Any]:
 def print_shown(data: dict[str, Any]) -> None:
     """Print what a verified policy of a whole graph is and promises."""
     policy = data["policy"]
-    _print_watch(policy["watch"], policy["upper"], "controls" in data)
+    _print_watch(policy, "controls" in data)
     PlainConsole().print()
     settings = ", ".join(f"{name} {value}" for name, value in policy["settings"].items() if name != "solver")
     print_facts(
@@ -200,15 +203,30 @@ def print_shown(data: dict[str, Any]) -> None:
         print_table(f"the ways of the attack{_more(ways)}", ["intent", "goal", "way"], rows)
 
 
-def _print_watch(watch: list[dict[str, Any]], upper: float, has_controls: bool) -> None:
+def _print_watch(policy: dict[str, Any], has_controls: bool) -> None:
     """Answer what must be watched."""
+    watch = policy["watch"]
     if not watch:
-        print(f"What must I watch? Nothing: with everything conceded the attacker gets {number(upper)} at most.")
+        most = number(policy["upper"])
+        say(f"What must I watch? Nothing: with everything conceded the attacker gets {most} at most. {_why(policy)}")
         return
     what, deed = ("controls", "apply") if has_controls else ("steps", "block")
     print(f"What must I watch? These {what}, and no others; `ncirl defend` tells which of them to {deed} when.")
     rows = [[f"{w['blocked_now']:.1%}", w["guard"], _listed(w["from"]), _listed(w["to"])] for w in watch[:ROWS]]
     print_table(f"what to watch{_more(watch)}", [*_columns(has_controls), "from", "to"], rows)
+    if "nothing" in policy:
+        print()
+        say(_why(policy))
+
+
+def _nothing(solution: GuardedSolution) -> dict[str, Any]:
+    """Explain a first answer of nothing; nothing where the first answer is another."""
+    why = why_nothing(solution)
+    return {} if why is None else {"nothing": why.to_dict()}
+
+
+def _why(data: dict[str, Any]) -> str:
+    return str(data["nothing"]["says"])
 
 
 def _what(data: dict[str, Any]) -> str:
@@ -266,13 +284,15 @@ def _meanings(solution: GuardedSolution) -> dict[str, str]:
     return {each.id: each.label for each in watched if each.label and each.id in solution.guards}
 
 
-def _print_guards(guards: dict[str, float], meanings: dict[str, str], has_controls: bool) -> None:
-    if not guards:
-        print("\nNothing is watched yet: a smaller gap, with more time, tells what to watch.")
-        return
-    rows = [[f"{chance:.1%}", name, meanings.get(name, "")] for name, chance in list(guards.items())[:ROWS]]
-    columns = [*_columns(has_controls), *(["meaning"] if meanings else [])]
-    print_table(f"what to watch{_more(guards)}", columns, [row[: len(columns)] for row in rows])
+def _print_guards(data: dict[str, Any]) -> None:
+    guards, meanings = data["guards"], data["meanings"]
+    if guards:
+        rows = [[f"{chance:.1%}", name, meanings.get(name, "")] for name, chance in list(guards.items())[:ROWS]]
+        columns = [*_columns("controls" in data), *(["meaning"] if meanings else [])]
+        print_table(f"what to watch{_more(guards)}", columns, [row[: len(columns)] for row in rows])
+    if "nothing" in data:
+        print()
+        say(_why(data))
 
 
 def _more(found: Any) -> str:

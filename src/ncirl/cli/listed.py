@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from ncirl.cli.output import by_intent, print_facts, print_most, print_table
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.cli.output import by_intent, print_facts, print_most, print_table, say
 from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, promise_note, scope_facts
+from ncirl.defence.why_nothing import why_nothing
 from ncirl.model.belief import prior_of
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Solution
 
-__all__ = ["listed_data", "print_listed"]
+__all__ = ["listed_data", "nothing_data", "print_listed"]
 
 ROWS = 20  # start states in the table
 
@@ -66,6 +68,14 @@ def _by_intent(solution: Solution) -> dict[str, Any]:
     return {"values": values}
 
 
+def nothing_data(solution: Solution, graph: AttackGraph) -> dict[str, Any]:
+    """Explain a first answer of nothing; nothing where the first answer is another."""
+    if not isinstance(solution, CertifiedSolution):
+        return {}
+    why = why_nothing(solution, has_controls=graph.controls is not None)
+    return {} if why is None else {"nothing": why.to_dict()}
+
+
 def print_listed(data: dict[str, Any]) -> None:
     """Print what was found of a game."""
     stages = "" if data["horizon"] is None else f", {data['horizon']} stages"
@@ -91,3 +101,6 @@ def print_listed(data: dict[str, Any]) -> None:
         left = f", the first {ROWS} of {len(values)}" if len(values) > ROWS else ""
         rows = [list(row.values()) for row in values[:ROWS]]
         print_table(f"values by start and intent{left}", list(values[0]), rows)
+    if "nothing" in data:
+        print()
+        say(data["nothing"]["says"])

@@ -5,6 +5,7 @@ import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -53,6 +54,7 @@ __all__ = [
     "print_table",
     "printable",
     "retimed",
+    "say",
 ]
 
 GameName = Annotated[
@@ -86,6 +88,7 @@ Memory = Annotated[
     Parameter(help="Most memory to use, such as 2GB or 500MB; a share of what is free, 4GB at most, if not given."),
 ]
 WIDTH = 120  # columns where there is no terminal to ask
+PARAGRAPH = 100  # columns of a paragraph
 
 
 class PlainConsole(Console):
@@ -99,6 +102,11 @@ class PlainConsole(Console):
     def on_broken_pipe(self) -> None:
         """Let `main` end the process."""
         raise BrokenPipeError
+
+
+def say(text: str) -> None:
+    """Print a paragraph."""
+    PlainConsole().print(fill(printable(" ".join(text.split())), PARAGRAPH, break_on_hyphens=False))
 
 
 def print_json(data: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -40,10 +40,6 @@ def reduce(
     chains: Annotated[bool, _flag("Make chains of exploits one exploit each. Approximation.")] = False,
     crop: Annotated[int | None, Parameter(help="Keep what is within K hops of the goals. From above.")] = None,
     paths: Annotated[int | None, Parameter(help="Keep the K most promising ways to each goal. From below.")] = None,
-    controls: Annotated[
-        Literal["above", "below"] | None,
-        Parameter(help="In place of controls, let exploits be blocked one by one; bounds from above or below."),
-    ] = None,
     attacker_budget: Annotated[int | None, Parameter(help="Most exploits attempted in a stage. Another game.")] = None,
     defender_budget: Annotated[int | None, Parameter(help="Most exploits blocked in a stage. Another game.")] = None,
     output: GraphOutput = None,
@@ -74,8 +70,6 @@ def reduce(
         steps.append(lambda g: reductions.keep_ways(g, paths))
     if prune and len(steps) > 1:
         steps.append(reductions.prune)  # what the others left hanging
-    if controls is not None:
-        steps.append(reductions.blocks_from_above if controls == "above" else reductions.blocks_from_below)
     if attacker_budget is not None or defender_budget is not None:
         steps.append(lambda g: reductions.set_budgets(g, attacker=attacker_budget, defender=defender_budget))
     given = graph_named(graph)

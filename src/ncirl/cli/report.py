@@ -39,6 +39,14 @@ def report(
     quick: Annotated[
         bool, Parameter(negative="", help="Leave out what takes solving: the worth of each option.")
     ] = False,
+    sensitivity: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="Study which assumed numbers the answer hangs on, as `ncirl sensitivity` does, in half of the time "
+            "that is left, or with --quick in most of it.",
+        ),
+    ] = False,
     time_limit: Annotated[
         float, Parameter(help="Seconds for all of it, reading and verifying the policy included.")
     ] = 60.0,
@@ -51,7 +59,7 @@ def report(
     is left of the time then goes to what blocking is worth. A policy that guards a whole attack graph is told by what
     to watch: guards, ways and goals drawn, the rest folded with counts, what is conceded, what attackers get.
 
-    Example: `ncirl report office.ncirl -o office.html`
+    Example: `ncirl report office.ncirl -o office.html`, `ncirl report office.ncirl -o doubt.html --quick --sensitivity`
     """
     from ncirl.reports import guarded_report_page, report_page
 
@@ -67,12 +75,12 @@ def report(
                 "--holding: this policy guards its graph from the start on; solve from there instead "
                 "(`ncirl solve GRAPH --holding ...`)"
             )
-        text, certificate = guarded_report_page(loaded, quick=quick, limits=limits)
+        text, certificate = guarded_report_page(loaded, quick=quick, sensitivity=sensitivity, limits=limits)
     else:
         drawn = graph_for(loaded, graph)
         if holding:
             drawn, loaded = _from_there(loaded, drawn, holding, limits)
-        text, certificate = report_page(loaded, drawn, quick=quick, limits=limits)
+        text, certificate = report_page(loaded, drawn, quick=quick, sensitivity=sensitivity, limits=limits)
     write_atomically(output, text)
     if json:
         print_json(

@@ -11,6 +11,7 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import estimate_size, origin_of
 from ncirl.cli.guarded import print_shown, shown_data
+from ncirl.cli.listed import nothing_data
 from ncirl.cli.output import (
     GameOrPolicy,
     JsonFlag,
@@ -21,6 +22,7 @@ from ncirl.cli.output import (
     print_json,
     print_most,
     print_table,
+    say,
 )
 from ncirl.cli.priors import priors_data, priors_facts
 from ncirl.cli.report import GraphOption
@@ -83,7 +85,7 @@ def show(
     drawn = loaded.graph if policy is None else graph_for(policy, graph)
     facts = _facts(loaded.game, limit, drawn) | _cut(loaded.given)
     if policy is not None:
-        facts["policy"] = _policy_facts(policy)
+        facts["policy"] = _policy_facts(policy, drawn)
     if output is not None:
         _draw(output, game, loaded.game, drawn, policy, facts)
         facts["picture"] = str(output)
@@ -152,7 +154,7 @@ def _draw(
     write_atomically(path, png_bytes(figure) if path.suffix.lower() == ".png" else svg_text(figure))
 
 
-def _policy_facts(policy: CertifiedSolution) -> dict[str, Any]:
+def _policy_facts(policy: CertifiedSolution, graph: AttackGraph | None) -> dict[str, Any]:
     return {
         "lower": policy.lower,
         "upper": policy.upper,
@@ -164,6 +166,7 @@ def _policy_facts(policy: CertifiedSolution) -> dict[str, Any]:
         "attacker_nodes": len(policy.attacker_playbook),
         "defender_nodes": len(policy.defender_playbook),
         "first_moves": _first_moves(policy),
+        **({} if graph is None else nothing_data(policy, graph)),
         "settings": dict(policy.settings),
         "seed": policy.seed,
         "versions": dict(policy.versions),
@@ -291,3 +294,6 @@ def _print_policy(facts: dict[str, Any]) -> None:
         more = f", the likeliest {STRONGEST} of {len(actions)} actions" if len(actions) > STRONGEST else ""
         rows = [[f"{chance:.1%}", name] for name, chance in actions[:STRONGEST]]
         print_table(f"the defender's first move at {first['state']}{more}", ["chance", "action"], rows)
+    if "nothing" in facts:
+        PlainConsole().print()
+        say(facts["nothing"]["says"])

@@ -16,7 +16,7 @@ from ncirl.attack_graphs.reductions.record import Origin, origin_of, with_prior
 from ncirl.attack_graphs.reductions.record import retimed as retimed_graph
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.guarded import print_solved, solved_data
-from ncirl.cli.listed import listed_data, print_listed
+from ncirl.cli.listed import listed_data, nothing_data, print_listed
 from ncirl.cli.output import (
     Discount,
     GameName,
@@ -166,6 +166,9 @@ def solve(
         _check_worst(solver, graph)
     if why and chosen == "guarded" and not quiet:
         complain(why)
+    resting = _resting(graph)
+    if resting and not quiet:
+        complain(resting)
     if pool is not None and chosen != "guarded" and (solver is not None or graph is None):
         raise InputError(
             f"--{'jobs' if cluster is None else 'cluster'}: solver {chosen} has no such setting; leave it out"
@@ -183,6 +186,7 @@ def solve(
                         kept = replace(kept, extra={**kept.extra, **extra_of(own)})
                     data |= _written(kept.save, output)
                 if graph is not None:
+                    data |= nothing_data(solution, graph)
                     scope = scope_of_graph(graph, solution.lower, solution.upper)
                     data |= scope_data(scope, bounds=isinstance(solution, CertifiedSolution))
             except LimitError as error:
@@ -235,6 +239,14 @@ def _chosen(graph: AttackGraph | None) -> tuple[str, str]:
     if fits:
         return "certified", f"listed the states of this graph: {size}"
     return "guarded", f"guards this graph as a whole instead of listing states: {size}"
+
+
+def _resting(graph: AttackGraph | None) -> str:
+    """Say which defaults of an import a graph rests on, and how to change them; nothing where it rests on none."""
+    from ncirl.importers.defaults import CHANGE, defaults_in
+
+    found = () if graph is None else defaults_in(graph)
+    return f"rests on defaults of an import: {', '.join(found)}; {CHANGE}" if found else ""
 
 
 def _check_worst(asked: str | None, graph: AttackGraph | None) -> None:

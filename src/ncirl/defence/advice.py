@@ -139,6 +139,7 @@ def advise(
     blocked = _blocked(mix) if session.is_graph else {}
     told_of = dict.fromkeys((*(enabled or ()), *placed, *blocked))
     notes += [BEGUN] if session.begun_midway else []
+    notes += [str(session.nothing)] if session.nothing is not None and not session.steps else []
     return Advice(
         game=session.game.name,
         state=session.state,

@@ -23,6 +23,7 @@ from ncirl.defence.choices import Choice, open_choice, plain_choice, some
 from ncirl.defence.guarded_changes import changes_to_data, check_change, kept_change
 from ncirl.defence.guarded_watch import GuardedWatch
 from ncirl.defence.session import Session, Step
+from ncirl.defence.why_nothing import why_nothing
 from ncirl.errors import InputError
 from ncirl.formats.graph_source import scope_of
 from ncirl.model.game import Observes
@@ -99,6 +100,7 @@ class GuardedSession(Session):
         self._watch = GuardedWatch(solution.attacker_strategy())
         self._changes: dict[int, GuardedSolution] = {}  # by how many stages had been told
         self.prior, self.promised_at_start = self._watch.belief, solution.per_intent
+        self.nothing = why_nothing(solution)
         self._begin()
         self.start = self.state
 
@@ -247,6 +249,20 @@ class GuardedSession(Session):
     def attempts(self) -> dict[str, float]:
         """Return how likely the certified attacker attempts each exploit now, as it is believed to be."""
         return self._watch.attempts(self.held, self.placed)
+
+    def stopping(self) -> dict[str, float]:
+        """Return how likely each exploit is stopped now, by what may be drawn or, for sure, by what is in place."""
+        net = self._defender.net
+        passed: dict[int, float] = {}
+        for law in self._defender.laws:  # parts draw by themselves
+            hit: dict[int, float] = {}
+            for ids, chance in law:
+                for k in net.stopped(ids):
+                    hit[k] = hit.get(k, 0.0) + chance
+            for k, chance in hit.items():
+                passed[k] = passed.get(k, 1.0) * (1.0 - min(chance, 1.0))
+        drawn = {net.exploits[k].id: 1.0 - chance for k, chance in passed.items() if chance < 1}
+        return drawn | dict.fromkeys(stopped(self.graph.defences, self.placed), 1.0)
 
     @property
     def drawn_ids(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from ncirl.defence.advice import Advice, Reasons, advise, reasons_for
 from ncirl.defence.choices import Choice, plain_choice, set_choice
 from ncirl.defence.followers import Guard, Watch, midway
 from ncirl.defence.session import Session, Step
+from ncirl.defence.why_nothing import why_nothing
 from ncirl.errors import InputError
 from ncirl.formats.graph_source import EXTRA_KEY, scope_of
 from ncirl.model.game import Game, Observes
@@ -86,6 +87,9 @@ class DefenceSession(Session):
         self.steps = []
         self._met: dict[tuple[str, str], Choice] = {}
         self.drawn = self._draw()
+        if self.is_graph:
+            begun_at = self._guard.state if self.begun_midway else None
+            self.nothing = why_nothing(solution, begun_at, self.has_controls)
 
     @property
     def state(self) -> str:

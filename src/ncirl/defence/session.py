@@ -15,6 +15,7 @@ from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.defence.advice import Advice, Reasons
 from ncirl.defence.choices import Choice, some
+from ncirl.defence.why_nothing import WhyNothing
 from ncirl.errors import InputError
 from ncirl.formats.plain import read_source, write_document
 from ncirl.model.game import Game
@@ -86,6 +87,8 @@ class Session(ABC):
         What conditions, exploits and controls mean.
     steps : list of Step
         The stages told so far.
+    nothing : WhyNothing or None
+        Why the first advice is nothing, where it is.
     """
 
     solution: Any
@@ -102,6 +105,7 @@ class Session(ABC):
     promised_at_start: FloatArray
     labels: dict[str, str]
     steps: list[Step]
+    nothing: WhyNothing | None = None
 
     @abstractmethod
     def __init__(self, solution: Any, *, rng: int = 0, state: State | None = None, holding: Iterable[str] = ()) -> None:

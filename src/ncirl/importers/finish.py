@@ -16,6 +16,7 @@ from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
 from ncirl.importers.candidates import candidates_of
 from ncirl.importers.controls import controls_of
+from ncirl.importers.defaults import meanings
 from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
 from ncirl.importers.epss import epss_of, read_epss
 from ncirl.importers.fold import CERTAIN, Follows, fold
@@ -304,4 +305,5 @@ def _report(
         },
         notes=notes.all(),
         numbers=tuple(_numbers(steps, graph)),
+        meanings=tuple(meanings(graph, options, [quantity for quantity, count in counts.items() if count])),
     )

@@ -165,6 +165,8 @@ class ImportReport:
         The vulnerabilities, techniques and assets of the source that the graph names nowhere, by the reason.
     notes : tuple of Note
         Everything else that a person should know.
+    meanings : tuple of str
+        What a stage, an attempt, a block and a lasting fix stand for, with the reason for each default.
     """
 
     format: str
@@ -183,6 +185,7 @@ class ImportReport:
     numbers: tuple[Numbers, ...] = ()
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     names_lost: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    meanings: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield the report for people, a line each."""
@@ -200,6 +203,8 @@ class ImportReport:
             yield "  defaulted   " + ", ".join(f"{quantity} {found}" for quantity, found in self.defaulted.items())
         for numbers in self.numbers:
             yield f"  numbers     {numbers}"
+        for meaning in self.meanings:
+            yield f"  means       {meaning}"
         for note in self.notes:
             yield f"  {note.kind:<11} {note}"
         for why, names in self.names_lost.items():

@@ -16,13 +16,15 @@ from ncirl.reports.guarded_sections import picture_section, watch_section, ways_
 from ncirl.reports.names_section import names_section
 from ncirl.reports.page import Html, bar, page, paragraph, section, table, text
 from ncirl.reports.sections import intents_section, only_notes, scope_lead
+from ncirl.reports.sensitivity import sensitivity_section
 from ncirl.reports.what_matters import Matters, matters_of
 
 __all__ = ["guarded_overview_page", "guarded_report_page"]
 
 EPISODES = 40  # of each intent, in the time that there is
 SITUATIONS = 20_000  # looked at for an exact answer
-SHARE = 0.5  # of the time that is left, for an exact answer
+SHARE = 0.5  # of the time that is left, for an exact answer, and for which numbers the answer hangs on
+MOST = 0.8  # of it, for the latter with --quick
 TRIED = {
     "informed": "goes the way that is worth most, knowing what the defence draws from",
     "lifted": "plays its proved strategy",
@@ -30,7 +32,12 @@ TRIED = {
 
 
 def guarded_report_page(
-    solution: GuardedSolution, *, quick: bool = False, time_limit: float = 60.0, limits: Limits | None = None
+    solution: GuardedSolution,
+    *,
+    quick: bool = False,
+    sensitivity: bool = False,
+    time_limit: float = 60.0,
+    limits: Limits | None = None,
 ) -> tuple[str, GuardedCertificate]:
     """Write the report on a policy that guards a whole graph.
 
@@ -40,6 +47,8 @@ def guarded_report_page(
         What it claims is verified, not believed.
     quick : bool
         Leave out what attackers were seen to get.
+    sensitivity : bool
+        Study which numbers the answer hangs on, in a share of the time.
     time_limit : float
         Seconds for all of it; what is left once the policy is verified goes to trying attackers.
     limits : Limits, optional
@@ -75,11 +84,13 @@ def guarded_report_page(
         return page(title, [_title(solution), bad, section("What is wrong with it", faults)]), found
     solution = solution.recomputed(found)
     matters = matters_of(solution)
+    study = limits.within((MOST if quick else SHARE) * limits.left)
     body = [
         _title(solution),
         _headline(solution, found, scope_of(solution)),
         *_body(solution, matters),
         _conceded_section(solution, matters),
+        *([sensitivity_section(solution.graph, solution.relative_gap, study)] if sensitivity else []),
         _tried_section(solution, quick, limits),
         _everything(solution),
         _made(solution, found),

@@ -1,6 +1,7 @@
 """Parts of a page about a whole attack graph: what to watch, the picture of what matters, the ways of the attack."""
 
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.defence.why_nothing import why_nothing
 from ncirl.reports.page import Html, bar, dot, paragraph, picture, section, table, text
 from ncirl.reports.pictures import matters_figure, themed_svg
 from ncirl.reports.what_matters import Matters
@@ -10,10 +11,7 @@ __all__ = ["picture_section", "watch_rows", "watch_section", "ways_section"]
 ROWS = 60  # guards in the table
 WAYS = 24  # told at most
 WIDE = 13.0  # inches of a picture that may shrink to the page
-NOTHING = (
-    "Nothing: no guard that was tried lowers what can be promised, so everything is conceded and the bound above is "
-    "what the intruder gets at most when nobody blocks anything."
-)
+CONCEDED = "Everything is conceded: the bound above is what the intruder gets at most when nobody stops anything."
 
 
 def watch_rows(solution: GuardedSolution, matters: Matters) -> list[dict[str, object]]:
@@ -40,9 +38,10 @@ def watch_rows(solution: GuardedSolution, matters: Matters) -> list[dict[str, ob
 def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     """Answer what must be watched."""
     title = "What to watch"
-    found = watch_rows(solution, matters)
+    found, why = watch_rows(solution, matters), why_nothing(solution)
+    explained = [] if why is None else [paragraph(str(why))]
     if not found:
-        return section(title, paragraph(NOTHING))
+        return section(title, *explained, paragraph(CONCEDED))
     controlled = solution.graph.controls is not None
     what, deed, done = ("control", "apply", "applied") if controlled else ("step", "block", "blocked")
     said = (
@@ -62,7 +61,7 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     ]
     columns = [what, f"{deed} now", "", "costs" if controlled else "blocking costs", "protects"]
     more = [paragraph(f"The first {ROWS} of {len(found)}.", "note")] if len(found) > ROWS else []
-    return section(title, paragraph(said), table(columns, rows, [1, 3]), *more)
+    return section(title, paragraph(said), *explained, table(columns, rows, [1, 3]), *more)
 
 
 def picture_section(matters: Matters) -> Html:

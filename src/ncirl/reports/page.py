@@ -43,16 +43,17 @@ td.bars { min-width: 9rem; width: 30%; }
 .bar i.block { background: var(--block); }
 .dot { display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .4em; }
 svg.picture { display: block; height: auto; }
-.fit svg.picture { max-width: 100%; }
+.fit svg.picture { max-width: max(100%, 34rem); } .stories svg.picture { max-width: 100%; }
 .stories { display: grid; grid-template-columns: repeat(auto-fit, minmax(24rem, 1fr)); gap: 1rem 2rem; }
 .stories > div { min-width: 0; }
-@media (max-width: 30rem) { .stories { grid-template-columns: 1fr; } }
+@media (max-width: 40rem) { .stories { grid-template-columns: 1fr; }
+  td:last-child:not(.number):not(.bars) { min-width: 11rem; } }
 footer { margin-top: 3rem; color: var(--muted); font-size: .85rem; }
 @page { margin: 16mm; }
 @media print { body { max-width: none; padding: 0; font-size: 10.5pt; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   h2, h3 { break-after: avoid; } tr, svg, .figure, .stories > div { break-inside: avoid; }
-  .scroll { overflow: visible; } svg.picture { max-width: 100%; }
+  .scroll { overflow: visible; } svg.picture, .fit svg.picture { max-width: 100%; }
   .stories { display: block; } .stories svg.picture { max-width: 62%; }
   table { font-size: 9pt; } }
 """

@@ -1,5 +1,6 @@
 """The report on a policy: everything recomputed that can be, in words that need no game theory."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -26,6 +27,7 @@ from ncirl.reports.sections import (
     only_notes,
     scope_lead,
 )
+from ncirl.reports.sensitivity import sensitivity_section
 from ncirl.reports.story import Moment, story
 from ncirl.reports.worth import FixedDefence, Members, Worth, fixed_defences, worth_of_options
 
@@ -33,6 +35,7 @@ __all__ = ["report_page"]
 
 OPTIONS = 16  # tried at most
 STORIES = 8  # intents told at most
+SHARE, MOST = 0.5, 0.8  # of the time that is left, for which numbers the answer hangs on; with --quick
 MOST_STATES = 2_000  # for what needs the whole game at once
 
 
@@ -41,6 +44,7 @@ def report_page(
     graph: AttackGraph | None = None,
     *,
     quick: bool = False,
+    sensitivity: bool = False,
     time_limit: float = 60.0,
     limits: Limits | None = None,
 ) -> tuple[str, Certificate]:
@@ -54,6 +58,8 @@ def report_page(
         The graph it was made from, for the picture and the names; `graph_of` finds the one in a policy file.
     quick : bool
         Leave out what takes solving: what each block option is worth.
+    sensitivity : bool
+        Study which numbers the answer hangs on, in a share of the time.
     time_limit : float
         Seconds for all of it: what is left of them once the policy is verified goes to what blocking is worth.
     limits : Limits, optional
@@ -83,6 +89,8 @@ def report_page(
     else:
         body.append(paragraph("This policy carries no attack graph, so there is no picture of it here.", "note"))
     body += [intents_section(policy.game, graph, certificate.per_intent), first_moves_section(policy, graph)]
+    if sensitivity:
+        body.append(_sensitivity_section(policy, graph, limits.within((MOST if quick else SHARE) * limits.left)))
     body.append(_worth_section(policy, graph, certificate, quick, limits))
     body.append(_stories_section(policy, partial(members_of, graph)))
     if graph is not None:
@@ -160,6 +168,13 @@ def _worth_section(
         controls = graph is not None and graph.controls is not None
         parts += _by_option(list(worths), found, len(options), "control" if controls else "step")
     return section(title, *parts)
+
+
+def _sensitivity_section(policy: CertifiedSolution, graph: AttackGraph | None, limits: Limits) -> Html:
+    game = policy.game
+    played = None if graph is None else replace(graph, discount=game.discount, horizon=game.horizon)
+    relative_gap = policy.gap / max(abs(policy.upper), abs(policy.lower), 1e-12)
+    return sensitivity_section(played, relative_gap, limits)
 
 
 def _against_fixed(defences: list[FixedDefence], found: Certificate) -> list[Html]:

@@ -11,6 +11,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.names import members
 from ncirl.attack_graphs.reductions.scope import Scope
+from ncirl.defence.why_nothing import why_nothing
 from ncirl.formats.graph_source import scope_of
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
@@ -39,6 +40,7 @@ __all__ = [
 SETS = 6  # likeliest sets shown
 TOO_LARGE = f"The graph has more conditions than a picture can show ({MOST})."
 LEAST = 5e-4  # a chance below is not worth a line
+NOTHING = "For now do nothing: what could be stopped costs more to stop than that would save."
 WIDE = 13.0  # inches of a picture that may shrink to the page
 
 
@@ -142,7 +144,8 @@ def first_moves_section(policy: CertifiedSolution, graph: AttackGraph | None) ->
             parts.append(_options_table(graph, options))
         shown = [(name, chance) for name, chance in actions.items() if chance >= LEAST]
         if graph is not None and [name for name, _ in shown] == ["nothing"]:
-            parts.append(paragraph("For now block nothing: what is open costs more to block than that would save."))
+            why = why_nothing(policy, has_controls=graph.controls is not None)
+            parts.append(paragraph(str(why) if why is not None else NOTHING))
             continue
         sets = [[name, f"{chance:.1%}", bar(chance, "block")] for name, chance in shown[:SETS]]
         more = f", the likeliest {SETS} of {len(shown)}" if len(shown) > SETS else ""

@@ -1,18 +1,24 @@
-"""A page on which numbers the answer hangs on, with a tornado picture."""
+"""Which numbers the answer hangs on, with a tornado picture: a page, and a part of a report."""
 
 from collections.abc import Collection
 from math import isfinite
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
-from ncirl.attack_graphs.sensitivity import Answer, Sensitivity, Swing
+from ncirl.attack_graphs.sensitivity import Answer, Sensitivity, Swing, sensitivity
+from ncirl.errors import NcirlError
+from ncirl.limits import Limits
 from ncirl.reports.page import Html, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import themed_svg
 from ncirl.reports.pictures.tornado_picture import tornado_figure
 from ncirl.solution import Status
 
-__all__ = ["advice_words", "interval_words", "sensitivity_page"]
+__all__ = ["advice_words", "interval_words", "sensitivity_page", "sensitivity_section"]
 
 DRAWN = 14
+CLOSE = 0.05  # relative gap that is close enough for a part of a report
+SOON = 1e-3  # seconds: time is up
+NOTE = "All values are proved bounds. What is applied first is what the defence applies more likely than not."
 
 
 def sensitivity_page(found: Sensitivity) -> str:
@@ -31,25 +37,68 @@ def sensitivity_page(found: Sensitivity) -> str:
     True
     """
     name, base = found.graph.name, found.base
-    flipping = [swing for swing in found.swings if found.flips(swing)]
-    lead = (
+    parts = [Html(f"<h1>{text(name)}: what the answer hangs on</h1>"), paragraph(_lead(found), "lead")]
+    if (scope := scope_of_graph(found.graph, found.base.lower, found.base.upper)) is not None:
+        parts.append(paragraph(f"This graph was cut from {scope.origin}. {scope.says}", "bad"))
+    parts += [*_warnings(found), section("How far the value moves", *_swings(found))]
+    return page(f"{name}: what the answer hangs on", [*parts, Html(f"<footer>{text(NOTE)}</footer>")])
+
+
+def sensitivity_section(graph: AttackGraph | None, relative_gap: float, limits: Limits) -> Html:
+    """Study a graph within limits and tell it as a part of a report; what cannot be studied is said.
+
+    Parameters
+    ----------
+    graph : AttackGraph or None
+        The graph that the report is about, if it is known.
+    relative_gap : float
+        How closely the policy was solved; the study is no closer than `CLOSE`.
+    limits : Limits
+        For all of it.
+    """
+    title = "What the answer hangs on"
+    if graph is None:
+        return section(title, paragraph("Left out: without an attack graph there are no numbers to vary.", "note"))
+    try:
+        found = sensitivity(graph, relative_gap=max(CLOSE, relative_gap), time_limit=max(limits.left, SOON))
+    except NcirlError as error:
+        return section(title, paragraph(f"Left out: {error}.", "note"))
+    return section(title, paragraph(_lead(found)), *_warnings(found), *_swings(found), paragraph(NOTE, "note"))
+
+
+def _lead(found: Sensitivity) -> str:
+    base = found.base
+    return (
         f"With the numbers as they are the intrusion is worth between {base.lower:.3f} and {base.upper:.3f}, and what "
         f"is applied first is: {advice_words(base.advice)}. Below each assumed number is divided and multiplied by "
         f"{found.factor:g}, numbers that are alike together, and everything else is left as it is."
     )
-    parts = [Html(f"<h1>{text(name)}: what the answer hangs on</h1>"), paragraph(lead, "lead")]
+
+
+def _warnings(found: Sensitivity) -> list[Html]:
+    """Say where the advice flips, and what there was no time for."""
+    parts = []
     if found.status is not Status.FINISHED:
         parts.append(paragraph(f"Unfinished: {found.status.value}", "bad"))
-    if (scope := scope_of_graph(found.graph, base.lower, base.upper)) is not None:
+    if (scope := scope_of_graph(found.graph, found.base.lower, found.base.upper)) is not None:
         parts.append(paragraph(scope.sentence, "bad"))
+    flipping = [swing.assumption.label for swing in found.swings if found.flips(swing)]
     if flipping:
-        listed = "; ".join(swing.assumption.label for swing in flipping)
+        listed = "; ".join(flipping)
         parts.append(paragraph(f"The first advice becomes another within the doubt about: {listed}.", "bad"))
     else:
         parts.append(paragraph("Nothing that was varied changes what to do first."))
+    missed = [swing.assumption.label for swing in found.swings if not _is_tried(swing)]
+    if missed:
+        parts.append(paragraph(f"There was no time to vary {'; '.join(missed)}.", "note"))
+    return parts
+
+
+def _swings(found: Sensitivity) -> list[Html]:
+    """Show how far the value moves: the picture and the table."""
     known = [swing for swing in found.swings if swing.less is not None and swing.more is not None][:DRAWN]
     svg = themed_svg(
-        tornado_figure([_row(swing) for swing in known], (base.lower, base.upper)),
+        tornado_figure([_row(swing) for swing in known], (found.base.lower, found.base.upper)),
         "tornado",
         "the value as each number is less and more, the widest swings first",
     )
@@ -62,18 +111,11 @@ def sensitivity_page(found: Sensitivity) -> str:
             _first(found, swing),
         ]
         for swing in found.swings
+        if _is_tried(swing)
     ]
     said = "Lines go from the value with less of the number to that with more; the band is the value as it is."
-    parts.append(
-        section(
-            "How far the value moves",
-            paragraph(said),
-            picture(svg, fits=True),
-            table(["assumption", "value if less", "value if more", "moves by", "first applied then"], rows, [1, 2, 3]),
-        )
-    )
-    note = "All values are proved bounds. What is applied first is what the defence applies more likely than not."
-    return page(f"{name}: what the answer hangs on", [*parts, Html(f"<footer>{text(note)}</footer>")])
+    columns = ["assumption", "value if less", "value if more", "moves by", "first applied then"]
+    return [paragraph(said), picture(svg, fits=True), table(columns, rows, [1, 2, 3])]
 
 
 def advice_words(advice: Collection[str]) -> str:
@@ -84,6 +126,10 @@ def advice_words(advice: Collection[str]) -> str:
 def interval_words(answer: Answer | None) -> str:
     """Say what the value is."""
     return "no time" if answer is None else f"{answer.lower:.3f} to {answer.upper:.3f}"
+
+
+def _is_tried(swing: Swing) -> bool:
+    return swing.less is not None or swing.more is not None
 
 
 def _moves(swing: Swing) -> str:

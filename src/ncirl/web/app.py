@@ -205,8 +205,8 @@ async def policy(state: State, contest_id: ContestId) -> StreamingResponse:
 async def solve(
     state: State, contest_id: ContestId, asked: Annotated[models.SolveRequest, Body()] = SOLVE
 ) -> dict[str, Any]:
-    """Start to solve a contest; what comes of it is a contest of its own."""
-    return {"job": state.solve(contest_id, asked.gap, asked.time_limit).id}
+    """Start to solve a contest, from the start or the middle of an incident; what comes of it is one of its own."""
+    return {"job": state.solve(contest_id, asked.gap, asked.time_limit, tuple(asked.holding)).id}
 
 
 @router.post(

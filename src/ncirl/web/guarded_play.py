@@ -3,11 +3,12 @@
 Runs in a sandbox only. As any play it is its seed and moves. The roles:
 
     attacker   the player attempts, the defence draws what it blocks
-    defender   the player blocks, the attack of the policy attempts
+    defender   the player blocks, or applies controls, and the attack of the policy attempts
     watch      both as they were proved
     told       nothing is drawn but advice: the player tells what was attempted, blocked and enabled elsewhere
 
-Nothing is listed: any exploits that are usable may be attempted and blocked.
+Nothing is listed: any exploits that are usable may be attempted, and blocked or, where the graph has controls, stopped
+by those. What lasts stays in place.
 """
 
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ class GuardedPlayable:
         self.solution, self.graph = solution, solution.graph
         self.stages = stages_of(self.graph.horizon, self.graph.discount)
         self.intents = tuple(intent.id for intent in self.graph.intents)
+        self.costs = {control.id: control.cost for control in self.graph.defences}
 
     @cached_property
     def matters(self) -> Matters:
@@ -49,8 +51,6 @@ class GuardedPlayable:
 
     def begin(self, role: Role, intent: str | None, seed: int) -> "GuardedPlay":
         """Return a play before its first move."""
-        if self.graph.controls is not None:
-            raise InputError("a policy that guards a graph with controls is not played here; use `ncirl defend`")
         return GuardedPlay(self, role, intent, seed)
 
 
@@ -61,7 +61,7 @@ class GuardedStage:
     state: str
     enabled: tuple[str, ...]
     tried: tuple[str, ...] | None
-    blocked: tuple[str, ...]
+    blocked: tuple[str, ...]  # exploits, or controls that were applied
     new: tuple[str, ...]
     after: str
     signal: str | None
@@ -141,7 +141,9 @@ class GuardedPlay:
         else:
             tried = self._attacker.act()
             blocked = blocked if move is None else frozenset(members(session.defences().find(move)))
-        won, gain = toss(self.net, tried, blocked, session.held, self.theta, draws)
+        matter = blocked & self.net.guards.keys()
+        won, gain = toss(self.net, tried, matter, session.held, self.theta, draws, session.placed)
+        gain += sum(self.policy.costs[name] for name in blocked - matter)  # applied in vain, and paid for
         new = tuple(self.net.conditions[c] for c in won)
         alerts = () if session.sees_attempts else tuple(rung(self.net, tried, session.held, draws))
         seen = tuple(tried) if session.sees_attempts else None
@@ -153,6 +155,7 @@ class GuardedPlay:
         if not isinstance(self._attacker, SearchingAttacker):
             self._attacker = SearchingAttacker(self.net, self.intent)
             self._attacker.held = self.session.held
+            self._attacker.dead = self.net.stopped(self.session.placed)
 
     def _advance(
         self,

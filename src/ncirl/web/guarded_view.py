@@ -3,8 +3,9 @@
 from typing import Any
 
 from ncirl._typing import FloatArray
-from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.names import listed
 from ncirl.defence.guarded_session import GuardedSession
 from ncirl.reports.guarded_sections import watch_rows
 from ncirl.reports.pictures.folding import Folded, folded
@@ -13,24 +14,36 @@ from ncirl.reports.what_matters import Matters
 from ncirl.web.guarded_play import GuardedPlay, GuardedStage
 from ncirl.web.play import Role
 
-__all__ = ["Finder", "condition_view", "exploit_view", "folded_view", "guarded_play_view", "matters_view"]
+__all__ = [
+    "Finder",
+    "condition_view",
+    "control_view",
+    "exploit_view",
+    "folded_view",
+    "guarded_play_view",
+    "matters_view",
+]
 
 MOST_DRAWN = 28  # exploits one by one: more could not be read on a screen
 MOST_USABLE = 120  # exploits that are listed to choose from; a search finds the others
 MOST_FOUND = 40
 MOST_LISTED = 200  # guards and ways
+MOST_STOPPED = 100  # exploits of one guard
 LONGEST = 200  # characters of a state's name
 BELIEF_MEANS = "if the attacker plays its proved attack; the guarantee does not depend on it"
 
 
 def matters_view(matters: Matters, solution: GuardedSolution | None) -> dict[str, Any]:
     """Return what to watch and the ways; without a policy there is nothing to watch yet."""
-    graph = matters.net.graph
+    graph, net = matters.net.graph, matters.net
+    rows = [] if solution is None else watch_rows(solution, matters)[:MOST_LISTED]
+    stops = {name: [net.exploits[k].id for k in net.guards[name].stops[:MOST_STOPPED]] for name in matters.guards}
     return {
         "conditions": len(graph.conditions),
         "exploits": len(graph.exploits),
         "goals": len(matters.goals),
-        "guards": [] if solution is None else watch_rows(solution, matters)[:MOST_LISTED],
+        "controls": None if graph.controls is None else len(graph.controls),
+        "guards": [{**row, "stops": stops[str(row["guard"])]} for row in rows],
         "ways": [
             {"intent": way.intent, "goal": way.goal, "exploits": list(way.exploits)}
             for way in matters.ways[:MOST_LISTED]
@@ -44,10 +57,18 @@ def folded_view(matters: Matters) -> dict[str, Any]:
     """Return the graph that is drawn, with what its nodes stand for."""
     found = folded(matters, MOST_DRAWN)
     level = levels_of(found.graph)
+    drawn = {e.id for e in found.graph.exploits if e.id not in found.exploits}
+    controls = matters.net.graph.controls
     return {
         "conditions": [_condition(c, found, level["condition", c.id]) for c in found.graph.conditions],
         "exploits": [_exploit(e, found, level["exploit", e.id]) for e in found.graph.exploits],
-        "controls": None,  # folded steps have none; what to watch names them
+        "controls": None
+        if controls is None
+        else [
+            {**control_view(c), "blocks": [e for e in c.blocks if e in drawn]}
+            for c in controls
+            if not drawn.isdisjoint(c.blocks)
+        ],
     }
 
 
@@ -96,6 +117,17 @@ def exploit_view(exploit: Exploit) -> dict[str, Any]:
     }
 
 
+def control_view(control: Control) -> dict[str, Any]:
+    """Return a control, with the first of the exploits that it stops."""
+    return {
+        "id": control.id,
+        "label": control.label or control.id,
+        "blocks": list(control.blocks[:MOST_STOPPED]),
+        "cost": float(control.cost),
+        "kind": str(control.kind),
+    }
+
+
 class Finder:
     """Finds exploits and conditions of a whole graph by what they, or what they connect, are called."""
 
@@ -129,7 +161,8 @@ def guarded_play_view(play: GuardedPlay) -> dict[str, Any]:
     """Return a play on a whole graph, in the form of any play."""
     ended = play.ended
     hidden = play.role is Role.TOLD or (play.role is Role.DEFENDER and ended is None)
-    place = {"state": _cut(play.session.state), "enabled": list(play.enabled)}
+    placed = sorted(play.session.placed)
+    place = {"state": _cut(play.session.state), "enabled": list(play.enabled), "in_place": placed}
     return {
         "role": str(play.role),
         "intent": None if hidden else play.intent,
@@ -166,7 +199,11 @@ def _stage(play: GuardedPlay, stage: GuardedStage, hidden: bool) -> dict[str, An
 
 def _now(play: GuardedPlay) -> dict[str, Any]:
     session, said, attempt = play.session, play.advice, play.session.attempts()
-    options = _options(play, session, said.blocked, attempt)
+    block = session.stopping()
+    options = _options(play, session, block, attempt)
+    controls = _controls(play, session) if session.has_controls and play.role in (Role.DEFENDER, Role.TOLD) else None
+    able = session.offered if play.role is Role.DEFENDER else session.usable
+    shown = controls if controls is not None and play.role is Role.DEFENDER else options
     budgets = {Role.ATTACKER: play.policy.graph.attacker_budget, Role.DEFENDER: play.policy.graph.defender_budget}
     most = budgets.get(play.role)
     return {
@@ -175,14 +212,15 @@ def _now(play: GuardedPlay) -> dict[str, Any]:
         "promise": None if said.promised is None else dict(said.promised),
         "choices": [],
         "more": 0,
-        "usable": [option["id"] for option in options],
-        "most": len(session.usable) if most is None else most,
-        "block": dict(said.blocked),
+        "usable": [each["id"] for each in shown],
+        "most": len(able) if most is None else most,
+        "block": block,
         "attempt": attempt,
         "defender_mix": [],
         "attacker_mix": [],
         "options": options,
-        "usable_count": len(session.usable),
+        "controls": controls,
+        "usable_count": len(able),
         "advice": {
             "drawn": [] if play.role is Role.ATTACKER else list(session.drawn_ids),
             "notes": list(said.notes),
@@ -202,6 +240,14 @@ def _options(play: GuardedPlay, session: GuardedSession, block: Any, attempt: di
 
     chosen = sorted(session.usable, key=rank)[:MOST_USABLE]
     return [exploit_view(session.exploits[name]) for name in chosen]
+
+
+def _controls(play: GuardedPlay, session: GuardedSession) -> list[dict[str, Any]]:
+    """List the controls that may be applied now: those that are likely first, then what is watched, then the others."""
+    likely, watched = play.advice.blocked, play.policy.matters.guards
+    known = {control.id: control for control in play.policy.graph.defences}
+    ranked = sorted(session.offered, key=lambda name: (-likely.get(listed([name]), 0.0), name not in watched))
+    return [control_view(known[name]) for name in ranked[:MOST_USABLE]]
 
 
 def _summary(play: GuardedPlay) -> dict[str, Any]:

@@ -165,6 +165,7 @@ def _view(imported: Imported) -> dict[str, Any]:
         "assumed": _lines(
             [
                 *(str(numbers) for numbers in report.numbers if numbers.default),
+                *report.meanings,
                 *_noted(report.notes, "assumed", "defaulted", "merged"),
             ]
         ),

@@ -5,12 +5,22 @@ from typing import Self
 
 from ncirl.errors import NcirlError
 
-__all__ = ["MOST_EPISODES", "MOST_FILES", "MOST_SECONDS", "MOST_STAGES", "Limits", "Refused", "in_a_sentence"]
+__all__ = [
+    "MOST_EPISODES",
+    "MOST_FILES",
+    "MOST_HELD",
+    "MOST_SECONDS",
+    "MOST_STAGES",
+    "Limits",
+    "Refused",
+    "in_a_sentence",
+]
 
 MOST_STAGES = 200  # of one play
 MOST_EPISODES = 2000  # of one comparison
 MOST_SECONDS = 600.0  # of one solve
 MOST_FILES = 100  # of one upload
+MOST_HELD = 200  # names of what is held where a solve begins
 LONGEST_MESSAGE = 600  # characters
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from ncirl.web.jobs import JobState
-from ncirl.web.limits import MOST_EPISODES, MOST_SECONDS, MOST_STAGES
+from ncirl.web.limits import MOST_EPISODES, MOST_HELD, MOST_SECONDS, MOST_STAGES
 from ncirl.web.play import EndReason, Opponent, Role
 
 __all__ = [
@@ -44,6 +44,11 @@ class SolveRequest(Request):
 
     gap: float = Field(default=0.01, gt=0, le=1, allow_inf_nan=False, description="Relative distance of the bounds.")
     time_limit: float = Field(default=30.0, ge=0.1, le=MOST_SECONDS, allow_inf_nan=False, description="Seconds.")
+    holding: list[Name] = Field(
+        default=[],
+        max_length=MOST_HELD,
+        description="Of an attack graph: conditions that the attacker holds already, and lasting controls in place.",
+    )
 
 
 class CompareRequest(Request):
@@ -210,6 +215,7 @@ class GuardView(BaseModel):
     to: list[str]
     block_cost: float
     protects: list[str]
+    stops: list[str]
 
 
 class WayView(BaseModel):
@@ -225,6 +231,7 @@ class MattersView(BaseModel):
 
     conditions: int
     exploits: int
+    controls: int | None
     goals: int
     guards: list[GuardView]
     ways: list[WayView]
@@ -233,7 +240,10 @@ class MattersView(BaseModel):
 
 
 class GraphView(BaseModel):
-    """An attack graph, or what matters of it; without controls each exploit can be blocked by itself."""
+    """An attack graph, or what matters of it; without controls each exploit can be blocked by itself.
+
+    Of what is folded `controls` are those over the exploits that are drawn, with these only.
+    """
 
     conditions: list[ConditionView]
     exploits: list[ExploitView]
@@ -293,7 +303,8 @@ class ImportView(BaseModel):
 class Contest(ContestEntry):
     """Everything about a contest; `bounds` and `guarantee` are proved, null until it is solved.
 
-    They are of this graph; where it was cut from another, `original` tells what they are there. `imported` tells how
+    They are of this graph; where it was cut from another, `original` tells what they are there. `nothing` explains a
+    first answer of nothing; `holding` is what was held where the solve began, beyond the start. `imported` tells how
     files of another tool became its graph.
     """
 
@@ -307,6 +318,8 @@ class Contest(ContestEntry):
     bounds: Bounds | None
     guarantee: ByIntent | None
     original: OriginalView | None
+    nothing: str | None
+    holding: list[str]
     imported: ImportView | None
 
 
@@ -384,7 +397,7 @@ class PlaceView(BaseModel):
 
 
 class AdviceView(BaseModel):
-    """What to block now, drawn, and what must be known to read the rest; what is seen of a stage."""
+    """What to block or apply now, drawn, and what must be known to read the rest; what is seen of a stage."""
 
     drawn: list[str]
     notes: list[str]
@@ -396,7 +409,8 @@ class NowView(PlaceView):
     """Where a play stands and what the player can do; `more` choices than are listed, `most` exploits at once.
 
     `usable` are exploits or, for a defender with controls, controls; `block` is by exploit.
-    Of a whole graph `options` are the first of the `usable_count` exploits that are usable, and `advice` is given.
+    Of a whole graph `options` are the first of the exploits that are usable, `controls` the first of those that may be
+    applied, `usable_count` how many the player can choose from, and `advice` is given.
     """
 
     stage: int
@@ -411,6 +425,7 @@ class NowView(PlaceView):
     defender_mix: list[Chance]
     attacker_mix: list[Chance]
     options: list[ExploitOption] | None
+    controls: list[ControlView] | None
     usable_count: int
     advice: AdviceView | None
 

@@ -162,12 +162,15 @@ class AppState:
         sandbox = self._own_sandbox if contest.example else self._upload_sandbox
         return await wrap_future(sandbox.play(contest.solved_policy(), play))
 
-    def solve(self, contest_id: str, relative_gap: float, time_limit: float) -> Job:
-        """Start to solve a contest; what comes of it is a contest of its own."""
+    def solve(self, contest_id: str, relative_gap: float, time_limit: float, holding: tuple[str, ...] = ()) -> Job:
+        """Start to solve a contest, from where the attacker holds some things; what comes of it is one of its own."""
         contest = self.contests.get(contest_id)
         if contest.too_large is not None:
             raise Refused(422, contest.too_large)
-        task = Solve(contest.source, relative_gap, time_limit, self._limits_of(contest))
+        if holding and contest.kind == "game":
+            raise Refused(422, f"holding: '{contest.title:.80}' is no attack graph; leave it out", "holding")
+        before = tuple(contest.view()["holding"])
+        task = Solve(contest.source, relative_gap, time_limit, self._limits_of(contest), holding, before)
         return self.jobs.start(task, lambda told, raw: self._save(Source(POLICY, raw), told).id)
 
     async def find(self, contest_id: str, text: str) -> bytes:

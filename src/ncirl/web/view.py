@@ -7,18 +7,21 @@ from ncirl._typing import FloatArray
 from ncirl.attack_graphs.coins import count_sets
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import in_place
 from ncirl.attack_graphs.reductions import estimate_size, listable
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.attack_graphs.reductions.size import MANY_STATES
+from ncirl.defence.why_nothing import why_nothing
 from ncirl.errors import SizeError
 from ncirl.formats.graph_source import scope_of
 from ncirl.limits import Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game, Observes
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.pictures.layers import levels_of
 from ncirl.reports.what_matters import Matters, matters_of, matters_of_net
-from ncirl.web.guarded_view import condition_view, exploit_view, folded_view, matters_view
+from ncirl.web.guarded_view import condition_view, control_view, exploit_view, folded_view, matters_view
 from ncirl.web.opening import Opened
 from ncirl.web.play import Play, Role, StagePlayed
 from ncirl.web.playable import ActionSet
@@ -56,6 +59,8 @@ def contest_view(opened: Opened) -> dict[str, Any]:
         "bounds": None if policy is None else {"lower": policy.lower, "upper": policy.upper},
         "guarantee": None if policy is None else _by_intent(game, policy.per_intent),
         "original": _original(opened),
+        "nothing": None if policy is None else _nothing(policy, graph),
+        "holding": [],
         "imported": None,
     }
 
@@ -69,6 +74,12 @@ def _original(opened: Opened) -> dict[str, Any] | None:
     holds = scope.origin.preserves
     says = scope.says if policy else None
     return {"cut_from": str(scope.origin), "says": says, "lower": holds.lower, "upper": holds.upper}
+
+
+def _nothing(policy: CertifiedSolution | GuardedSolution, graph: AttackGraph | None) -> str | None:
+    """Explain a first answer of nothing."""
+    why = why_nothing(policy, has_controls=graph is not None and graph.controls is not None)
+    return None if why is None else str(why)
 
 
 def _matters(opened: Opened) -> Matters | None:
@@ -91,18 +102,7 @@ def _graph_view(graph: AttackGraph) -> dict[str, Any]:
             {**condition_view(graph, c), **one, "layer": level["condition", c.id]} for c in graph.conditions
         ],
         "exploits": [{**exploit_view(e), **one, "layer": level["exploit", e.id]} for e in graph.exploits],
-        "controls": None
-        if graph.controls is None
-        else [
-            {
-                "id": c.id,
-                "label": c.label or c.id,
-                "blocks": list(c.blocks),
-                "cost": float(c.cost),
-                "kind": str(c.kind),
-            }
-            for c in graph.controls
-        ],
+        "controls": None if graph.controls is None else [control_view(c) for c in graph.controls],
     }
 
 
@@ -210,6 +210,7 @@ def _now(play: Play) -> dict[str, Any]:
         "defender_mix": position.defender.likeliest(defences, MOST_NAMED),
         "attacker_mix": position.attacker.likeliest(attempts, MOST_NAMED),
         "options": None,
+        "controls": None,
         "usable_count": 0 if own is None else len(own.exploits),
         "advice": None,
     }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import listable
 from ncirl.errors import InputError, LimitError, NcirlError, SizeError
@@ -42,6 +43,8 @@ class Solve:
     relative_gap: float
     time_limit: float
     limits: Limits
+    holding: tuple[str, ...] = ()  # what holds where it begins, and is in place, beyond the source's own start
+    before: tuple[str, ...] = ()  # what was held already when that was made
 
     @property
     def seconds(self) -> float:
@@ -67,16 +70,22 @@ class Solve:
             if stopped():
                 raise KeyboardInterrupt  # the solver ends with valid bounds
 
-        graph = opened.graph
+        game, graph = opened.game, opened.graph
+        if self.holding:
+            if graph is None:
+                raise InputError("holding: this is no attack graph, in which alone conditions hold; leave it out")
+            graph = replace(graph.holding(*self.holding), discount=game.discount, horizon=game.horizon)
+            game = graph.game()
         if graph is not None and graph.unknown_prior:
             raise InputError(NO_PRIOR, where=f"attack graph '{graph.name}'")
         solution: CertifiedSolution | GuardedSolution
-        guarding = self.time_limit if graph is not None and (opened.guarded or not listable(graph)[0]) else None
+        is_guarded = opened.guarded is not None and not self.holding
+        guarding = self.time_limit if graph is not None and (is_guarded or not listable(graph)[0]) else None
         if guarding is None:
             settings = Certified(gap=0.0, relative_gap=self.relative_gap, time_limit=self.time_limit)
             try:
-                solution = solve(opened.game, settings, progress=report)
-                raw = policy_bytes(replace(solution, extra=_carried(opened)))
+                solution = solve(game, settings, progress=report)
+                raw = policy_bytes(replace(solution, extra=_carried(opened, graph if self.holding else None)))
             except LimitError as error:
                 if graph is None or error.kind != "time":
                     raise
@@ -86,7 +95,7 @@ class Solve:
             solution = Guarded(self.relative_gap, time_limit=guarding).run(graph, progress=report)
             raw = guarded_bytes(solution)
         tell("bounds", {"seconds": solution.stats.seconds, "lower": solution.lower, "upper": solution.upper})
-        return _kept(raw, self.limits)
+        return _kept(raw, self.limits, (*self.before, *self.holding))
 
 
 @dataclass(frozen=True)
@@ -146,18 +155,20 @@ class Resolve:
         return _kept(guarded_bytes(replace(found, proof=replace(found.proof, graph=graph))), self.limits)
 
 
-def _carried(opened: Opened) -> dict[str, Any]:
+def _carried(opened: Opened, held: AttackGraph | None) -> dict[str, Any]:
     """Return what a policy carries of the attack graph, as that was given: so it says where it comes from."""
     from ncirl.formats.graph_source import EXTRA_KEY, extra_of
 
+    if held is not None:
+        return extra_of(held)
     if opened.policy is not None:
         return {key: told for key, told in opened.policy.extra.items() if key == EXTRA_KEY}
     return {} if opened.given is None else extra_of(opened.given)
 
 
-def _kept(raw: bytes, limits: Limits) -> list[bytes]:
-    """Return what is told of a policy, and the policy."""
-    told = as_json(contest_view(open_source(Source(POLICY, raw), limits)))
+def _kept(raw: bytes, limits: Limits, holding: tuple[str, ...] = ()) -> list[bytes]:
+    """Return what is told of a policy that was solved from where some things are held, and the policy."""
+    told = as_json({**contest_view(open_source(Source(POLICY, raw), limits)), "holding": list(holding)})
     if max(len(raw), len(told)) > limits.policy:
         raise SizeError(f"the policy found has more than the {limits.policy // 2**20} MiB kept here; try a wider gap")
     return [told, raw]

@@ -6,7 +6,6 @@ it is asked for.
 """
 
 from ncirl.attack_graphs.reductions.advice import Advice, Suggestion, size_advice
-from ncirl.attack_graphs.reductions.blocks import blocks_from_above, blocks_from_below
 from ncirl.attack_graphs.reductions.merge import collapse_certain_steps, collapse_chains, merge_parallel
 from ncirl.attack_graphs.reductions.prune import crop_hops, keep_ways, prune
 from ncirl.attack_graphs.reductions.record import Origin, Preserves, Reduction, Step, origin_of
@@ -21,8 +20,6 @@ __all__ = [
     "Size",
     "Step",
     "Suggestion",
-    "blocks_from_above",
-    "blocks_from_below",
     "collapse_certain_steps",
     "collapse_chains",
     "crop_hops",

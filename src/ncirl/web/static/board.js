@@ -2,6 +2,7 @@
 import { beliefBars } from "./beliefs.js";
 import { by, make, share } from "./dom.js";
 import { GraphView } from "./graph.js";
+import { holding, toggle as hold } from "./holding.js";
 import { on, state } from "./state.js";
 
 let view;
@@ -39,7 +40,7 @@ function paint() {
   by("where").textContent = stages ? `After ${stages} stage${stages === 1 ? "" : "s"}: ${place().state}` : "At the start";
   const { block = {}, attempt = {} } = play?.now ?? {};
   if (contest.graph) {
-    view.paint({ enabled: enabledNow(), fresh: lastStage()?.new ?? [], block, attempt, ticked, intent: own });
+    view.paint({ enabled: enabledNow(), fresh: lastStage()?.new ?? [], block, attempt, ticked, held: state.tab === "look" ? holding() : [], intent: own });
     fillOdds(block, attempt);
   } else {
     fillMix();
@@ -97,13 +98,13 @@ function showContest() {
   if (graph) fillListing(graph);
   by("search").hidden = !graph;
   by("folded-key").hidden = by("watched-key").hidden = !matters;
-  if (drawn) view.show(graph, matters && matters.guards.map((g) => g.guard));
+  if (drawn) view.show(graph, matters && matters.guards.flatMap((g) => g.stops));
   else fillMix();
   paint();
 }
 
 export function start(onTick) {
-  view = new GraphView(by("graph"), onTick);
+  view = new GraphView(by("graph"), onTick, (condition) => state.tab === "look" && hold(condition));
   on("contest", showContest);
   on("play", () => showTicks([]));
   on("tab", () => {
@@ -111,5 +112,8 @@ export function start(onTick) {
     view.ready.then(() => view.arrange());
   });
 }
+
+/** Show again where the play stands and what is held. */
+export const repaint = () => paint();
 
 export const recolour = () => view.recolour();

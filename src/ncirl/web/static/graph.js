@@ -27,6 +27,7 @@ function look() {
     { selector: ".enabled", style: { "background-color": colour.enabled, "border-color": colour.goal, "border-width": 3, "font-weight": "bold" } },
     { selector: ".initial", style: { "background-color": colour.start, "border-color": colour.attempt } },
     { selector: ".new", style: { "border-width": 7, "border-style": "double" } },
+    { selector: ".held", style: { "outline-color": colour.attempt, "outline-width": 4, "outline-offset": 2, "font-weight": "bold" } },
     { selector: ".exploit", style: {
       shape: "round-rectangle", "corner-radius": 22, width: 90, height: 84, "font-size": 12.5, "text-max-width": 86,
       "background-color": colour.block, "background-opacity": "data(redness)", "border-color": colour.muted } },
@@ -47,7 +48,7 @@ function look() {
 
 function elements(graph) {
   const conditions = graph.conditions.map((c) => ({
-    data: { id: `c:${c.id}`, text: c.label }, classes: `condition${c.initial ? " initial" : ""}${c.folded ? " folded" : ""}` }));
+    data: { id: `c:${c.id}`, condition: c.id, text: c.label }, classes: `condition${c.initial ? " initial" : ""}${c.folded ? " folded" : ""}` }));
   const exploits = graph.exploits.map((e) => ({
     data: { id: `e:${e.id}`, exploit: e.id, text: e.label, redness: 0 }, classes: `exploit${e.folded ? " folded" : ""}` }));
   const depth = Math.max(0, ...graph.exploits.map((e) => e.layer));
@@ -68,11 +69,12 @@ function goalLine(condition, intent) {
   return `\n★ ${shortened(names.length > NAMED_GOALS ? `${names.length} intents` : names.join(", "), 17)}`;
 }
 
-/** A graph drawn in `container`; `onTick` hears of exploits that are clicked. */
+/** A graph drawn in `container`; `onTick` hears of exploits that are clicked, `onHold` of conditions. */
 export class GraphView {
-  constructor(container, onTick) {
+  constructor(container, onTick, onHold) {
     this.container = container;
     this.onTick = onTick;
+    this.onHold = onHold;
     this.graph = null;
     this.position = null;
     this.ready = Promise.all([import("./vendor/cytoscape.min.mjs"), import("./vendor/cytoscape-dagre.min.mjs")]).then(
@@ -81,6 +83,7 @@ export class GraphView {
         this.cy = cytoscape({
           container, style: look(), minZoom: 0.05, maxZoom: 2.5, boxSelectionEnabled: false, autoungrabify: true });
         this.cy.on("tap", ".exploit", (event) => this.onTick(event.target.data("exploit")));
+        this.cy.on("tap", ".condition", (event) => this.onHold(event.target.data("condition")));
         this.cy.on("dbltap", () => this.arrange());
         new ResizeObserver(() => this.arrange()).observe(container);
       },
@@ -126,7 +129,7 @@ export class GraphView {
    * Show where a play stands.
    *
    * `position`: enabled conditions, those that are `fresh`, probabilities `block` and `attempt` by exploit,
-   * exploits that are `ticked`, and the one `intent` whose goals count, or null for those of all.
+   * exploits that are `ticked`, conditions that are `held` where a solve is to begin, and the one `intent` whose goals count, or null for those of all.
    */
   paint(position) {
     this.position = position;
@@ -136,8 +139,9 @@ export class GraphView {
       for (const c of this.graph.conditions) {
         const node = this.cy.getElementById(`c:${c.id}`);
         const lit = enabled.has(c.id);
-        node.data("text", `${lit && !c.initial ? "✓\u00a0" : ""}${breakable(shortened(this.named(c), c.folded ? 48 : 26))}${goalLine(c, position.intent)}`);
-        node.toggleClass("enabled", lit).toggleClass("new", position.fresh.includes(c.id));
+        const held = position.held.includes(c.id);
+        node.data("text", `${held ? "⚑\u00a0" : ""}${lit && !c.initial ? "✓\u00a0" : ""}${breakable(shortened(this.named(c), c.folded ? 48 : 26))}${goalLine(c, position.intent)}`);
+        node.toggleClass("enabled", lit).toggleClass("new", position.fresh.includes(c.id)).toggleClass("held", held);
       }
       for (const e of this.graph.exploits) this.paintExploit(e, enabled);
     });
@@ -148,7 +152,7 @@ export class GraphView {
     const { block, attempt, ticked } = this.position;
     const usable = !exploit.folded && exploit.from.every((c) => enabled.has(c)) && !enabled.has(exploit.to);
     const [blocked, tried] = [block[exploit.id] ?? 0, attempt[exploit.id] ?? 0];
-    const odds = usable && exploit.id in block ? `\n▣ ${share(blocked)}\n➤ ${share(tried)}` : "";
+    const odds = usable && (exploit.id in block || exploit.id in attempt) ? `\n▣ ${share(blocked)}\n➤ ${share(tried)}` : "";
     const tick = ticked.includes(exploit.id) ? "☑ " : "";
     const node = this.cy.getElementById(`e:${exploit.id}`);
     node.data({ text: `${tick}${breakable(shortened(exploit.folded ? exploit.label : exploit.id, 24))}${odds}`, redness: usable ? 0.45 * blocked : 0 });

@@ -38,13 +38,15 @@ function watchRows({ guards }) {
 }
 
 function showWatch({ matters, bounds }) {
+  const [one, many, all] = matters?.controls != null ? ["control", "controls", matters.controls] : ["step", "steps", matters?.exploits];
   by("watch").hidden = !matters;
   if (!matters) return;
   by("guards").hidden = !matters.guards.length;
+  by("guard-kind").textContent = one;
   by("guards").tBodies[0].replaceChildren(...watchRows(matters));
   const solved = matters.guards.length
-    ? `These ${counted(matters.guards.length, "step", "steps")} of ${matters.exploits.toLocaleString("en")}, and no others.`
-    : "Nothing: no guard that was tried lowers what can be promised, so everything is conceded.";
+    ? `These ${counted(matters.guards.length, one, many)} of ${all.toLocaleString("en")}, and no others.`
+    : "Nothing: everything is conceded.";
   by("watch-said").textContent = bounds ? solved : "Solve it to know. Good ways to the goals are drawn meanwhile.";
   by("ways").replaceChildren(...matters.ways.map((way) => make("li", {}, make("strong", {}, way.intent), `: ${way.exploits.join(" → ")}`)));
 }
@@ -89,6 +91,10 @@ export function start() {
     by("facts").textContent = facts(contest);
     showWatch(contest);
     by("value").replaceChildren(...value(contest), ...cut(contest));
+    by("from").hidden = !contest.holding.length;
+    by("from").textContent = `From: ${contest.holding.join(" + ")}, held already.`;
+    by("nothing").hidden = !contest.nothing;
+    by("nothing").textContent = contest.nothing ?? "";
     by("guarantee").tBodies[0].replaceChildren(...guaranteeRows(contest));
     document.title = `${contest.title} · ncirl`;
     if (!contest.solved && contest.job) awaitSolved(contest).catch((error) => notify(error.message));

@@ -3,6 +3,7 @@ import * as api from "./api.js";
 import * as board from "./board.js";
 import * as compare from "./compare.js";
 import { by, hush, notify } from "./dom.js";
+import * as holding from "./holding.js";
 import * as importing from "./import.js";
 import * as link from "./link.js";
 import * as look from "./look.js";
@@ -86,7 +87,7 @@ function startKeys() {
   by("shortcuts").checked = localStorage.getItem("shortcuts") !== "off";
   by("shortcuts").addEventListener("change", () => localStorage.setItem("shortcuts", by("shortcuts").checked ? "on" : "off"));
   addEventListener("keydown", (event) => {
-    const typing = event.target.matches('input[type="number"], input[type="search"], select') || document.querySelector("dialog[open]");
+    const typing = event.target.matches('input[type="number"], input[type="search"], input[type="text"], select') || document.querySelector("dialog[open]");
     if (typing || event.ctrlKey || event.altKey || event.metaKey || !by("shortcuts").checked) return;
     keys[event.key.toLowerCase()]?.();
   });
@@ -123,7 +124,8 @@ importing.start();
 solve.start();
 play.start();
 compare.start();
-search.start(play.add);
+holding.start(board.repaint);
+search.start(play.add, holding.toggle);
 board.start(play.toggle);
 addEventListener("hashchange", restore);
 restore();

@@ -5,6 +5,7 @@ import { lineChart } from "./charts.js";
 import { by, intentColour, listed, make, notify, payoff, share } from "./dom.js";
 import { attempt, on, openContest, playTo, state } from "./state.js";
 
+const FEW = 4; // names in a line
 const PAUSE = 800; // milliseconds between the steps of autoplay
 const ENDED = { terminal: "Over", horizon: "Time is up", cap: "Broken off" };
 let chart;
@@ -14,19 +15,23 @@ let picked = []; // exploits that are ticked, or the one action that is chosen
 let timer = null;
 
 const bySets = () => Boolean(state.contest.graph);
-const byControls = () => state.role === "defender" && Boolean(state.contest.graph?.controls);
+const hasControls = () => Boolean(state.contest.graph?.controls);
+const byControls = () => state.role === "defender" && hasControls();
 const verb = () => (state.role === "attacker" ? "try" : byControls() ? "apply" : "block");
 
 /** Exploits, or controls, to choose among now; of a whole graph the likely ones, and those that were searched for. */
 function usable() {
-  const { options: listed } = state.play.now;
+  const { options: listed, controls } = state.play.now;
+  if (byControls() && controls) return controls;
   if (listed) return [...added.filter((e) => listed.every((other) => other.id !== e.id)), ...listed];
   const names = new Set(state.play.now.usable);
   return state.contest.graph[byControls() ? "controls" : "exploits"].filter((e) => names.has(e.id));
 }
 
+const few = (names) => (names.length > FEW ? `${names.slice(0, FEW).join(", ")} and ${names.length - FEW} more` : names.join(", "));
+
 function controlText(control) {
-  return `costs ${control.cost}${control.kind === "lasting" ? " once, stays" : ""} · stops ${control.blocks.join(", ")}`;
+  return `costs ${control.cost}${control.kind === "lasting" ? " once, stays" : ""} · stops ${few(control.blocks)}`;
 }
 
 function exploitText(exploit) {
@@ -55,15 +60,21 @@ function options() {
 
 /** Rows in which to tell what happened elsewhere: tried, blocked, worked. */
 function told() {
-  const { advice, block } = state.play.now;
+  const { advice, block, controls } = state.play.now;
   const box = (kind, e, checked) => make("input", { type: "checkbox", value: e.id, "data-told": kind, checked, "aria-label": `${kind}: ${e.id}` });
-  const kinds = [...(advice.sees_attempts ? ["tried"] : []), "blocked", "worked", ...(advice.hears_alerts ? ["alert"] : [])];
+  const kinds = [...(advice.sees_attempts ? ["tried"] : []), ...(controls ? [] : ["blocked"]), "worked", ...(advice.hears_alerts ? ["alert"] : [])];
   const rows = usable().map((e) => make(
     "tr", { title: `${e.from.join(" and ")} → ${e.to}` }, make("th", { scope: "row" }, e.id, block[e.id] ? make("small", {}, `▣ ${share(block[e.id])}`) : ""),
     ...kinds.map((kind) => make("td", {}, box(kind, e, kind === "blocked" && advice.drawn.includes(e.id)))),
   ));
   const head = make("tr", {}, make("th", { scope: "col" }, "step"), ...kinds.map((kind) => make("th", { scope: "col" }, kind)));
-  return [make("table", { id: "told" }, make("thead", {}, head), make("tbody", {}, ...rows))];
+  const table = make("table", { id: "told" }, make("thead", {}, head), make("tbody", {}, ...rows));
+  if (!controls) return [table];
+  const applied = controls.map((c) => make(
+    "tr", { title: c.label }, make("th", { scope: "row" }, c.id, make("small", {}, controlText(c))), make("td", {}, box("applied", c, advice.drawn.includes(c.id))),
+  ));
+  const its = make("tr", {}, make("th", { scope: "col" }, "control"), make("th", { scope: "col" }, "applied"));
+  return [table, make("table", { className: "told" }, make("thead", {}, its), make("tbody", {}, ...applied))];
 }
 
 const toldOf = (kind) => [...by("choices").querySelectorAll(`input[data-told="${kind}"]:checked`)].map((box) => box.value);
@@ -71,7 +82,7 @@ const toldOf = (kind) => [...by("choices").querySelectorAll(`input[data-told="${
 function toldMove() {
   const gives = Object.fromEntries(usable().map((e) => [e.id, e.to]));
   const enabled = [...new Set(toldOf("worked").map((id) => gives[id]))];
-  return { attempted: toldOf("tried"), blocked: toldOf("blocked"), new: enabled, alerts: toldOf("alert") };
+  return { attempted: toldOf("tried"), blocked: toldOf(hasControls() ? "applied" : "blocked"), new: enabled, alerts: toldOf("alert") };
 }
 
 function summary({ got, guarantee, best_response: best, intent }) {
@@ -103,13 +114,15 @@ const tooMany = () => bySets() && picked.length > state.play.now.most;
 
 function plan() {
   if (!state.play || state.play.over || state.role === "watch") return "";
-  const { advice, usable_count: all, options: some } = state.play.now;
-  const rest = some && all > some.length ? ` ${all - some.length} more steps are possible: search for them.` : "";
-  if (state.role === "told") return `Advice: block ${listed(advice.drawn)}. ${advice.notes.join(" ")}${rest}`;
+  const { advice, usable_count: all, options, controls } = state.play.now;
+  const some = byControls() ? controls : options;
+  const rest = some && all > some.length ? ` ${all - some.length} more are possible: search for them.` : "";
+  const deed = hasControls() ? "apply" : "block";
+  if (state.role === "told") return `Advice: ${deed} ${listed(advice.drawn)}. ${advice.notes.join(" ")}${rest}`;
   if (!bySets()) return picked.length ? `You choose ${picked[0]}.` : "Choose one.";
   if (tooMany()) return `At most ${state.play.now.most} in one stage: untick some.`;
   const said = picked.length ? `You ${verb()} ${picked.join(" and ")}.` : `You ${verb()} nothing this stage.`;
-  const drawn = advice && state.role === "defender" ? ` Advice: block ${listed(advice.drawn)}.` : "";
+  const drawn = advice && state.role === "defender" ? ` Advice: ${deed} ${listed(advice.drawn)}.` : "";
   return `${said}${drawn}${rest}`;
 }
 
@@ -144,8 +157,13 @@ export function add(exploit) {
   if (state.tab !== "play" || !state.play?.now?.options || state.role === "watch") return false;
   const enabled = new Set(state.play.now.enabled);
   if (enabled.has(exploit.to) || !exploit.from.every((c) => enabled.has(c))) return false;
+  if (byControls()) {
+    if (!usable().some((c) => c.blocks.includes(exploit.id))) return false;
+    toggle(exploit.id);
+    return true;
+  }
   if (usable().every((e) => e.id !== exploit.id)) {
-    const before = state.role === "told" ? ["tried", "blocked", "worked", "alert"].map((kind) => [kind, toldOf(kind)]) : [];
+    const before = state.role === "told" ? ["tried", "blocked", "applied", "worked", "alert"].map((kind) => [kind, toldOf(kind)]) : [];
     added = [exploit, ...added];
     const kept = picked;
     by("choices").replaceChildren(...options());
@@ -234,7 +252,7 @@ export function autoplay() {
 function logEntry(stage, k) {
   const unseen = stage.attacker_action === null;
   const did = bySets()
-    ? [`tried ${unseen ? "what nobody saw" : listed(stage.attempted)}`, `${state.contest.graph.controls ? "applied" : "blocked"} ${listed(stage.blocked)}`]
+    ? [`tried ${unseen ? "what nobody saw" : listed(stage.attempted)}`, `${hasControls() ? "applied" : "blocked"} ${listed(stage.blocked)}`]
     : [`attacker ${unseen ? "unseen" : stage.attacker_action}`, `defender ${stage.defender_action}`];
   if (stage.new.length) did.push(`fell: ${stage.new.join(", ")}`);
   if (stage.surprise) did.push("(the certified attacker would never)");

@@ -7,6 +7,7 @@ const PAUSE = 200; // milliseconds without a key before the server is asked
 let timer = null;
 let asked = null;
 let tick = () => false;
+let hold = () => {};
 
 function exploitRow(e) {
   const button = make("button", { type: "button", hidden: state.tab !== "play" }, "Take");
@@ -20,9 +21,14 @@ function exploitRow(e) {
 }
 
 function conditionRow(c) {
+  const button = make("button", { type: "button", hidden: state.tab !== "look" || c.initial }, "Held");
+  button.addEventListener("click", () => {
+    hold(c.id);
+    hide();
+  });
   const goals = Object.entries(c.rewards).map(([intent, reward]) => `${reward} to ${intent}`);
   const facts = [c.initial ? "held from the start" : "condition", ...(goals.length ? [`★ worth ${listed(goals)}`] : [])];
-  return make("li", {}, make("strong", {}, c.label), make("small", {}, `${c.id === c.label ? "" : `${c.id} · `}${facts.join(" · ")}`));
+  return make("li", {}, button, make("strong", {}, c.label), make("small", {}, `${c.id === c.label ? "" : `${c.id} · `}${facts.join(" · ")}`));
 }
 
 function hide() {
@@ -48,8 +54,9 @@ async function look() {
   }
 }
 
-export function start(onTake) {
+export function start(onTake, onHold) {
   tick = onTake;
+  hold = onHold;
   by("search").addEventListener("submit", (event) => {
     event.preventDefault();
     look();

@@ -2,6 +2,7 @@
 import * as api from "./api.js";
 import { lineChart } from "./charts.js";
 import { by, payoff } from "./dom.js";
+import { holding } from "./holding.js";
 import { attempt, on, openContest, rememberJob, showTab, state } from "./state.js";
 
 const MOST_DOTS = 30;
@@ -102,7 +103,7 @@ async function begin(event) {
   event.preventDefault();
   by("solve").disabled = true;
   try {
-    const settings = { gap: by("gap").valueAsNumber / 100, time_limit: by("time-limit").valueAsNumber };
+    const settings = { gap: by("gap").valueAsNumber / 100, time_limit: by("time-limit").valueAsNumber, holding: holding() };
     const { job } = await api.solve(state.contest.id, settings);
     await follow(job);
   } catch (error) {

@@ -1,0 +1,140 @@
+"""A first answer of nothing explains itself: what would have to change, by hand and by solving again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import ncirl
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.what_if import with_numbers
+from ncirl.defence import DefenceSession, GuardedSession
+from ncirl.defence.why_nothing import WhyNothing, why_nothing
+from ncirl.games.office import office_graph
+from ncirl.limits import Limits
+from ncirl.playbook.solution import CertifiedSolution
+from ncirl.solution import Status
+
+CLOSE = ncirl.Certified(gap=0.0, relative_gap=0.001)
+SUCCESS, DISCOUNT = 0.5, 0.8
+UNHINDERED = SUCCESS / (1 - DISCOUNT * (1 - SUCCESS))  # of a prize of 1, tried until it is there
+ACCURACY = 1e-3
+
+
+def house(kind: str, cost: float, horizon: int | None = None) -> AttackGraph:
+    """One door to a prize of 1, and one control over it."""
+    return AttackGraph(
+        (Condition("outside", True), Condition("prize")),
+        (Exploit("door", ("outside",), "prize", SUCCESS),),
+        (Intent("thief", 1.0, {"prize": 1.0}),),
+        discount=DISCOUNT,
+        horizon=horizon,
+        controls=(Control("bolt", ("door",), cost, kind),),
+    )
+
+
+def two_floors(cost: float) -> AttackGraph:
+    """A hall that pays nothing, and a vault behind it: what is above costs little to stop."""
+    return AttackGraph(
+        (Condition("outside", True), Condition("hall"), Condition("vault")),
+        (Exploit("enter", ("outside",), "hall", 0.9), Exploit("crack", ("hall",), "vault", 0.9)),
+        (Intent("thief", 0.5, {"vault": 1.0}), Intent("guest", 0.5, {"hall": 0.1})),
+        discount=0.9,
+        controls=(Control("gate", ("enter",), cost, "lasting"), Control("lock", ("crack",), 0.2, "lasting")),
+    )
+
+
+def solved(graph: AttackGraph) -> CertifiedSolution:
+    return ncirl.solve(graph.game(), CLOSE)
+
+
+def explained(graph: AttackGraph) -> WhyNothing:
+    found = why_nothing(solved(graph), has_controls=True)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("horizon", [None, 60])
+def test_a_lasting_control_would_be_applied_below_what_the_intrusion_is_worth(horizon: int | None) -> None:
+    found = explained(house("lasting", 2.0, horizon))
+    assert found.nearest is not None
+    assert (found.nearest.option, found.nearest.cost) == ("bolt", 2.0)
+    assert found.nearest.below == pytest.approx(UNHINDERED, abs=ACCURACY)
+    assert found.later is None
+    assert "Nothing is applied later either" in str(found)
+
+
+def test_a_momentary_one_below_what_a_stage_of_delay_is_worth() -> None:
+    found = explained(house("momentary", 2.0)).nearest
+    assert found is not None
+    assert found.below == pytest.approx((1 - DISCOUNT) * UNHINDERED, abs=ACCURACY)
+
+
+@pytest.mark.parametrize(("share", "applied"), [(1.1, False), (0.9, True)])
+def test_at_such_a_cost_the_first_answer_is_another(share: float, applied: bool) -> None:
+    near = explained(two_floors(5.0)).nearest
+    assert near is not None
+    again = why_nothing(solved(two_floors(share * near.below)))
+    assert (again is None) == applied
+
+
+def test_what_is_done_later_is_named_with_where() -> None:
+    found = explained(two_floors(5.0))
+    assert found.later is not None
+    assert (found.later.option, found.later.state, found.later.stages) == ("lock", "hall", 1)
+    assert "The first to be applied is lock, once this is reached: hall." in str(found)
+
+
+def test_nothing_is_explained_where_something_is_done_or_no_graph_is_played() -> None:
+    assert why_nothing(solved(house("lasting", 0.1))) is None
+    assert why_nothing(ncirl.solve(ncirl.games.patrol(horizon=2), ncirl.Certified(relative_gap=0.1))) is None
+
+
+def test_a_session_says_it_first_and_not_again() -> None:
+    session = DefenceSession(solved(two_floors(5.0)), rng=1)
+    assert any("Nearest to it comes gate" in note for note in session.advice().notes)
+    session.observe(attacker=["enter"], new=["hall"])
+    assert not any("Nearest to it" in note for note in session.advice().notes)
+
+
+def test_a_session_in_the_middle_explains_from_there() -> None:
+    dear = replace(two_floors(5.0), controls=(Control("lock", ("crack",), 9.0),))
+    session = DefenceSession(solved(dear), rng=1, holding=["hall"])
+    assert session.nothing is not None
+    assert session.nothing.nearest is not None
+    assert session.nothing.nearest.option == "lock"
+
+
+def dear_office(relative_gap: float) -> GuardedSolution:
+    graph = office_graph()
+    dear = with_numbers(graph, {f"{e.id}.block_cost": 9.0 for e in graph.exploits})
+    return ncirl.Guarded(relative_gap=relative_gap).run(dear)
+
+
+def test_where_nothing_is_watched_and_the_search_has_ended_no_more_time_is_asked_for() -> None:
+    solution = dear_office(0.3)
+    assert solution.status is Status.GAP_REACHED
+    assert not solution.guards
+    found = why_nothing(solution)
+    assert found is not None
+    assert found.saves == solution.gap
+    assert "more time" not in str(found)
+    assert f"saves more than {solution.gap:.3g}" in str(found)
+    assert str(found) in GuardedSession(solution).advice().notes
+    hurried = why_nothing(replace(solution, status=Status.TIME_LIMIT))
+    assert "with more time" in str(hurried)
+
+
+def test_what_putting_in_place_could_save_is_no_less_than_it_does() -> None:
+    graph, solution = office_graph(), dear_office(0.3)
+    found = why_nothing(solution)
+    assert found is not None
+    assert found.nearest is not None
+    stopped = [
+        replace(e, success=0.0, block_cost=9.0) if e.id == found.nearest.option else replace(e, block_cost=9.0)
+        for e in graph.exploits
+    ]
+    after = ncirl.Certified(relative_gap=0.01).run(replace(graph, exploits=tuple(stopped)).game(), limits=Limits(30.0))
+    assert solution.lower - after.upper <= found.nearest.below + ACCURACY
