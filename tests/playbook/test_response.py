@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ncirl import mdp
 from ncirl.mdp import OpponentMDP, spans
 
 ACCURACY = 1e-9
@@ -54,6 +55,19 @@ def test_policy_iteration_comes_close_from_anywhere(
     best = best_by_enumeration(response)
     found = response.approached(np.full(best.shape, hint), np.full(response.reward.shape, ROUNDING))
     assert found == pytest.approx(best, abs=ACCURACY)
+
+
+@pytest.mark.parametrize("together", [1, 4, 9, 100])
+@pytest.mark.parametrize("seed", range(8))
+def test_columns_do_not_depend_on_which_are_solved_together(
+    seed: int, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    response = random_response(seed, discount=0.95, cyclic=True, columns=7, maximise=bool(seed % 2))
+    monkeypatch.setattr(mdp, "SMALL", together)
+    hint = np.zeros((len(response.first), 7))
+    found = response.approached(hint, np.full(response.reward.shape, ROUNDING))
+    assert found == pytest.approx(best_by_enumeration(response), abs=ACCURACY)
+    assert not hint.any()  # what was handed in stays
 
 
 @given(st.integers(0, 10_000), st.booleans(), st.integers(0, 20))

@@ -7,7 +7,7 @@ import pytest
 
 from ncirl import Game, Shapley, games, solve
 from ncirl.attack_graphs.random_graphs import random_attack_graph
-from ncirl.solvers.initial import concedes, initial_bounds
+from ncirl.solvers.initial import MOST, concedes, initial_bounds
 from random_games import random_game, started_at
 from solvers.certified_checks import EXACT, enclosure, largest_reward, mixed_game
 
@@ -66,3 +66,16 @@ def test_what_a_stationary_defence_concedes_is_a_fixed_point(game: Game) -> None
         conceded = np.einsum("d,adt->at", mixes[state], payoff).max(axis=0)
         np.testing.assert_allclose(vectors[state], conceded, atol=1e-8)
         assert (vectors[state] >= conceded - EXACT).all()  # never less, were it not exactly one
+
+
+def test_of_many_intents_some_that_differ_become_defences_and_corners_stay_exact() -> None:
+    graph = random_attack_graph(6, intents=24, rng=4)
+    game = graph.game()
+    initial = initial_bounds(game)
+    assert len(initial.defences) == MOST + 1  # and that of the mean game
+    for k in (0, 11, 23):  # each alone, without neighbours or twins to begin with
+        alone = solve(game, Shapley(weights=np.eye(24)[k]))
+        for state, corners in initial.corners.items():
+            assert corners[k] == pytest.approx(float(alone.values[state][0]), abs=SHAPLEY)
+    few = initial_bounds(random_attack_graph(5, intents=3, rng=4).game())
+    assert len(few.defences) == 4

@@ -5,6 +5,7 @@
         wide trial          forward to gaps as large as that at the start, home backing up    trials
         deep trial          the same for smaller gaps, farther away                           trials
         sweep               all states met, last ones first, at the belief of the start       trials
+        round               where play ends: all beliefs met, those of the last states first      layers
         dual trial          to the points that the attacker's own program lacks               dual_trials
         improve vectors     policy improvement of the defender's controller                   policy_improvement
         improve points      and of the attacker's                                             policy_improvement
@@ -39,6 +40,7 @@ from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 from ncirl.solvers.certified.dual_trials import dual_trial
+from ncirl.solvers.certified.layers import Layers, ends
 from ncirl.solvers.certified.policy_improvement import improve_points, improve_vectors
 from ncirl.solvers.certified.schedule import Activity, Schedule
 from ncirl.solvers.certified.search import Search
@@ -216,7 +218,9 @@ class Certified:
 def activities(search: Search, width: int) -> list[Activity]:
     """Return what takes turns; all but trials begin later, since easy games need nothing else."""
     trials, tuning = Trials(search, width), search.tuning
+    rounds = [Activity(Layers(search).round, tuning.rounds)] if ends(search) else []
     return [
+        *rounds,
         Activity(trials.wide, tuning.wide),
         Activity(trials.deep, tuning.deep),
         Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),

@@ -184,9 +184,11 @@ class Search:
         self.keep_point(at.state, low)
         return high, low
 
-    def update_upper(self, at: InformationState) -> None:
+    def update_upper(self, at: InformationState) -> VectorBackup:
         """Improve the upper bound at a belief."""
-        self._keep_vector(at, self.programs(at)[0].solve(at.belief))
+        found = self.programs(at)[0].solve(at.belief)
+        self._keep_vector(at, found)
+        return found
 
     def update_lower(self, at: InformationState) -> PointBackup:
         """Improve the lower bound at a belief."""
@@ -260,6 +262,17 @@ class Search:
             score = mass[those] * reach[candidates[those]] * (gap - excess)
             found += [(float(score[k]), InformationState(t, beliefs[k])) for k in np.flatnonzero(score > 0).tolist()]
         return sorted(found, key=lambda each: -each[0])
+
+    def following(self, at: InformationState, high: VectorBackup) -> list[tuple[float, InformationState]]:
+        """List where optimistic play goes from here, with which probability."""
+        here = self.arrays[at.state]
+        met = np.flatnonzero(high.reach > ACTIVE)
+        beta = here.posteriors(met, high.actions, high.plan)
+        chance = beta.sum(axis=1) * high.reach[met]
+        kept = np.flatnonzero(chance > ACTIVE)
+        beliefs, states = cleaned_beliefs(beta[kept]), here.successor[met[kept]].tolist()
+        places = [InformationState(state, belief) for state, belief in zip(states, beliefs, strict=True)]
+        return list(zip(chance[kept].tolist(), places, strict=True))
 
     def bounds(self) -> tuple[float, float]:
         """Return both bounds on the value of the game, Σ_s v̂(s, P0(s, ·))."""

@@ -1,0 +1,93 @@
+"""Rounds over a game that ends: forward through all beliefs that optimistic play meets, then home, each backed up once.
+
+    forward   B_0 = the starts;   B_t+1 = posteriors of the plans at B_t, those near to each other taken for one
+    home      back up every belief of B_T-1, …, B_0
+
+Where play never comes back to a state, a backup is as good as what is known of the states after it, and those can all
+be dealt with before: one round does for every belief met what a trial does for its path. A trial visits the last
+stages of its own path again and again; in a long play most of that is in vain.
+
+Optimistic plans lead to the corners of the upper bound, just where it is farthest from the value, so every round halves
+the distances between beliefs where it matters and divides what the bounds lose there by four. A belief counts for what
+is met there: with chance w and a gap below ``SHARE · w^-1`` of its part of the gap at the start it is left. Near means
+by less than a distance that is halved whenever a round has gained little.
+"""
+
+from collections.abc import Callable
+from itertools import chain
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.model.order import components, is_cyclic
+from ncirl.solvers.certified.search import InformationState, Search
+
+__all__ = ["Layers", "ends"]
+
+SHARE = 3e-3  # of the gap at the start, what a belief must account for: 1e-3 takes half as long again, 3e-2 twice
+NEAR = 0.25  # distance of beliefs taken for one, to begin with
+CLOSEST = 1e-4
+LITTLE = 0.7  # of the gap: if that much is left, beliefs were too far apart
+
+Met = list[tuple[float, FloatArray]]  # with which chance, which belief
+
+
+def ends(search: Search) -> bool:
+    """Tell whether play never comes back to a state."""
+    return not any(is_cyclic(search.game, component) for component in components(search.game))
+
+
+class Layers:
+    """Solves a game that ends from its last states to its first, again and again, at more beliefs each time."""
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        last_first = chain.from_iterable(components(search.game))
+        backwards = [search.number[state] for state in last_first if state in search.number]
+        self._left: dict[int, int] = {}  # stages to come, at the most
+        for k in backwards:
+            self._left[k] = 1 + max((self._left[after] for after in search.arrays[k].successors), default=0)
+        self._order = backwards[::-1]
+        self._near = NEAR
+
+    def round(self, target: float, late: Callable[[], bool]) -> None:
+        """Go forward and home once."""
+        search = self.search
+        before = search.gap_at_start()
+        for at in reversed(self._forward(max(target, before), late)):
+            if late():
+                return
+            search.back_up(at)
+        if search.gap_at_start() > LITTLE * before:
+            self._near = max(CLOSEST, self._near / 2)
+
+    def _forward(self, gap: float, late: Callable[[], bool]) -> list[InformationState]:
+        """List the beliefs that optimistic play meets, those of a state before those of the states after it."""
+        search, met = self.search, list[InformationState]()
+        arriving: dict[int, Met] = {k: [] for k in self._order}
+        for share, root in search.roots:
+            arriving[root.state].append((share, root.belief))
+        stages = max(self._left[root.state] for _, root in search.roots)
+        for k in self._order:
+            for chance, belief in self._apart(arriving.pop(k)):
+                at = InformationState(k, belief)
+                if late():
+                    return met
+                if chance * search.gap(at) > SHARE * gap * self._left[k] / stages:
+                    met.append(at)
+                    for share, after in search.following(at, search.update_upper(at)):
+                        arriving[after.state].append((chance * share, after.belief))
+        return met
+
+    def _apart(self, arriving: Met) -> Met:
+        """Take beliefs near to a likelier one for that one."""
+        kept: Met = []
+        for chance, belief in sorted(arriving, key=lambda each: -each[0]):
+            if kept:
+                away = np.abs(np.array([each for _, each in kept]) - belief).sum(axis=1)
+                j = int(away.argmin())
+                if away[j] < self._near:
+                    kept[j] = kept[j][0] + chance, kept[j][1]
+                    continue
+            kept.append((chance, belief))
+        return kept
