@@ -36,7 +36,7 @@ def sensitivity_page(found: Sensitivity) -> str:
     >>> "discount" in sensitivity_page(ncirl.sensitivity(office_graph(), relative_gap=0.5, only=["discount"]))
     True
     """
-    name, base = found.graph.name, found.base
+    name = found.graph.name
     parts = [Html(f"<h1>{text(name)}: what the answer hangs on</h1>"), paragraph(_lead(found), "lead")]
     if (scope := scope_of_graph(found.graph, found.base.lower, found.base.upper)) is not None:
         parts.append(paragraph(f"This graph was cut from {scope.origin}. {scope.says}", "bad"))
@@ -80,8 +80,6 @@ def _warnings(found: Sensitivity) -> list[Html]:
     parts = []
     if found.status is not Status.FINISHED:
         parts.append(paragraph(f"Unfinished: {found.status.value}", "bad"))
-    if (scope := scope_of_graph(found.graph, found.base.lower, found.base.upper)) is not None:
-        parts.append(paragraph(scope.sentence, "bad"))
     flipping = [swing.assumption.label for swing in found.swings if found.flips(swing)]
     if flipping:
         listed = "; ".join(flipping)
