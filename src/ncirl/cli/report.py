@@ -59,7 +59,7 @@ def report(
     is left of the time then goes to what blocking is worth. A policy that guards a whole attack graph is told by what
     to watch: guards, ways and goals drawn, the rest folded with counts, what is conceded, what attackers get.
 
-    Example: `ncirl report office.ncirl -o office.html`, `ncirl report office.ncirl -o doubt.html --quick --sensitivity`
+    Example: `ncirl report office.ncirl -o office.html`
     """
     from ncirl.reports import guarded_report_page, report_page
 
