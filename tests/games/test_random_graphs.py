@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from statistics import median
 
 import networkx as nx
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ncirl
-from ncirl.attack_graphs.random_graphs import DIGITS, PAPER_SIZES, SHAPES, random_attack_graph
+from ncirl.attack_graphs.random_graphs import DIGITS, PAPER_SIZES, SHAPES, _usual_sizes, random_attack_graph
 
 SEEDS = 40
 NEAR = 1.25  # factor by which a median may miss the paper's size
@@ -82,3 +83,8 @@ def test_faults_come_together() -> None:
     )
     with pytest.raises(ncirl.InputError, match="success: must lie in"):
         random_attack_graph(4, success=2.0, rng=0)
+
+
+def test_the_sizes_of_large_graphs_are_numbers() -> None:
+    assert all(isfinite(size) for size in _usual_sizes(100_000))
+    assert np.exp(_usual_sizes(10)) == pytest.approx(PAPER_SIZES[10])
