@@ -220,9 +220,9 @@ def activities(search: Search, width: int) -> list[Activity]:
     trials, tuning = Trials(search, width), search.tuning
     rounds = [Activity(Layers(search).round, tuning.rounds)] if ends(search) else []
     return [
-        *rounds,
         Activity(trials.wide, tuning.wide),
         Activity(trials.deep, tuning.deep),
+        *rounds,
         Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),
         Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=tuning.later),
         Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),

@@ -9,8 +9,9 @@ stages of its own path again and again; in a long play most of that is in vain.
 
 Optimistic plans lead to the corners of the upper bound, just where it is farthest from the value, so every round halves
 the distances between beliefs where it matters and divides what the bounds lose there by four. A belief counts for what
-is met there: with chance w and a gap below ``SHARE · w^-1`` of its part of the gap at the start it is left. Near means
-by less than a distance that is halved whenever a round has gained little.
+is met there, its chance times its gap: below a share of its part of the gap at the start it is left. Both that share
+and the distance at which beliefs are near begin large, for where there are many intents or states a fine round takes
+long, and become smaller whenever a round has gained little.
 """
 
 from collections.abc import Callable
@@ -24,10 +25,9 @@ from ncirl.solvers.certified.search import InformationState, Search
 
 __all__ = ["Layers", "ends"]
 
-SHARE = 3e-3  # of the gap at the start, what a belief must account for: 1e-3 takes half as long again, 3e-2 twice
-NEAR = 0.25  # distance of beliefs taken for one, to begin with
-CLOSEST = 1e-4
-LITTLE = 0.7  # of the gap: if that much is left, beliefs were too far apart
+SHARE, LEAST_SHARE = 0.1, 3e-3  # of the gap at the start, what a belief must account for: at first, and at the least
+NEAR, NEAREST = 0.25, 1e-4  # distance of beliefs taken for one
+LITTLE = 0.7  # of the gap: if that much is left, there were too few beliefs
 
 Met = list[tuple[float, FloatArray]]  # with which chance, which belief
 
@@ -48,7 +48,7 @@ class Layers:
         for k in backwards:
             self._left[k] = 1 + max((self._left[after] for after in search.arrays[k].successors), default=0)
         self._order = backwards[::-1]
-        self._near = NEAR
+        self._near, self._share = NEAR, SHARE
 
     def round(self, target: float, late: Callable[[], bool]) -> None:
         """Go forward and home once."""
@@ -59,7 +59,7 @@ class Layers:
                 return
             search.back_up(at)
         if search.gap_at_start() > LITTLE * before:
-            self._near = max(CLOSEST, self._near / 2)
+            self._near, self._share = max(NEAREST, self._near / 2), max(LEAST_SHARE, self._share / 2)
 
     def _forward(self, gap: float, late: Callable[[], bool]) -> list[InformationState]:
         """List the beliefs that optimistic play meets, those of a state before those of the states after it."""
@@ -73,7 +73,7 @@ class Layers:
                 at = InformationState(k, belief)
                 if late():
                     return met
-                if chance * search.gap(at) > SHARE * gap * self._left[k] / stages:
+                if chance * search.gap(at) > self._share * gap * self._left[k] / stages:
                     met.append(at)
                     for share, after in search.following(at, search.update_upper(at)):
                         arriving[after.state].append((chance * share, after.belief))
