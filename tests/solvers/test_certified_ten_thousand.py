@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from ncirl import LimitError
+from ncirl.errors import LimitError
 from solvers.certified_checks import largest_reward, mixed_game
 from solvers.test_certified_random import CHANGES, GAP, MANY, assert_valid
 
