@@ -60,9 +60,6 @@ def test_a_reduction_preserves_what_it_says(name: str, graph: AttackGraph) -> No
         sure = tuple(replace(e, success=1.0, attack_cost=0.0, alert=None) for e in graph.exploits)
         graph = replace(graph, exploits=sure)
     reduced, reduction = REDUCTIONS[name](graph)
-    if not reduction.done:
-        assert reduced == graph
-        return
     assert reduction.preserves is not Preserves.NOTHING
     check(graph, reduced, reduction)
 

@@ -189,17 +189,7 @@ class AttackGraph:
         SizeError
             When a state is met whose stage is too large; the message says what budgets would do.
         """
-        rules = AttackRules(self)
-        return Game(
-            rules.stage,
-            intents=[intent.id for intent in self.intents],
-            initial={rules.start: [intent.prior for intent in self.intents]},
-            discount=self.discount,
-            horizon=self.horizon,
-            observes=self.observes,
-            name=self.name,
-            describe=rules.describe,
-        )
+        return AttackRules(self).game()
 
     def holding(self, *names: str) -> "AttackGraph":
         """Return the graph in the middle of an incident: some conditions hold, some controls are in place.

@@ -22,7 +22,7 @@ from ncirl._typing import BoolArray, FloatArray, IntArray
 from ncirl.attack_graphs.coins import coin_law, count_sets, distinct_rows, enabled, subsets
 from ncirl.attack_graphs.names import SetName, set_name, set_names, signals
 from ncirl.errors import SizeError
-from ncirl.model.game import Observes
+from ncirl.model.game import Game, Observes
 from ncirl.model.stage import TERMINAL, Outcome, Stage
 
 if TYPE_CHECKING:
@@ -57,6 +57,20 @@ class AttackRules:
         self._controls = [(control, frozenset(control.blocks)) for control in graph.defences]
         lasting = [control.id for control, _ in self._controls if control.lasts]
         self._lasting = {name: 1 << k for k, name in enumerate(lasting, len(self._ids))}  # the bits of a state
+
+    def game(self) -> Game:
+        """Return the contest by these rules, from their start."""
+        graph = self._graph
+        return Game(
+            self.stage,
+            intents=[intent.id for intent in graph.intents],
+            initial={self.start: [intent.prior for intent in graph.intents]},
+            discount=graph.discount,
+            horizon=graph.horizon,
+            observes=graph.observes,
+            name=graph.name,
+            describe=self.describe,
+        )
 
     def describe(self, state: int) -> SetName:
         """Name a state by what has been enabled and put in place since the start; no two states share a name."""

@@ -148,7 +148,7 @@ class Bundled:
 
     def game(self) -> Game:
         """Return the game, for the solver and for the certificate."""
-        return self.graph.game().like(stage=self.rules.stage)
+        return self.rules.game()
 
     def _exploit(self, k: int) -> Exploit:
         members = self.members[k]

@@ -58,7 +58,7 @@ class Words:
 
     def __init__(self, graph: AttackGraph, rules: AttackRules | None = None) -> None:
         self.graph, self.rules = graph, AttackRules(graph) if rules is None else rules
-        self.game: Game = graph.game().like(stage=self.rules.stage)
+        self.game: Game = self.rules.game()
         self.timed = self.game.timed()
         self.sees_actions = Observes(graph.observes) is Observes.ACTIONS
         self._every = (1 << len(graph.conditions)) - 1
