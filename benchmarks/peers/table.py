@@ -63,13 +63,14 @@ LOSSES = """\
 - The tree solvers take any extensive game: private chance for both sides, more than two players, payoffs that are not
   zero-sum (Gambit). Ours take contests with one secret only.
 - CFR+ needs no linear program, its memory is the tree, and it has an answer at any time.
-- Among ours, the history program is exact, and the fastest until histories are too many; the certified solver has the
-  longest reach. NC-PBVI, the method of the paper, stores points at every state, wherever play goes, and pays for it.
+- Of those that know the structure, the history program is exact, and the fastest until histories are too many. The
+  certified solver also writes and verifies playbooks; HSVI, which does not, is about as quick here, but for the longer
+  attack graphs. NC-PBVI, the method of the paper, stores points at every state, wherever play goes, and pays for it.
 - Gambit's other methods are left out: `enumpure` finds nothing where equilibria are mixed, and `enumpoly`, `logit` and
   the simplicial methods are meant for games that no linear program solves.
 - HSVI's own programs, HSVIforOSPOSGs.jl (unofficial) and the one inside the CSLE project, were not tried.
   `ncirl.formats.osposg` writes games in the format for whoever has a solver.
-- The same four of ours, with bounds where time ran out, on more games: [Limits and benchmarks](benchmarks.md).
+- The four that know the structure on more games, with the gaps left: [Limits and benchmarks](benchmarks.md).
 """
 
 
