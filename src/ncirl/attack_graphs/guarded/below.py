@@ -68,7 +68,7 @@ class Below:
     def _tries(self, size: Size) -> list[tuple[Intents, int, bool]]:
         """List whom to look at, how many private ways they go beside each other, and whether few exploits at a time."""
         best, is_small = self.bound, size.states <= LITTLE
-        groups = [self.able] if self.able and not self._value(self.able) < BEHIND * best else []
+        groups = [self.able] if self.able and (is_small or self._value(self.able) >= BEHIND * best) else []
         groups += [(t,) for t in self.able] if is_small and len(self.able) <= MOST_ALONE else []
         tries = []
         for group in dict.fromkeys([*groups, *self.plan]):
