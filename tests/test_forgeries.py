@@ -31,7 +31,7 @@ from ncirl.solvers.history_lp.history_lp import HistoryLP
 from random_games import random_game
 
 LP = 1e-6  # times the largest reward: how far the history program may be off
-FEW, MANY = 200, 4000
+FEW, MANY = 80, 4000
 LITTLE = [s * 10.0**-k for k in range(5, 17) for s in (1, -1)]
 KINDS = ["little", "little", "factor", "all", "swap", "copy", "double", "drop", "set", "shift", "nothing"]
 DISCOUNTS = [0.0, 0.5, 0.9, 0.999, 1 - 1e-6, 1 - 1e-10, 1 - 1e-13, 1 - 2**-53, 1.0, 5e-324, -0.1, 2.0]

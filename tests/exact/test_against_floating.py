@@ -22,7 +22,7 @@ from random_games import random_game
 
 NEAR = 1e-9  # relative to the largest value: how far rounded numbers may be from exact ones
 SOLVED = 1e-7  # how far a linear program's answer may be off
-OFTEN, ALWAYS = range(40), range(40, 540)
+OFTEN, ALWAYS = range(20), range(20, 540)
 
 
 def check(path: Path) -> tuple[ExactCertificate, Certificate]:

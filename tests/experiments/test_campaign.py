@@ -70,6 +70,7 @@ def test_files_are_there_and_the_same_from_what_was_kept(undisturbed: Path) -> N
     assert told["versions"]["ncirl"]
 
 
+@pytest.mark.slow
 def test_killed_twice_and_resumed_the_table_is_the_same(undisturbed: Path, tmp_path: Path) -> None:
     words = [*COMMAND, *OPTIONS, "-o", str(tmp_path)]
     for wanted in (1, 3):

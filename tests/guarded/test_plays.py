@@ -126,7 +126,7 @@ def test_plays_stop_when_time_is_up_with_as_many_of_each_intent() -> None:
         play(office(), "lifted", episodes=MANY, limits=Limits(0.0))
 
 
-@pytest.mark.parametrize("observes", ["actions", "outcomes"])
+@pytest.mark.parametrize("observes", [pytest.param("actions", marks=pytest.mark.slow), "outcomes"])
 def test_the_exact_answer_on_a_large_graph_is_within_the_promise(observes: str) -> None:
     solution = large(observes)
     met = narrowed(solution)

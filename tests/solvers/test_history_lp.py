@@ -68,7 +68,7 @@ def test_one_intent_is_a_shapley_game() -> None:
         assert solve(game, HistoryLP()).lower == pytest.approx(public.lower, abs=ROUNDING)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), observes=st.sampled_from(["actions", "outcomes"]))
 def test_both_bounds_meet_and_rewards_scale_and_shift(seed: int, observes: str) -> None:
     game = random_game(seed, observes=observes, horizon=3, discount=0.8, terminal=False)
@@ -82,7 +82,7 @@ def test_both_bounds_meet_and_rewards_scale_and_shift(seed: int, observes: str) 
     assert tiny.lower == pytest.approx(1e-3 * found.lower, abs=1e-3 * ROUNDING)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_value_is_concave_and_above_the_public_one(seed: int) -> None:
     game = random_game(seed, n_intents=2, horizon=3, discount=0.9)
@@ -93,7 +93,7 @@ def test_value_is_concave_and_above_the_public_one(seed: int) -> None:
     assert solve(game, HistoryLP()).lower >= solve(game, ncirl.Shapley()).lower - ROUNDING
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_seeing_less_never_helps_the_defender(seed: int) -> None:
     seen = random_game(seed, observes="actions", horizon=3)

@@ -57,7 +57,7 @@ def test_discounted_patrol_is_met_from_both_sides() -> None:
     assert solution.upper >= 3.8396
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     seed=st.integers(0, 2**20),
     observes=st.sampled_from(["actions", "outcomes"]),

@@ -424,6 +424,7 @@ class TestIncidents:
 
 
 @needs_browser
+@pytest.mark.slow
 class TestCompare:
     def test_four_curves_fill_in_and_the_certified_defender_concedes_least(self, page: Page) -> None:
         open_page(page, "#compare")

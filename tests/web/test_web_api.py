@@ -312,7 +312,7 @@ def compared(client: TestClient, contest: str, **settings: Any) -> list[tuple[st
     return events(client.get(f"/api/jobs/{answer.json()['job']}/events").text)
 
 
-@pytest.mark.parametrize("attacker", ["certified", "best-response"])
+@pytest.mark.parametrize("attacker", ["certified", pytest.param("best-response", marks=pytest.mark.slow)])
 def test_defenders_are_compared_on_the_same_draws(client: TestClient, contest: Ids, attacker: str) -> None:
     settings = {"episodes": 60, "seed": 3, "attacker": attacker}
     *points, (name, end) = compared(client, contest("small"), **settings)
