@@ -119,6 +119,19 @@ def said(found: ncirl.Hardening) -> tuple[object, ...]:
     return found.lower, found.upper, found.worths, found.chosen, found.status, found.solves
 
 
+def test_of_sets_that_leave_the_same_a_cheap_one_is_told() -> None:
+    controls = (
+        Control("dear", ("sqli", "wander"), 0.9, "lasting"),
+        Control("cheap", ("sqli",), 0.1, "lasting"),
+        Control("mail", ("phish", "copy"), 0.5, "lasting"),
+        Control("filter", ("phish",), 0.2, "lasting"),
+    )
+    found = ncirl.harden(replace(chains(), controls=controls), choose=2, relative_gap=0.01).chosen
+    assert found is not None
+    assert found.after_upper == 0
+    assert {control.id for control in found.controls} == {"cheap", "filter"}
+
+
 def test_the_number_of_workers_changes_nothing() -> None:
     graph = chains()
     alone = ncirl.harden(graph, choose=2, relative_gap=0.05)

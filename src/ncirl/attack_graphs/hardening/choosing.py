@@ -62,10 +62,19 @@ def best_set(study: Study, choose: int | None, spend: float | None, limits: Limi
 
 
 def _lean(study: Study, controls: frozenset[int]) -> frozenset[int]:
-    """Leave out, dearest first, what changes nothing: the same exploits matter without it."""
+    """Leave out, or have cheaper, dearest first, what changes nothing: the same exploits matter without it."""
+    left = study.left(controls)
     for k in sorted(controls, key=lambda k: (-study.controls[k].cost, k)):
-        if study.left(controls - {k}) == study.left(controls):
-            controls -= {k}
+        others = controls - {k}
+        reopened = study.left(others) & ~left
+        if not reopened:
+            controls = others
+            continue
+        cheaper = [j for j, its in enumerate(study.controls) if its.cost < study.controls[k].cost]
+        for j in sorted(cheaper, key=lambda j: (study.controls[j].cost, j)):
+            if study.stops[j] & reopened and study.left(others | {j}) == left:
+                controls = others | {j}
+                break
     return controls
 
 
