@@ -126,3 +126,24 @@ def test_many_ways_at_once_cost_what_their_chance_does() -> None:
     above = ncirl.solve(relaxed.game(), ncirl.Certified(gap=1e-6)).upper
     assert exact <= above + OFF
     assert above <= 1.15 * exact  # at the price of the cheapest alone it would be far above
+
+
+def test_what_stops_less_may_tell_more_where_attempts_are_not_seen() -> None:
+    """Whether `e` succeeded tells a defender that only stops `f` who attacks, before it matters."""
+    ways = [("a0", "out", "a", 0.0), ("e", "out", "c1", 0.05), ("f", "out", "c2", 0.1), ("h1", "a", "g1", 0.0)]
+    ways += [("h2", "a", "g2", 0.1), ("u1", "c2", "g1", 0.0), ("u2", "c2", "g2", 0.0)]
+    over = {"both": ("e", "f"), "one": ("f",), "first": ("h1",), "second": ("h2",)}
+    graph = AttackGraph(
+        conditions=(Condition("out", True), *map(Condition, ("a", "c1", "c2", "g1", "g2"))),
+        exploits=tuple(Exploit(name, (was,), then, 1.0, cost) for name, was, then, cost in ways),
+        intents=(Intent("t1", 0.5, {"g1": 1.0, "c1": 0.4}), Intent("t2", 0.5, {"g2": 1.0})),
+        controls=tuple(Control(name, stops, 0.3) for name, stops in over.items()),
+        discount=0.95,
+        horizon=2,
+        observes="outcomes",
+        defender_budget=1,
+    )
+    exact = ncirl.solve(graph.game(), ncirl.HistoryLP()).upper
+    assert ncirl.solve(everything(graph).game(), ncirl.HistoryLP()).lower <= exact + OFF
+    seen = ncirl.solve(everything(replace(graph, observes="actions")).game(), ncirl.HistoryLP()).lower
+    assert seen <= ncirl.solve(replace(graph, observes="actions").game(), ncirl.HistoryLP()).upper + OFF

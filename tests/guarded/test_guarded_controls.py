@@ -10,9 +10,9 @@ import pytest
 
 import ncirl
 from control_graphs import small_shop
-from guarded_checks import check_seeds
-from guarded_instances import proved, random_graph, with_controls
-from ncirl.attack_graphs.graph import AttackGraph, Control
+from guarded_checks import check_seeds, promises_hold
+from guarded_instances import Instance, proved, random_graph, with_controls
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.guarded.answers import narrowed
 from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.check import verify_guarded
@@ -58,6 +58,22 @@ def test_small_graphs() -> None:
 @pytest.mark.parametrize("first", range(FEW, 1_010, FEW))
 def test_many_small_graphs(first: int) -> None:
     check_seeds(range(first, first + FEW), controlled=True)
+
+
+@pytest.mark.parametrize("horizon", [None, 4])
+def test_what_the_game_forgets_is_applied_when_it_is_needed(horizon: int | None) -> None:
+    """The game thinks `inside` is enabled, patches, and is over; the attacker comes there only later."""
+    graph = AttackGraph(
+        conditions=(Condition("out", True), Condition("inside"), Condition("data")),
+        exploits=(Exploit("enter", ("out",), "inside", 0.5), Exploit("dump", ("inside",), "data", 1.0)),
+        intents=(Intent("thief", 1.0, {"data": 1.0}),),
+        controls=(Control("patch", ("dump",), 0.1, "lasting"),),
+        discount=0.9,
+        horizon=horizon,
+    )
+    proof = proved(graph, [Part(("data",), ("patch",))], [])
+    assert proof.per_intent[0] < 0.1
+    promises_hold(Instance(graph, proof))
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import guarded_instances
+import ncirl
 from guarded_checks import is_inside, promises_hold
 from guarded_instances import Instance, proved
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
@@ -69,6 +71,25 @@ def check_parallel(seeds: range) -> Counter[str]:
 def test_promises_hold_where_some_are_attempted() -> None:
     met = check_parallel(range(FEW))
     assert met["in part"] > 20, met
+
+
+def test_what_is_forced_tells_nothing_of_what_is_attempted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`f` is beyond the width, and enables `c` for sure: that must not count as an attempt of `e1` and `e2`."""
+    monkeypatch.setattr(guarded_instances, "SMALL", ncirl.Certified(gap=1e-5, time_limit=10))
+    numbers = {"e1": ("c", 0.5, 0.2), "e2": ("c", 0.5, 0.3), "x": ("z", 0.2, 0.1), "f": ("c", 1.0, 0.0)}
+    over = {"wall": ("e1", "e2", "x"), "door": ("f",), "first": ("h1",), "second": ("h2",)}
+    graph = AttackGraph(
+        conditions=(Condition("out", True), *map(Condition, ("c", "z", "g1", "g2"))),
+        exploits=(
+            *(Exploit(name, ("out",), *its) for name, its in numbers.items()),
+            *(Exploit(f"h{k}", ("c",), f"g{k}", 1.0) for k in (1, 2)),
+        ),
+        intents=(Intent("t1", 0.7, {"g1": 1.0, "z": 0.1, "c": 0.1}), Intent("t2", 0.3, {"g2": 1.0, "z": 0.3})),
+        controls=tuple(Control(name, stops, 0.4 if name == "wall" else 0.3) for name, stops in over.items()),
+        discount=0.95,
+        horizon=2,
+    )
+    promises_hold(Instance(graph, proved(graph, [Part(("c", "z", "g1", "g2"), tuple(over), ("c", "z"), width=2)], [])))
 
 
 @pytest.mark.slow

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import ncirl
-from guarded_instances import Instance, random_instance
+from guarded_instances import Instance, proved, random_instance
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.parts import terms
+from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.promises import Promises
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.resolve import graph_at, resolved
@@ -192,6 +193,82 @@ def test_what_is_promised_from_here_on_holds_on_many_graphs(first: int) -> None:
     for seed in range(first, first + 24):
         promises_ahead_hold(seed)
         promises_ahead_hold(seed, controlled=True)
+
+
+def most_kept(instance: Instance, stages: int) -> FloatArray:
+    """Return what each intent gets in some stages and is then left with, at most: E[P + γ^stages kept]."""
+    defence, discount = Following(instance), instance.graph.discount
+    timed = defence.words.timed
+
+    def most(state: State, memory: Any) -> FloatArray:
+        found: FloatArray = np.zeros(len(instance.graph.intents))
+        if timed.is_terminal(state):
+            return found
+        if memory[0] == stages:
+            held, placed = defence.words.mask(state), defence.words.placed(state)
+            kept = defence.promises.kept(memory[1], np.array(memory[2]), held, placed)
+            return found if kept is None else kept
+        stage, seen, mix = timed.stage(state), timed.observations(state), defence.mix(state, memory)
+        totals = np.zeros((stage.shape[0], len(found)))
+        for a in range(stage.shape[0]):
+            for d in np.flatnonzero(mix).tolist():
+                for o, chance in zip(*stage.outcome_law(a, d), strict=True):
+                    i = seen.index(a, d, o)
+                    rest = sum(p * most(seen.successors[i], to) for to, p in defence.after(state, memory, d, i))
+                    totals[a] += mix[d] * chance * (stage.realised(a, d, o) + discount * rest)
+        best: FloatArray = totals.max(axis=0)
+        return best
+
+    start = timed.starts[0].state
+    total: FloatArray = sum(p * most(start, memory) for memory, p in defence.begin(start))
+    return total
+
+
+def with_lasting_guards(**changes: object) -> AttackGraph:
+    """Return a graph with a goal that can be put out of reach for good and, at a cost, one that is not worth it."""
+    parts: dict[str, object] = {
+        "conditions": (Condition("out", True), *map(Condition, "acd")),
+        "exploits": (
+            Exploit("in", ("out",), "a", 0.5, 0.61),
+            Exploit("on", ("a",), "c", 1.0),
+            Exploit("by", ("out",), "c", 0.3),
+            Exploit("to", ("out",), "d", 1.0),
+        ),
+        "intents": (Intent("t", 1.0, {"c": 1.0, "d": 0.2}),),
+        "controls": (Control("k", ("by",), 0.1, "lasting"), Control("j", ("to",), 0.3)),
+        "discount": 0.9,
+    }
+    return AttackGraph(**(parts | changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cost", [0.61, 0.0])
+def test_neither_what_is_lost_nor_what_is_futile_is_given_back(cost: float) -> None:
+    graph = with_lasting_guards()
+    entry = replace(graph.exploits[0], attack_cost=cost)
+    over = Control("k", ("by",) if cost else ("by", "on"), 0.1, "lasting")
+    graph = replace(graph, exploits=(entry, *graph.exploits[1:]), controls=(over, graph.defences[1]))
+    instance = Instance(graph, proved(graph, [Part(("c", "d"), ("k", "j"))], []))
+    for stages in range(1, 4):
+        assert (most_kept(instance, stages) <= instance.proof.per_intent + OFF).all(), stages
+
+
+def check_kept(seeds: range, *, controlled: bool) -> None:
+    for seed in seeds:
+        instance = random_instance(seed, controlled=controlled)
+        for stages in (1, 2) if instance is not None else ():
+            assert (most_kept(instance, stages) <= instance.proof.per_intent + OFF).all(), (seed, stages)
+
+
+def test_what_is_kept_never_exceeds_the_promise() -> None:
+    check_kept(range(6), controlled=True)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("controlled", [True, False])
+@pytest.mark.parametrize("first", range(100, 340, 24))
+def test_what_is_kept_never_exceeds_the_promise_on_many_graphs(first: int, controlled: bool) -> None:
+    check_kept(range(first, first + 24), controlled=controlled)
 
 
 def test_what_promises_more_is_not_taken() -> None:

@@ -249,3 +249,11 @@ def one_exploit(**numbers: float) -> AttackGraph:
         discount=0.5,
         horizon=1,
     )
+
+
+def test_an_intent_that_nobody_expects_is_no_hindrance() -> None:
+    graph = office_graph()
+    priors = [0.0, *([1.0 / (len(graph.intents) - 1)] * (len(graph.intents) - 1))]
+    intents = tuple(replace(intent, prior=p) for intent, p in zip(graph.intents, priors, strict=True))
+    found = Guarded(relative_gap=0.0, gap=1e-9, time_limit=1.0).run(replace(graph, intents=intents))
+    assert found.lower <= found.upper

@@ -23,6 +23,7 @@ from ncirl.attack_graphs.reductions import (
     prune,
     set_budgets,
 )
+from ncirl.games.office import office_graph
 from reductions.graphs import ladders, small_graphs
 
 LP_ACCURACY = 1e-6
@@ -154,6 +155,15 @@ def test_steps_worth_blocking_are_not_taken_for_granted() -> None:
     assert collapse_certain_steps(graph)[1].done == ()
     reduced, _ = collapse_certain_steps(replace(graph, exploits=(replace(steps[0], block_cost=1.5), steps[1])))
     assert [e.premises for e in reduced.exploits] == [("outside",)]
+
+
+def test_only_goals_leaves_out_nobody_where_the_prior_is_not_known() -> None:
+    graph = office_graph()
+    wanted = next(c for c, reward in graph.intents[0].rewards.items() if reward > 0)
+    priors = [0.0, *([1.0 / (len(graph.intents) - 1)] * (len(graph.intents) - 1))]
+    intents = tuple(replace(i, prior=p) for i, p in zip(graph.intents, priors, strict=True))
+    reduced, _ = only_goals(replace(graph, intents=intents, unknown_prior=True), [wanted])
+    assert graph.intents[0].id in {intent.id for intent in reduced.intents}
 
 
 def test_only_goals_scales_the_priors_up() -> None:

@@ -79,7 +79,7 @@ class Below:
 
     def _mergers(self) -> list[Intents]:
         """Return those that get much as one, and two of the best groups each, first those that fewest guards stop."""
-        alone = {t: self._value((t,)) / self.solved[t,][0] for t in self.able if (t,) in self.solved}
+        alone = {t: self.solved[t,][1].lower for t in self.able if (t,) in self.solved}
         rich = tuple(t for t, gets in alone.items() if gets >= MUCH * max(alone.values()))
         pairs = [tuple(sorted(a + b)) for a, b in combinations(self.plan, 2)]
         matched = sorted(pairs, key=self._crowd) if len(self.able) <= MOST_MATCHED else []

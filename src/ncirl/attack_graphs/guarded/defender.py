@@ -8,6 +8,10 @@ relaxed game):
   only some were, it is drawn whether it was, so that it was with chance s / p and succeeds just when they really do:
   s the chance of those, p of all (`relaxed` has the proof);
 - what was really enabled is in m_{t+1}, with the wave of m_t;
+- where an option to c is *forced* and not stopped, c comes by itself: whether c was really enabled then tells nothing
+  of what was attempted, and that counts with chance s / p;
+- a lasting guard that its game forgets, since it keeps a goal from being reached, is *owed* as long as it is not really
+  in place: it is set when it first stops anything usable, which is what keeps the goal from being reached;
 - where they are not, or guards last, which of its actions the part took is known up to guards that could stop nothing:
   they are drawn, as they were chosen; and an alert of an exploit that is not usable at s, or that others stopped, is
   drawn, too, as of one that was not attempted.
@@ -38,7 +42,7 @@ from ncirl.strategies.strategy import Memory
 __all__ = ["GuardedDefender", "PartDefender", "Place"]
 
 T = TypeVar("T")
-Place = tuple[State, Memory]  # where a part stands: the state of its timed game, and the node
+Place = tuple[State, Memory, Ids]  # where a part stands: the state of its timed game, the node, and what is owed
 
 
 class PartDefender:
@@ -53,13 +57,16 @@ class PartDefender:
     def begin(self) -> list[tuple[Place, float]]:
         """Return where it may begin."""
         start = self.timed.starts[0].state
-        return [((start, node), chance) for node, chance in self.strategy.begin(start)]
+        return [((start, node, Ids()), chance) for node, chance in self.strategy.begin(start)]
 
     def mask(self, place: Place) -> int:
         """Return m."""
-        state = place[0][1] if self.has_time and isinstance(place[0], tuple) else place[0]
-        assert isinstance(state, int)
-        return state
+        return self._untimed(place[0])
+
+    def _untimed(self, state: State) -> int:
+        found = state[1] if self.has_time and isinstance(state, tuple) else state
+        assert isinstance(found, int)
+        return found
 
     def blocks(self, place: Place, held: int, placed: Ids = frozenset()) -> list[tuple[Ids, float]]:
         """Return the guards that it sets when `held` really holds and `placed` is in place, with probabilities."""
@@ -70,8 +77,8 @@ class PartDefender:
         return list(law.items())
 
     def pending(self, place: Place, placed: Ids) -> Ids:
-        """Return the lasting guards that are in place in the part only."""
-        return self.relaxed.placed(self.mask(place)) - placed
+        """Return the lasting guards that are in place in the part only, or owed."""
+        return (self.relaxed.placed(self.mask(place)) | place[2]) - placed
 
     def after(self, place: Place, seen: Seen) -> list[tuple[Place, float]]:
         """Return where it goes after a stage of the whole graph."""
@@ -80,12 +87,12 @@ class PartDefender:
             return [(place, 1.0)]
         here = self.relaxed.choices(self.mask(place))
         law: dict[Place, float] = {}
-        for (d, i), chance in self._observations(place, here, seen):
+        for (d, i, owed), chance in self._observations(place, here, seen):
             successor = self.timed.observations(state).successors[i]
-            if seen.after & ~self.mask((successor, None)):  # nobody was expected to try that: the part is given up
-                return [((self._timed_state(state, self.relaxed.over), None), 1.0)]
+            if seen.after & ~self._untimed(successor):  # nobody was expected to try that: the part is given up
+                return [((self._timed_state(state, self.relaxed.over), None, Ids()), 1.0)]
             for node, p in self.strategy.after(state, place[1], d, i):
-                at = successor, node
+                at = successor, node, owed
                 law[at] = law.get(at, 0.0) + chance * p
         return list(law.items())
 
@@ -116,34 +123,45 @@ class PartDefender:
     def _is_usable(self, k: int, held: int) -> bool:
         return not self.net.needs[k] & ~held and not held >> self.net.result[k] & 1
 
-    def _observations(self, place: Place, here: Choices, seen: Seen) -> list[tuple[tuple[int, int], float]]:
-        """Return (its action, its observation) with their probabilities."""
+    def _observations(self, place: Place, here: Choices, seen: Seen) -> list[tuple[tuple[int, int, Ids], float]]:
+        """Return (its action, its observation, what is owed then) with their probabilities."""
         state = place[0]
         observed, outcomes = self.timed.observations(state), self.timed.stage(state).outcomes
         number = {outcome: o for o, outcome in enumerate(outcomes)}
-        found: list[tuple[tuple[int, int], float]] = []
+        found: list[tuple[tuple[int, int, Ids], float]] = []
         if not here.options:
-            return [((0, 0), 1.0)]
-        if self.net.sees_actions:
-            won, tries = self._tried(here, seen)
-            for (d, ids, p), (a, chance) in product(self._own(place, here, seen), tries):
-                outcome = Outcome(self._following(state, here, won, ids))
-                i = int(observed.table[a, number[outcome]]) if outcome in number else -1
+            return [((0, 0, self._owed(place, here, 0, Ids(), seen)), 1.0)]
+        heard: list[tuple[int, str | None, float]]  # row of the table, signal, chance
+        for d, ids, p in self._own(place, here, seen):
+            swept = here.swept(ids)
+            if self.net.sees_actions:
+                won, tries = self._tried(here, seen, swept)
+                heard = [(a, None, chance) for a, chance in tries]
+            else:
+                won = sum(1 << c for c in {option.result for option in here.options} if seen.after >> c & 1)
+                heard = [(d, signal, chance) for signal, chance in self._heard(here, seen)]
+            owed = self._owed(place, here, won | swept, ids, seen)
+            for row, signal, chance in heard:
+                outcome = Outcome(self._following(state, won | swept, ids), signal)
+                i = int(observed.table[row, number[outcome]]) if outcome in number else -1
                 if i >= 0:
-                    found.append(((d, i), p * chance))
-            return found
-        won = sum(1 << c for c in {option.result for option in here.options} if seen.after >> c & 1)
-        for (d, ids, p), (signal, chance) in product(self._own(place, here, seen), self._heard(here, seen)):
-            outcome = Outcome(self._following(state, here, won, ids), signal)
-            i = int(observed.table[d, number[outcome]]) if outcome in number else -1
-            if i >= 0:
-                found.append(((d, i), p * chance))
+                    found.append(((d, i, owed), p * chance))
         return found
 
-    def _following(self, state: State, here: Choices, won: int, ids: Ids) -> State:
-        """Return the state that follows when the part has set `ids`."""
+    def _following(self, state: State, gained: int, ids: Ids) -> State:
+        """Return the state that follows when something comes beside the wave and the part has set `ids`."""
         placing = sum(map(self.relaxed.bit, ids))
-        return self._timed_state(state, self.relaxed.after(self.mask((state, None)), won | here.swept(ids), placing))
+        return self._timed_state(state, self.relaxed.after(self._untimed(state), gained, placing))
+
+    def _owed(self, place: Place, here: Choices, gained: int, ids: Ids, seen: Seen) -> Ids:
+        """Return the guards that the game has forgotten, but that are not in place and may still have to be."""
+        mask, placing = self.mask(place), sum(map(self.relaxed.bit, ids))
+        following = self.relaxed.after(mask, gained, placing)
+        forgotten = self.relaxed.placed(mask | placing) - self.relaxed.placed(following)
+        paid = mask | here.wave | gained | self.relaxed.terms.futile
+        stops = ((name, k) for name in forgotten for k in self.net.guards[name].stops)
+        keeping = {name for name, k in stops if not paid >> self.net.result[k] & 1}
+        return (place[2] | keeping) - seen.placed - seen.blocked
 
     def _own(self, place: Place, here: Choices, seen: Seen) -> list[tuple[int, Ids, float]]:
         """Return which of its actions the part may have taken, by number and as guards, and how likely it was that."""
@@ -162,6 +180,15 @@ class PartDefender:
         total = sum(p for _, p in mine)
         return [(d, mixed[d][0], p / total if total else 1 / len(mine)) for d, p in mine if p > 0 or not total]
 
+    def lost(self, before: Place, after: Place, seen: Seen) -> int:
+        """Return what its lasting guards keep from ever being reached after a stage: that is held, but not paid for."""
+        in_place = self.pending(before, Ids()) | self.pending(after, Ids())
+        in_place |= self.net.lasting(seen.blocked) & set(self.relaxed.part.guards)
+        if not in_place:
+            return 0
+        mask = self.mask(before)
+        return self.relaxed.lost(mask | self.relaxed.choices(mask).wave | seen.after, self.net.stopped(in_place))
+
     def attempted(self, here: Choices, seen: Seen) -> list[list[int]]:
         """Return which exploits of each option were attempted, and stopped by nobody but the part itself."""
         assert seen.attempted is not None
@@ -173,14 +200,17 @@ class PartDefender:
             for option in here.options
         ]
 
-    def _tried(self, here: Choices, seen: Seen) -> tuple[int, list[tuple[int, float]]]:
-        """Return what the options really enabled, and what counts as attempted, by number, with its chance."""
+    def _tried(self, here: Choices, seen: Seen, swept: int) -> tuple[int, list[tuple[int, float]]]:
+        """Return what the options really enabled, and what counts as attempted, by number, with its chance.
+
+        Of what is `swept` it is not known which exploit enabled it, and makes no difference.
+        """
         stopped = self.net.stopped(seen.blocked)
         tries = self.attempted(here, seen)
         won, law = 0, [(frozenset[int](), 1.0)]
         for c in dict.fromkeys(option.result for option in here.options):
             its = [n for n, option in enumerate(here.options) if option.result == c and tries[n]]
-            live = [n for n in its if stopped.isdisjoint(tries[n])]
+            live = [n for n in its if stopped.isdisjoint(tries[n]) and not swept >> c & 1]
             has_won = bool(live) and seen.after >> c & 1 == 1
             won |= has_won << c
             ways = self._counted(here, {n: tries[n] for n in its}, live, has_won)

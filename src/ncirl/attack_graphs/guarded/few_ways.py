@@ -13,9 +13,11 @@ as goals, ways and what is not stopped only become fewer. The defender really se
 but that is chance given what was attempted, and nothing the attacker does depends on it. ∎ (Where attempts are not seen
 that would tell of them, so there nothing is settled.)
 
-**Controls that others outdo**, where no reward is negative. Y is not offered where there is an X that costs no more, is
-no less lasting and stops all that Y does of what is left. *Proof.* Where Y is applied the attacker takes it for X: the
-defender pays no less than X costs, and what X stops and Y does not counts as not done, though it may be. ∎
+**Controls that others outdo**, where no reward is negative and attempts are seen. Y is not offered where there is an X
+that costs no more, is no less lasting and stops all that Y does of what is left. *Proof.* Where Y is applied the
+attacker takes it for X: the defender pays no less than X costs, and what X stops and Y does not counts as not done,
+though it may be. That it was done is chance given what was attempted. ∎ (Where attempts are not seen it tells of them:
+there a defender may stop less to learn more.)
 """
 
 from collections.abc import Iterable, Sequence
@@ -67,10 +69,11 @@ class FewWays(AttackRules):
             its = frozenset().union(*(self._owners[e.id] for e in graph.exploits if e.result == result))
             if its != everybody:
                 self._private.append((1 << number[result], its))
-        self._settles = owners is None and Observes(graph.observes) is Observes.ACTIONS
+        sees_actions = Observes(graph.observes) is Observes.ACTIONS
+        self._settles = owners is None and sees_actions
         self._every = (1 << len(graph.conditions)) - 1
         self._goals = sum(1 << c for c, row in enumerate(self._rewards) if (row > 0).any())
-        self._outdoes = graph.controls is not None and bool((self._rewards >= 0).all())
+        self._outdoes = graph.controls is not None and sees_actions and bool((self._rewards >= 0).all())
         self._settled: dict[int, int] = {}
         self.start = self.settled(self.start)
 

@@ -7,7 +7,8 @@ less than the reward when the toll has been paid before. Let
     slack_{t+1} = ( slack_t + Σ_k (rewards that part k paid) − real rewards + (real attack costs − charges) )⁺ / γ
 
 in the money of the stage to come (costs 0 where attempts are not seen; where it is drawn whether an attempt counts,
-charges as they are before that: no more than is really paid, and the same on average). Then
+charges as they are before that: no more than is really paid, and the same on average; what a part charges for attempts
+at what it counts as futile is charged, as it pays for what comes where they succeed). Then
 
     kept(θ) = Σ_k α_k(θ) + slack(θ)
 
@@ -59,7 +60,7 @@ class Promises:
     def claims(self, places: Sequence[Place], but_lost: int = 0) -> FloatArray | None:
         """Return Σ_k α_k[θ], of parts not lost by what is held; None where a playbook has no place for it."""
         total: FloatArray = np.zeros(len(self.net.intents))
-        for part, (state, node) in zip(self.parts, places, strict=True):
+        for part, (state, node, _) in zip(self.parts, places, strict=True):
             if part.timed.is_terminal(state) or self._is_lost(part, but_lost):
                 continue
             if not isinstance(node, int):
@@ -76,7 +77,7 @@ class Promises:
         for part, paying, here, there in zip(self.parts, self._paying, before, after, strict=True):
             if self._is_lost(part, seen.after):
                 continue
-            worth, fresh = part.relaxed.terms.worth, part.mask(there) & ~part.mask(here)
+            worth, fresh = part.relaxed.terms.worth, part.mask(there) & ~part.mask(here) & ~part.lost(here, there, seen)
             for c in paying:
                 if fresh >> c & 1:
                     ahead = ahead + (worth[c] if seen.after >> c & 1 else np.maximum(worth[c], 0.0))
@@ -132,7 +133,12 @@ class Promises:
     def _charged(self, part: PartDefender, place: Place, seen: Seen) -> FloatArray:
         """Return what a part charges for the attempts of a stage, 0 where they are not seen."""
         total: FloatArray = np.zeros(len(self.net.intents))
-        if seen.attempted is None or part.timed.is_terminal(place[0]):
+        if seen.attempted is None:
+            return total
+        for k in (self.net.place[name] for name in seen.attempted if name in self.net.place):
+            if part.relaxed.terms.futile >> self.net.result[k] & 1:
+                total = total + part.relaxed.terms.charge[k]
+        if part.timed.is_terminal(place[0]):
             return total
         here = part.relaxed.choices(part.mask(place))
         for option, tried in zip(here.options, part.attempted(here, seen), strict=True):

@@ -40,7 +40,7 @@ Refinements, each by the same coupling:
 - **Settled states.** A condition that pays nobody and leads to nothing that does, by conditions not in m and exploits
   that L does not stop, counts as held. It is worth no more to anybody than nothing, and m is larger. So does a goal
   that L keeps from being reached, as it is really never reached either; and a guard in L that stops nothing that is
-  not held is forgotten.
+  not held is forgotten by the game, though not by the defender, who still has to apply it when it is first needed.
 """
 
 from collections.abc import Sequence

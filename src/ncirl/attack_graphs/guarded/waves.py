@@ -114,7 +114,7 @@ class Waves:
 
     def settled(self, held: int, dead: Collection[int]) -> int:
         """Return what is held with everything that no longer matters where some exploits are stopped for good."""
-        useful = self._goals & ~held & ~(self._lost(held, dead) if dead else 0)
+        useful = self._goals & ~held & ~(self.lost(held, dead) if dead else 0)
         rest = useful
         while rest:
             lowest = rest & -rest
@@ -135,7 +135,7 @@ class Waves:
             return found
         return self.net.before[c]
 
-    def _lost(self, held: int, dead: Collection[int]) -> int:
+    def lost(self, held: int, dead: Collection[int]) -> int:
         """Return what cannot be reached any more as all ways to it lead by what is stopped."""
         found, rest = 0, {self.net.result[k] for k in dead}
         while rest:

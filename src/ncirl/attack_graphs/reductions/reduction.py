@@ -59,7 +59,7 @@ def only_goals(graph: AttackGraph, goals: Collection[str]) -> tuple[AttackGraph,
     done, kept = [], []
     for intent in graph.intents:
         rewards = {c: reward for c, reward in intent.rewards.items() if c in goals}
-        if not any(rewards.values()) or intent.prior == 0:
+        if not any(rewards.values()) or (intent.prior == 0 and not graph.unknown_prior):
             done.append(f"intent '{intent.id}': wants none of the goals, left out")
             continue
         kept.append(replace(intent, rewards=rewards, between=None))
@@ -69,7 +69,7 @@ def only_goals(graph: AttackGraph, goals: Collection[str]) -> tuple[AttackGraph,
         wanted = sorted({c for intent in graph.intents for c, reward in intent.rewards.items() if reward})
         raise InputError(f"goals: no intent wants any of them; rewarded are {', '.join(wanted) or 'none'}", where)
     total = sum(intent.prior for intent in kept)
-    intents = tuple(replace(intent, prior=intent.prior / total) for intent in kept)
+    intents = tuple(replace(intent, prior=intent.prior / total if total else 1 / len(kept)) for intent in kept)
     why = "another question: rewards and intents are left out, priors scaled up to sum to one"
     return replace(graph, intents=intents), Reduction("only goals", Preserves.NOTHING, why, tuple(done))
 
