@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ncirl
-from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.guarded import above, guarded
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.guarded import Guarded
@@ -257,3 +257,18 @@ def test_an_intent_that_nobody_expects_is_no_hindrance() -> None:
     intents = tuple(replace(intent, prior=p) for intent, p in zip(graph.intents, priors, strict=True))
     found = Guarded(relative_gap=0.0, gap=1e-9, time_limit=1.0).run(replace(graph, intents=intents))
     assert found.lower <= found.upper
+
+
+def test_one_patch_over_all_ways_is_found_beside_many_cheap_doors() -> None:
+    ways = tuple(Exploit(f"way {k}", ("out",), "in", 0.8, 0.02, 0.05) for k in range(8))
+    doors = tuple(Control(f"close {k}", (way.id,), 0.05) for k, way in enumerate(ways))
+    graph = AttackGraph(
+        conditions=(Condition("out", True), Condition("in")),
+        exploits=ways,
+        intents=(Intent("t", 1.0, {"in": 1.0}),),
+        controls=(*doors, Control("patch", tuple(way.id for way in ways), 0.5, "lasting")),
+        discount=0.95,
+    )
+    found = Guarded(relative_gap=0.05, time_limit=None).run(graph)
+    assert found.guards.keys() == {"patch"}
+    assert 0.49 < found.lower <= found.upper < 0.51  # a little less than the patch costs: it may come to be paid later

@@ -11,7 +11,7 @@ would concede less were intents public, Σ_θ b(θ) V(θ), one backward inductio
 time for that, it is added on trust. A larger part begins with what a smaller one has: a coarser choice is a start.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -86,7 +86,7 @@ def grown(
         What was no use there, which is added to.
     """
     names = tuple(net.conditions[c] for c in goals)
-    refused = set() if refused is None else refused
+    refused = set() if refused is None or len(net.exploits) <= FEW else refused  # in a larger game it may be of use
     part = Part(names, width=width, defender_budget=budget)
     shape = _shape(net, part)
     found = counted(Relaxed(net, part, shape), Size(10**9, 10**9), Limits(None)) or Size(1, 1)
@@ -104,7 +104,7 @@ def grown(
         part, found = (part, found) if its_size is None else (larger, its_size)
     judge.prefers(part)
     scarce = [("rare", net.conditions[c]) for k in _leading(net, goals) if _is_rare(net, c := net.result[k])]
-    for items in [list(dict.fromkeys(scarce)), *_layers(net, flow, goals, set(free), deadline, everything)]:
+    for items in [tuple(dict.fromkeys(scarce)), *_layers(net, flow, goals, set(free), deadline, everything)]:
         fresh = [item for item in items if not _has(part, item) and item not in refused]
         together = _with(part, fresh)
         if fresh and (its_size := counted(Relaxed(net, together, shape), size, deadline)) is not None:
@@ -198,7 +198,7 @@ def _with(part: Part, items: list[Item]) -> Part:
 
 def _layers(
     net: Net, flow: Flow, goals: list[int], choice: set[str], deadline: Limits, everything: bool
-) -> Iterator[list[Item]]:
+) -> Iterator[Sequence[Item]]:
     """List what to add, guards out of a choice, in the order of what it is likely to be worth."""
     free = [[net.guards[name] for name in its if name in choice] for its in net.watchers]
     guarded = {k for k, its in enumerate(free) if not its}
@@ -218,7 +218,7 @@ def _layers(
             cut = flow.exploits(some, price, deadline)
             if cut and len(cut) <= WIDEST and guarded.isdisjoint(cut):
                 guarded |= set(cut)
-                yield _stopping(free, cut)
+                yield from dict.fromkeys((_stopping(free, cut, by_cost=False), _stopping(free, cut)))
             passed = flow.conditions(some, passing, deadline)
             if passed and len(passed) <= WIDEST and all(passing(c) < FORBIDDEN for c in passed):
                 slow |= set(passed)
@@ -231,20 +231,23 @@ def _layers(
         yield [("slow", net.conditions[c]) for c in steps]
         guarded |= set(way)
     if everything and len(net.exploits) <= FEW:
-        useful = _leading(net, goals)
-        rest = [k for k in useful if k not in guarded]
-        others = [guard.id for k in sorted(rest, key=lambda k: flow.depth[net.result[k]]) for guard in free[k]]
+        useful = sorted(_leading(net, goals), key=lambda k: (k in guarded, flow.depth[net.result[k]]))
+        others = [guard.id for k in useful for guard in free[k]]
         yield from ([("guard", name)] for name in dict.fromkeys(others))
 
 
-def _stopping(free: list[list[Guard]], exploits: list[int]) -> list[Item]:
-    """Choose few guards that stop all of some exploits: for each the one that stops most of them for its cost."""
+def _stopping(free: list[list[Guard]], exploits: list[int], *, by_cost: bool = True) -> tuple[Item, ...]:
+    """Choose few guards that stop all of some exploits: for each the one that stops most, or most for its cost."""
     wanted, chosen = set(exploits), dict[str, Guard]()
+
+    def price(guard: Guard) -> float:
+        return (guard.cost + 1e-3 if by_cost else 1.0) / len(wanted.intersection(guard.stops))
+
     for k in exploits:
         if not any(k in guard.stops for guard in chosen.values()):
-            best = min(free[k], key=lambda guard: (guard.cost + 1e-3) / len(wanted.intersection(guard.stops)))
+            best = min(free[k], key=price)
             chosen[best.id] = best
-    return [("guard", name) for name in chosen]
+    return tuple(("guard", name) for name in chosen)
 
 
 def _takes(net: Net, c: int) -> bool:
