@@ -181,6 +181,7 @@ def test_the_protocol_speaks_of_it_in_the_words_of_the_schema() -> None:
     assert "must be one of" in listed.answer({"do": "resolve"})["error"]["message"]
 
 
+@pytest.mark.slow
 def test_solving_again_is_taken_where_no_intent_gains() -> None:
     loose = Guarded(relative_gap=0.99, time_limit=2).run(office_graph())
     session = GuardedSession(loose, rng=5)

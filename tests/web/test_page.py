@@ -251,6 +251,7 @@ class TestSolve:
         expect(page.locator("#panel-look")).to_be_visible()
         expect(page.locator("#value")).to_contain_text("between")
 
+    @pytest.mark.slow
     def test_a_solve_outlives_a_reload_and_keeps_what_it_has_when_stopped(self, page: Page) -> None:
         open_page(page, "#solve")
         page.locator("#gap").fill("0.01")
