@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ncirl.errors import InputError
@@ -137,6 +137,7 @@ def test_patrol_by_backward_induction(horizon):
 
 
 @given(seed=SEEDS, horizon=st.integers(1, 4))
+@example(seed=2660, horizon=2)  # an error of 1e-15 is inherited by a game whose rewards come to nothing
 @settings(deadline=None, max_examples=25)
 def test_finite_horizon_is_repeated_application(seed, horizon):
     game = random_game(seed)
@@ -145,8 +146,7 @@ def test_finite_horizon_is_repeated_application(seed, horizon):
     for k in range(2):
         expected = iterate(undiscounted, k, lambda _, m: two_by_two_value(m), horizon)
         assert solution.values[0, 0][k] == pytest.approx(expected[0], abs=TIGHT)
-    rounding = 1e-14  # of rewards near one: what is left where these cancel is no value to be exact about
-    assert solution.status is Status.EXACT or solution.upper - solution.lower < rounding
+    assert solution.status is Status.EXACT
 
 
 @given(seed=SEEDS)

@@ -154,8 +154,9 @@ class Backward:
             concedes = float((high[:, :, k] @ solved.column_strategy).max())
             self.lower[state][k], self.upper[state][k] = solved.value, max(concedes, solved.value)
             self.attacker[state][:, k], self.defender[state][:, k] = solved.row_strategy, solved.column_strategy
-            scale = _met(high[:, :, k], solved)
-            self.stalled |= bool(self.upper[state][k] - solved.value > self.tolerance * scale)
+            inherited = float((high[:, :, k] - low[:, :, k]).max())  # is judged where it was made
+            allowed = inherited + self.tolerance * _met(high[:, :, k], solved)
+            self.stalled |= bool(self.upper[state][k] - solved.value > allowed)
 
     def solve_cycle(self, component: list[State]) -> None:
         """Solve states to which play may come back."""
@@ -218,7 +219,7 @@ class Backward:
                 break
             newton = not newton or gap <= ENOUGH * before
             value = np.clip(inner.played(rows, columns, low), lower, np.maximum(lower, upper)) if newton else lower
-        self.stalled |= gap > self.tolerance * scale
+        self.stalled |= gap > inherited + self.tolerance * scale
         for i, state in enumerate(component):
             self.lower[state][k], self.upper[state][k] = lower[i], max(lower[i], upper[i])
 
