@@ -1,11 +1,15 @@
 """Processes that work for the server: each has a pipe to it and ends with it, however the server ends.
 
+Its temporary files lie in a folder of its own, which is gone when it has ended, whichever of the two ends first.
+
 What comes out of a child is bytes, never objects: a child reads what strangers wrote, and unpickling is running.
 """
 
 import multiprocessing
 import os
+import shutil
 import signal
+import tempfile
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -16,6 +20,7 @@ from ncirl.limits import address_space
 __all__ = ["ChildProcess", "limit_memory", "lower_priority"]
 
 NICE = 10
+TRIES = 100  # to remove a folder in which the child may still write
 
 
 class ChildProcess:
@@ -24,7 +29,8 @@ class ChildProcess:
     def __init__(self, body: Callable[..., None], *args: Any) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_run, args=(body, theirs, *args), daemon=True)
+        self._folder = tempfile.mkdtemp(prefix="ncirl-")
+        self.process = context.Process(target=_run, args=(body, self._folder, theirs, *args), daemon=True)
         self.process.start()
         theirs.close()
 
@@ -48,20 +54,32 @@ class ChildProcess:
         self.process.kill()
         self.process.join()
         self.pipe.close()
+        _remove(self._folder)
 
 
-def _run(body: Callable[..., None], pipe: Connection, *args: Any) -> None:
+def _run(body: Callable[..., None], folder: str, pipe: Connection, *args: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends its children
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    body(pipe, *args)
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    tempfile.tempdir = folder
+    try:
+        body(pipe, *args)
+    finally:
+        _remove(folder)
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(folder: str) -> None:
     """Wait for the server to end, by a pipe that the system closes even if it is killed, and end at once."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
+        _remove(folder)
         os._exit(1)
+
+
+def _remove(folder: str) -> None:
+    for _ in range(TRIES):
+        if os.path.exists(folder):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def lower_priority() -> None:

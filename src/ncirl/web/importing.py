@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ncirl.errors import InputError
@@ -40,7 +40,7 @@ class NotImported(InputError):
     """A file of a known format that cannot be imported as asked; another choice may help."""
 
 
-def open_upload(upload: Upload, folder: str, limits: Limits) -> tuple[Source, Opened, dict[str, Any]]:
+def open_upload(upload: Upload, limits: Limits) -> tuple[Source, Opened, dict[str, Any]]:
     """Open a file of ours, or import files of another tool: return what is kept, open, and what is told of it.
 
     Raises `InputError` where it is neither, and `NotImported` where it is the latter and choices are wanting.
@@ -54,13 +54,14 @@ def open_upload(upload: Upload, folder: str, limits: Limits) -> tuple[Source, Op
     except InputError:
         if (first.raw or b"").startswith(ZIP):
             raise
-        with chdir(mkdtemp(dir=folder)):
+        with TemporaryDirectory() as folder, chdir(folder):
             if not _is_foreign(_written(first.name, first.raw or b"")):
                 raise
-    together = Path(mkdtemp(dir=folder), _folder_of(upload.files))
-    together.mkdir()
-    with chdir(together):
-        imported = _imported(upload, limits)
+    with TemporaryDirectory() as folder:
+        together = Path(folder, _folder_of(upload.files))
+        together.mkdir()
+        with chdir(together):
+            imported = _imported(upload, limits)
     graph = Source(f"{shown(first.name)}.json", as_json(attack_graph_to_data(imported.graph)))
     opened = open_source(graph, limits)
     return graph, opened, {**contest_view(opened), "imported": _view(imported)}

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from multiprocessing.connection import Connection
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from ncirl.errors import InputError, NcirlError
@@ -53,16 +52,8 @@ class Find:
     text: str
 
 
-@dataclass(frozen=True)
-class Open:
-    """What is brought, and a folder where files that are imported may lie meanwhile."""
-
-    upload: Upload
-    folder: str
-
-
 About = PlayKey | Find | None  # a play, a search, or everything that is told of the contest
-Question = About | Open
+Question = About | Upload
 
 
 class Sandbox:
@@ -108,15 +99,14 @@ class Sandbox:
 
     def _brought(self, upload: Upload) -> tuple[Source, bytes]:
         first = upload.files[0]
-        with TemporaryDirectory(prefix="ncirl-") as folder:
-            told, _, graph = self._asked(first, Open(upload, folder)).partition(b"\n")
+        told, _, graph = self._asked(first, upload).partition(b"\n")
         return (Source(f"{shown(first.name)}.json", graph) if graph else first), told
 
     def _asked(self, source: Source, what: Question) -> bytes:
         child = self._started()
         late = time.monotonic() + self._limits.opening
         try:
-            brought = source if what is None or isinstance(what, Open) else None
+            brought = source if what is None or isinstance(what, Upload) else None
             told = self._answer(child, (source.key, brought, what), late)
             if told[:1] == WANTED:
                 told = self._answer(child, (source.key, source, what), late)
@@ -223,7 +213,7 @@ class OpenContests:
             return WANTED, b""
         graph = b""
         try:
-            if isinstance(what, Open):
+            if isinstance(what, Upload):
                 told, graph = self._brought(what)
             else:
                 told = as_json(_told(self._opened(key, source), what))
@@ -241,10 +231,10 @@ class OpenContests:
             return _refused(source, "becomes a graph that is larger than what is taken here")
         return ANSWERED, told + (b"\n" + graph if graph else b"")
 
-    def _brought(self, what: Open) -> tuple[bytes, bytes]:
-        kept, opened, told = open_upload(what.upload, what.folder, self._limits)
+    def _brought(self, upload: Upload) -> tuple[bytes, bytes]:
+        kept, opened, told = open_upload(upload, self._limits)
         self._keep(kept.key, opened)
-        return as_json(told), b"" if kept is what.upload.files[0] else kept.raw or b""
+        return as_json(told), b"" if kept is upload.files[0] else kept.raw or b""
 
     def _opened(self, key: str, source: Source | None) -> OpenContest:
         if key not in self._kept and source is not None:
