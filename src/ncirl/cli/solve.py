@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.apart import comes_apart
 from ncirl.attack_graphs.reductions import listable
 from ncirl.attack_graphs.reductions.record import Origin, origin_of, with_prior
 from ncirl.attack_graphs.reductions.record import retimed as retimed_graph
@@ -45,10 +47,11 @@ from ncirl.limits import Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.solution import ProgressCallback, Solution, Solver
+from ncirl.solution import Progress, ProgressCallback, Solution, Solver, Status
 from ncirl.solution import solve as solve_game
 
 if TYPE_CHECKING:
+    from ncirl.attack_graphs.guarded.solution import GuardedSolution
     from ncirl.experiments.pool import Pool
 
 __all__ = ["solve", "solver_named"]
@@ -64,6 +67,8 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
 }
 GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
 LATE = 0.05  # of the time limit, once it is up: what bounds get where there are none yet
+TRIED = 0.15  # of the time: what listing the states of a graph that comes apart gets, enough where games are easy
+APART = "added up the parts that this graph comes apart into, which proves more than listing its states"
 INSTEAD = "listing the states of this graph took all the time: guards it as a whole instead"
 
 
@@ -173,22 +178,21 @@ def solve(
         raise InputError(
             f"--{'jobs' if cluster is None else 'cluster'}: solver {chosen} has no such setting; leave it out"
         )
+    per_process = {} if jobs is None or limits.memory is None else {"memory": int(limits.memory / (jobs + 1))}
+    apart = graph is not None and solver is None and not worst and comes_apart(graph)
+    parts: GuardedSolution | None = None
     with reported(quiet=quiet, verbose=verbose) as progress:
         if chosen != "guarded":
             try:
-                name = "worst-prior" if worst else chosen
-                solution = _solved(contest, solver_named(name, options | _within(graph)), progress, limits)
-                data = listed_data(solution, name, seed)
-                if output is not None and isinstance(solution, CertifiedSolution):
-                    kept = replace(solution, seed=seed)
-                    if graph is not None:
-                        own = with_prior(graph, prior_of(solution.game).tolist()) if worst else graph
-                        kept = replace(kept, extra={**kept.extra, **extra_of(own)})
-                    data |= _written(kept.save, output)
-                if graph is not None:
-                    data |= nothing_data(solution, graph)
-                    scope = scope_of_graph(graph, solution.lower, solution.upper)
-                    data |= scope_data(scope, bounds=isinstance(solution, CertifiedSolution))
+                name, told = "worst-prior" if worst else chosen, _best_so_far(progress) if apart else progress
+                within = limits.within(TRIED * limits.left) if apart else limits
+                solution = _solved(contest, solver_named(name, options | _within(graph)), told, within)
+                if apart and time_limit is not None and solution.status is Status.TIME_LIMIT:
+                    asked = {name: getattr(solution.settings, name) for name in ("gap", "relative_gap")}
+                    rest = {**options, **per_process, **asked, "time_limit": max(limits.left, LATE * time_limit)}
+                    tried = _guarded(graph, game, rest, pool, told)
+                    parts = tried if tried.upper - tried.lower < solution.upper - solution.lower else None
+                data = {} if parts else _listed(solution, name, seed, graph, output, worst=worst)
             except LimitError as error:
                 if graph is None or solver is not None or error.kind != "time":
                     raise (error if graph is None else error.with_remedies(GUARDED)) from None
@@ -197,19 +201,49 @@ def solve(
         if chosen == "guarded":
             if time_limit is not None:
                 options["time_limit"] = max(limits.left, LATE * time_limit)  # what was spent on reading it counts
-            if jobs is not None and limits.memory is not None:
-                options["memory"] = int(limits.memory / (jobs + 1))  # for each of them
-            data = _guarded(graph, game, options, pool, progress, output, seed)
+            parts = _guarded(graph, game, options | per_process, pool, progress)
+        if parts is not None:
+            data = solved_data(parts, seed) | ({} if output is None else _written(parts.save, output))
     if why and chosen != "guarded" and not quiet:
-        complain(why)
+        complain(APART if parts else why)
     if json:
         print_json(data)
-    elif chosen == "guarded":
+    elif parts is not None:
         print_solved(data)
     else:
         print_listed(data)
     if output is not None and "policy" not in data:
         raise LimitError("memory", "writing the policy", remedies=["ask for a larger gap"])
+
+
+def _listed(
+    solution: Solution, name: str, seed: int, graph: AttackGraph | None, output: Path | None, *, worst: bool
+) -> dict[str, Any]:
+    """Return what is told of a game whose states were listed, and write the policy."""
+    data = listed_data(solution, name, seed)
+    if output is not None and isinstance(solution, CertifiedSolution):
+        kept = replace(solution, seed=seed)
+        if graph is not None:
+            own = with_prior(graph, prior_of(solution.game).tolist()) if worst else graph
+            kept = replace(kept, extra={**kept.extra, **extra_of(own)})
+        data |= _written(kept.save, output)
+    if graph is not None:
+        data |= nothing_data(solution, graph)
+        scope = scope_of_graph(graph, solution.lower, solution.upper)
+        data |= scope_data(scope, bounds=isinstance(solution, CertifiedSolution))
+    return data
+
+
+def _best_so_far(progress: ProgressCallback) -> ProgressCallback:
+    """Tell the best bounds so far, whichever solver found them."""
+    low, high = -inf, inf
+
+    def told(now: Progress) -> None:
+        nonlocal low, high
+        low, high = max(low, now.lower), min(high, now.upper)
+        progress(replace(now, lower=low, upper=high))
+
+    return told
 
 
 def _written(save: Callable[[Path], None], output: Path) -> dict[str, Any]:
@@ -284,10 +318,8 @@ def _guarded(
     options: Mapping[str, object],
     workers: "Pool | None",
     progress: ProgressCallback,
-    output: Path | None,
-    seed: int,
-) -> dict[str, Any]:
-    """Bound the value of a whole graph, and write the policy."""
+) -> "GuardedSolution":
+    """Bound the value of a whole graph."""
     from ncirl.attack_graphs.guarded.guarded import Guarded
 
     if graph is None:
@@ -298,8 +330,7 @@ def _guarded(
     assert isinstance(settings, Guarded)
     pool = nullcontext() if workers is None else workers.open()
     with interruptible(progress) as stoppable, pool as executor, warned():
-        solution = solve_game(graph, replace(settings, executor=executor), progress=stoppable)
-    return solved_data(solution, seed) | ({} if output is None else _written(solution.save, output))
+        return solve_game(graph, replace(settings, executor=executor), progress=stoppable)
 
 
 def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback, limits: Limits) -> Solution:

@@ -1,5 +1,8 @@
 """From above: all goals in one part, one part for each, and those that are worth much in one, the others alone.
 
+A graph that comes apart (`apart`) is divided there, too, whatever else fits: nothing need be conceded, and the parts
+can be solved far more exactly than the whole.
+
 Each rung of the ladder allows larger relaxed games, from nothing guarded to as much as fits. The divisions climb side
 by side until one is clearly better, with what guarded exploits cost charged in the games and, beside it, in the tolls;
 what twice in a row was no better than its division was before climbs no further. The parts of a division belong
@@ -13,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 
+from ncirl.attack_graphs.guarded.apart import components
 from ncirl.attack_graphs.guarded.check import sum_up
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.grow import Item, grown, works
@@ -42,6 +46,11 @@ class Above:
         self.divisions: list[list[list[int]]] = [everything]
         if 1 < len(self.goals) <= MOST_PARTS:
             self.divisions.append([[goal] for goal in self.goals])
+        apart = components(net)
+        if 1 < len(apart) <= MOST_PARTS and apart not in self.divisions:
+            self.divisions.append(apart)
+        self.apart = self.divisions.index(apart) if len(apart) > 1 and apart in self.divisions else 0
+        self._begun = len(self.divisions)
         self.trials: list[dict[int, Solved | None]] = []  # divisions, None where a part is not solved
         self.kinds: list[tuple[int, bool]] = []  # of each trial: its division, and whether guards are tolled
         self.totals: list[float] = []  # of each trial: its bound, infinite until all of it is solved
@@ -59,11 +68,18 @@ class Above:
         found = min(self.trials, key=_total, default={})
         return [solved for solved in found.values() if solved is not None] if _total(found) < inf else []
 
-    def loose(self) -> list[Solved]:
-        """Return the parts that prove it, and those of the trial that would if all were solved exactly."""
-        hopeful = min(self.trials, key=_hope, default={})
-        others = [] if _total(hopeful) == self.bound else [solved for solved in hopeful.values() if solved is not None]
-        return [*self.best(), *(others if _hope(hopeful) < self.bound else [])]
+    def loose(self, left: float) -> list[tuple[float, Solved]]:
+        """Return the parts of the best trial, and of the one that would be best if all of it were solved exactly.
+
+        With each goes what it would lower the bound by, if all parts of its trial kept so much of their gaps only.
+        """
+        found: list[tuple[float, Solved]] = []
+        for trial in {id(t): t for t in (min(self.trials, key=rank, default={}) for rank in (_total, _hope))}.values():
+            total, hope = _total(trial), _hope(trial)
+            if hope < total < inf:
+                share = (self.bound - hope - left * (total - hope)) / (total - hope)
+                found += [(share * (part.upper - part.lower), part) for part in trial.values() if part is not None]
+        return found
 
     def climb(self, size: Size, width: int, gap: float, deadline: Limits, limit: Limits) -> list[Job]:
         """Return what to solve on the next rung; seconds are left to whoever runs them.
@@ -76,11 +92,11 @@ class Above:
             n
             for n, total in enumerate(totals)
             if not (BEHIND * min(totals) < total < inf and size.states > (LATE if n > 1 else 100))
-            and not (n and (self.is_whole or not size.states))  # nothing guarded: parts add up to the whole
+            and size.states >= (1 if n else 0)  # nothing guarded: parts add up to the whole
         ]
         jobs: list[Job] = []
         for place, n in enumerate(climbing):
-            if not (n and self.is_whole):
+            if n in (0, self.apart) or not self.is_whole:  # to be exact the whole may be too large all the same
                 later = sum(len(self.divisions[other]) for other in climbing[place + 1 :])
                 jobs += self._rung(n, size, width, gap, deadline, limit, later)
         return jobs
@@ -89,7 +105,7 @@ class Above:
         """Put the goals that are worth much by themselves together, once it is known which are."""
         found = [trial for trial, kind in zip(self.trials, self.kinds, strict=True) if kind[0] == 1]
         best = min(found, key=_total, default={})
-        if len(self.divisions) != 2 or _total(best) == inf:
+        if len(self.divisions) != self._begun or _total(best) == inf:
             return
         costs = {goal: solved.upper for goal, solved in zip(self.goals, best.values(), strict=True) if solved}
         rich = [goal for goal, cost in costs.items() if cost >= MUCH * max(costs.values())]
@@ -116,6 +132,10 @@ class Above:
             if trial not in (best, hopeful):
                 self.trials[trial] = {}
 
+    def _others(self, goals: list[int]) -> set[str]:
+        """Return the guards that stop nothing that leads to some goals."""
+        return set(self.net.guards) - self.net.watching(self.net.leading(goals))
+
     def _least(self, n: int, tolled: bool) -> float:
         """Return the best bound of one kind of trial."""
         return min(
@@ -141,23 +161,25 @@ class Above:
         shares = _shares(self.net.graph.defender_budget, len(division))
         for goals, share in zip(division, shares, strict=True):
             time = deadline.within(deadline.left / (len(division) - len(parts) + later))
-            whole = len(division) == 1
+            everything = n in (0, self.apart)
+            others = self._others(goals) if n and everything else taken
             begun, refused = self._grown.setdefault((n, *goals), (None, set()))
             part, its_size = grown(
-                self.net, self.flow, goals, taken, size, width, share, time, whole, begun=begun, refused=refused
+                self.net, self.flow, goals, others, size, width, share, time, everything, begun=begun, refused=refused
             )
             self._grown[n, *goals] = part, refused
             taken |= set(part.guards)
-            if whole:
+            if not n:
                 part = replace(part, goals=(*part.goals, *(self.net.conditions[c] for c in self.net.burdens())))
             parts.append(part)
             sizes.append(its_size)
         is_stoppable = all(self.net.watchers)  # what nothing stops is conceded, however many guards there are
-        self.is_whole |= len(parts) == 1 and len(parts[0].guards) == len(self.net.guards) and is_stoppable
+        self.is_whole |= not n and len(taken) == len(self.net.guards) and is_stoppable
+        concedes = n not in (0, self.apart) or not self.net.stopped(taken).issuperset(self.net.leading(self.goals))
         jobs: list[Job] = []
         for tolled in (False, True):
             other = self._least(n, not tolled)
-            if (tolled and (self.is_whole or not taken)) or other * SLOWER < self._least(n, tolled) < inf:
+            if (tolled and not (concedes and taken)) or other * SLOWER < self._least(n, tolled) < inf:
                 continue
             if self._vain(n, tolled) >= IN_VAIN and not self.is_whole and (n < 2 or size.states > LATE):
                 continue

@@ -103,7 +103,7 @@ def grown(
         its_size = counted(Relaxed(net, larger, shape), size, deadline)
         part, found = (part, found) if its_size is None else (larger, its_size)
     judge.prefers(part)
-    scarce = [("rare", net.conditions[c]) for k in _leading(net, goals) if _is_rare(net, c := net.result[k])]
+    scarce = [("rare", net.conditions[c]) for k in net.leading(goals) if _is_rare(net, c := net.result[k])]
     for items in [tuple(dict.fromkeys(scarce)), *_layers(net, flow, goals, set(free), deadline, everything)]:
         fresh = [item for item in items if not _has(part, item) and item not in refused]
         together = _with(part, fresh)
@@ -231,7 +231,7 @@ def _layers(
         yield [("slow", net.conditions[c]) for c in steps]
         guarded |= set(way)
     if everything and len(net.exploits) <= FEW:
-        useful = sorted(_leading(net, goals), key=lambda k: (k in guarded, flow.depth[net.result[k]]))
+        useful = sorted(net.leading(goals), key=lambda k: (k in guarded, flow.depth[net.result[k]]))
         others = [guard.id for k in useful for guard in free[k]]
         yield from ([("guard", name)] for name in dict.fromkeys(others))
 
@@ -259,17 +259,3 @@ def _takes(net: Net, c: int) -> bool:
 def _is_rare(net: Net, c: int) -> bool:
     """Tell whether a condition hardly ever comes about."""
     return bool(net.makers[c]) and all(net.exploits[k].success < RARE for k in net.makers[c])
-
-
-def _leading(net: Net, goals: list[int]) -> list[int]:
-    """List the exploits that lead to the goals."""
-    seen, rest, found = set(goals), list(goals), []
-    while rest:
-        for k in net.makers[rest.pop()]:
-            found.append(k)
-            for premise in net.exploits[k].premises:
-                c = net.number[premise]
-                if c not in seen:
-                    seen.add(c)
-                    rest.append(c)
-    return found

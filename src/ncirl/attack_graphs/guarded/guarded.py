@@ -43,6 +43,9 @@ ROUGH = 0.01  # relative gap of games on the ladder
 FINE = 0.25  # by how much a game is solved more exactly
 ABOVE, BELOW = 0.3, 0.2  # of a rung's time, to choose and as much to solve; solving more exactly has the rest
 INNER = 0.5  # of the gap that is asked, where the prior is not known: for each prior that is tried
+TOGETHER = 2  # games that are solved again at a time
+LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
+GAINED = 0.1  # of the gap of a game: if solving it longer brought its bound on by less, that is not done again
 SLACK = 0.3  # of the gap: if games are solved less exactly than that, it pays to solve them again
 
 
@@ -163,6 +166,8 @@ class _Search:
             self._refine(self.deadline.within((1.0 - ABOVE - BELOW) * share), SLACK)
             if self.is_done():
                 return Status.GAP_REACHED
+            if self.above.is_whole:  # nothing is left to guard: what remains is to be more exact
+                break
         return self._refine(self.deadline, 0.0)
 
     def _turns(self, size: Size, width: int, gap: float, share: float) -> Iterator[tuple[list[Job], float]]:
@@ -210,30 +215,47 @@ class _Search:
             self.progress(Progress(self.deadline.spent, self.below.bound, self.above.bound, lp_solves=self.solves))
 
     def _refine(self, limit: Limits, enough: float) -> Status:
-        """Solve again, more exactly, what was solved least exactly, until that is no more than a share of the gap."""
+        """Solve again, for longer, what promises most a second, until that is no more than a share of the gap."""
         while not limit.passed:
-            loose = [(s.upper - s.lower, s) for s in self.above.loose()]
-            loose += [(weight * (s.upper - s.lower), s) for weight, s in self.below.best()]
-            loose = [(slack, s) for slack, s in loose if s.job.what not in self.exact]
-            slack, worst = max(loose, key=lambda found: found[0], default=(0.0, None))
-            least = max(FINE * self.target, enough * (self.above.bound - self.below.bound)) / max(len(loose), 1)
-            if worst is None or slack <= least:
-                return Status.FINISHED
-            overhead = self.pace.overhead(worst.job.work)
-            if limit.left < 2 * overhead + LEAST:
-                return Status.TIME_LIMIT
-            seconds = min(3 * worst.job.seconds, limit.left - overhead)
-            job = replace(worst.job, gap=FINE * (worst.upper - worst.lower), relative_gap=0.0, seconds=seconds)
-            found = list(solve_all(self.net, [job], self.workers, self._report, self.deadline))
-            if not found:
-                self.exact.add(job.what)
-            for solved in found:
+            loose = self._loose(enough)
+            jobs = self._longer(loose[:TOGETHER], limit)
+            if not jobs:
+                return Status.TIME_LIMIT if loose else Status.FINISHED
+            before = {job.what: worst for job, (_, worst) in zip(jobs, loose, strict=False)}
+            self.exact.update(before)  # unless it turns out to gain something
+            for solved in solve_all(self.net, jobs, self.workers, self._report, self.deadline):
+                worst = before[solved.job.what]
+                gained = worst.upper - solved.upper if solved.job.terms is not None else solved.lower - worst.lower
+                longer = solved.job.seconds / (LONGER * worst.job.seconds)
+                if gained >= GAINED * longer * (worst.upper - worst.lower):
+                    self.exact.discard(solved.job.what)
                 self._take(solved)
-                if solved.upper - solved.lower > 0.9 * (worst.upper - worst.lower):
-                    self.exact.add(job.what)
-            if self.is_done():
-                return Status.GAP_REACHED
+                if self.is_done():
+                    return Status.GAP_REACHED
         return Status.TIME_LIMIT
+
+    def _loose(self, enough: float) -> list[tuple[float, Solved]]:
+        """List what is not solved exactly with what bounds would gain by it, first what gains most a second."""
+        gap = self.above.bound - self.below.bound
+        loose = self.above.loose(LEFT)
+        loose += [((1.0 - LEFT) * min(weight * (s.upper - s.lower), gap), s) for weight, s in self.below.best()]
+        least = max(FINE * self.target, enough * gap) * (1.0 - LEFT) / max(len(loose), 1)
+        kept = [(gain, s) for gain, s in loose if gain > least and s.job.what not in self.exact]
+        return sorted(kept, key=lambda found: -found[0] / found[1].job.seconds)
+
+    def _longer(self, loose: list[tuple[float, Solved]], limit: Limits) -> list[Job]:
+        """Return what to solve again, for longer; none where there is no time for all of it."""
+        lanes = 1 if self.workers.executor is None else len(loose)
+        jobs = []
+        for _, worst in loose:
+            before, overhead = worst.job.seconds, max(worst.overhead, self.pace.overhead(worst.job.work))
+            most = limit.left * lanes / len(loose)
+            times = (sqrt(before**2 + 4 * overhead * most) - before) / (2 * overhead)  # times·before + times²·overhead
+            if times < 1:
+                return []
+            seconds = min(LONGER, times) * before
+            jobs.append(replace(worst.job, gap=FINE * (worst.upper - worst.lower), relative_gap=0.0, seconds=seconds))
+        return jobs
 
     def solution(self, status: Status) -> GuardedSolution:
         """Put the proof together."""

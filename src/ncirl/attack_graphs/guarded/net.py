@@ -148,6 +148,18 @@ class Net:
         dreaded = np.flatnonzero((self.rewards < 0).any(axis=1) & ~(self.rewards > 0).any(axis=1)).tolist()
         return [c for c in dreaded if self.met >> c & 1]
 
+    def leading(self, goals: Iterable[int]) -> list[int]:
+        """List the exploits that lead to some conditions."""
+        rest, found = list(goals), list[int]()
+        seen = set(rest)
+        while rest:
+            for k in self.makers[rest.pop()]:
+                found.append(k)
+                fresh_ones = [c for c in self.premises[k] if c not in seen]
+                seen.update(fresh_ones)
+                rest += fresh_ones
+        return found
+
     def closure(self, held: int, allowed: Iterable[int] | None = None) -> int:
         """Return everything that follows from `held` by the exploits allowed, all of them by default."""
         usable = None if allowed is None else set(allowed)

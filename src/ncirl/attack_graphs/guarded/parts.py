@@ -13,7 +13,8 @@ charges for attempts; and the charges of all parts together are at most what the
 What part k charges intent θ for an attempt of exploit e: the parts in which θ has something to gain share κ_e evenly.
 In the game a part charges what is slow and what it guards; what it concedes goes into tolls (`tolls`), the goals of one
 intent one after the other. What it guards may go there instead, too: then attempts are free in the game. What all of
-them leave of κ_e is charged by a part that guards e if θ has nothing to gain there: who only bluffs pays for it.
+them leave of κ_e is charged by the first part that guards e: who only bluffs pays for it, and who has something to gain
+elsewhere pays in full where nobody else asks for it.
 
 **Futile conditions.** Let R_θ be all that part k could ever pay intent θ. An exploit with κ_e ≥ p_e R_θ for every θ
 (κ_e what the part charges) is not worth attempting, whatever it opens. If all exploits to c are such, c is left out of
@@ -151,9 +152,8 @@ def _worked_out(net: Net, parts: Sequence[Part], deadline: Limits | None) -> lis
     for k, part in enumerate(parts):
         watched = sorted(net.stopped(part.guards))
         if not part.tolled and watched:
-            bluffed = np.where(gains[k], 0.0, left[watched])
-            found[k].charge[watched] += bluffed
-            left[watched] -= bluffed  # another part may guard it, too
+            found[k].charge[watched] += left[watched]
+            left[watched] = 0.0  # another part may guard it, too
     return found
 
 
