@@ -9,12 +9,15 @@ import ncirl
 from guarded_checks import OFF
 from guarded_instances import random_graph, solved
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
+from ncirl.attack_graphs.guarded.above import Above
 from ncirl.attack_graphs.guarded.apart import comes_apart, components
 from ncirl.attack_graphs.guarded.check import sum_up
-from ncirl.attack_graphs.guarded.guarded import Guarded
+from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.attack_graphs.guarded.sizes import Size
+from ncirl.limits import Limits
 
 
 def two_halves(*more: Exploit, **changes: object) -> AttackGraph:
@@ -127,7 +130,12 @@ def test_parts_charge_attempts_in_full() -> None:
             assert (its_terms.charge[k] <= net.attack_costs[k]).all()
 
 
-def test_a_graph_that_comes_apart_is_divided_there() -> None:
-    found = Guarded(relative_gap=0.08, time_limit=None).run(two_halves())
-    assert found.verify().holds
-    assert found.relative_gap <= 0.08
+def test_a_graph_that_comes_apart_is_divided_there_even_if_it_fits_as_a_whole() -> None:
+    net = Net(two_halves())
+    jobs = Above(net, Flow(net)).climb(Size(1_000, 100_000), 6, 0.01, Limits(None), Limits(None))
+    parts = [job.what for job in jobs if isinstance(job.what, Part)]
+    assert [(part.goals, sorted(part.guards)) for part in parts] == [
+        (("x", "y"), ["a-x", "idle", "to-a", "to-y"]),
+        (("x",), ["a-x", "to-a"]),
+        (("y",), ["to-y"]),
+    ]
