@@ -8,6 +8,10 @@ WORKERS ?= 3
 # One thread a process: the arrays are small, and parallel runs must not fight for cores.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+# Compiled once, whatever the environment says: the tests start hundreds of processes that import the package.
+export PYTHONDONTWRITEBYTECODE :=
+# A worker takes a row of tests and steals when it is done, so that what tests of a file share is made once, not thrice.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test test-all browser lint bench docs clean
 
@@ -15,10 +19,10 @@ demo: $(CORE)
 	$(BIN)/ncirl demo
 
 test: lint browser
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-all: lint browser
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(PYTEST)
 
 browser:
 	@command -v chromium chromium-browser google-chrome chrome >/dev/null || \
