@@ -13,16 +13,22 @@ export PYTHONDONTWRITEBYTECODE :=
 # A worker takes a row of tests and steals when it is done, so that what tests of a file share is made once, not thrice.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-all browser lint bench docs clean
+.PHONY: demo test test-all checked compiled browser lint bench docs clean
 
 demo: $(CORE)
 	$(BIN)/ncirl demo
 
-test: lint browser
+test: checked browser
 	$(PYTEST) -m "not slow"
 
-test-all: lint browser
+test-all: checked browser
 	$(PYTEST)
+
+checked:  # one core types, the other compiles the tests, which each worker would do by itself
+	@$(MAKE) --no-print-directory -j2 lint compiled
+
+compiled: $(READY)
+	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1 || true
 
 browser:
 	@command -v chromium chromium-browser google-chrome chrome >/dev/null || \
