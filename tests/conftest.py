@@ -13,7 +13,7 @@ from hypothesis import settings
 
 SETTINGS = "_hypothesis_internal_use_settings"  # of a test; there is no public name
 LEAST = 10  # examples
-SHARE = 0.5  # of the examples that a property asks for, where long tests are left out
+SHARE = 1 / 3  # of the examples that a property asks for, where long tests are left out
 
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
