@@ -8,17 +8,27 @@ WORKERS ?= 3
 # One thread a process: the arrays are small, and parallel runs must not fight for cores.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+# Compiled once, whatever the environment says: the tests start hundreds of processes that import the package.
+export PYTHONDONTWRITEBYTECODE :=
+# A worker takes a row of tests and steals when it is done, so that what tests of a file share is made once, not thrice.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-all browser lint bench docs clean
+.PHONY: demo test test-all checked compiled browser lint bench docs clean
 
 demo: $(CORE)
 	$(BIN)/ncirl demo
 
-test: lint browser
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+test: checked browser
+	$(PYTEST) -m "not slow"
 
-test-all: lint browser
-	$(BIN)/python -m pytest -n $(WORKERS)
+test-all: checked browser
+	$(PYTEST)
+
+checked:  # one core types, the other compiles the tests, which each worker would do by itself
+	@$(MAKE) --no-print-directory -j2 lint compiled
+
+compiled: $(READY)
+	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1 || true
 
 browser:
 	@command -v chromium chromium-browser google-chrome chrome >/dev/null || \

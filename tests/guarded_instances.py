@@ -1,6 +1,7 @@
 """Random small attack graphs of every kind the format has, and random ways to guard, divide and bundle them."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -178,6 +179,7 @@ class Instance:
     proof: GuardedProof
 
 
+@lru_cache(maxsize=30)
 def random_instance(seed: int, *, controlled: bool = False) -> Instance | None:
     """Draw a graph and a proof; None where the graph is too large to be listed."""
     rng = np.random.default_rng(seed)

@@ -25,12 +25,12 @@ import pytest
 
 from ncirl.cli import main
 
-__all__ = ["Block", "blocks_of", "follow"]
+__all__ = ["SHELL", "Block", "blocks_of", "follow"]
 
 FENCE = re.compile(r"^(<!-- slow -->\n+)?```(\w+)(?: title=\"([^\"]+)\")?[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^print\(.*\)  # (.*)$", re.MULTILINE)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
-SHELL = re.compile(r"[|<>;&]")
+SHELL = re.compile(r"[|<>;&]")  # what a shell is needed for
 CLOSE = 0.05  # of the number shown
 ANYTHING = "…"
 PARTS = re.compile(rf"({ANYTHING}|\s+|{NUMBER.pattern})")

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,7 @@ from ncirl.solvers.matrix_game import matrix_game
 from ncirl.strategies.strategy import uniform_attacker, uniform_defender
 
 SECONDS, CEILING = 100.0, 10**9
+ROUGH = Certified(gap=0.3)
 ROUNDING = 1e-9
 AT_ONCE = 40  # questions asked after time was up, at the most: a bound on what is done then
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
@@ -176,14 +178,27 @@ def test_a_large_matrix_game_ends_when_time_is_up() -> None:
     assert clock.asked < AT_ONCE
 
 
+@cache
+def asked_in_all(game: Game) -> int:
+    """How often the clock is asked while a game is solved."""
+    never = Clock()
+    ROUGH.run(replaced(game), limits=late(never))
+    return never.asked
+
+
+@cache
+def looks_in_all() -> int:
+    """How often memory is looked at while the office is solved."""
+    never = Filling()
+    ROUGH.run(games.office(), limits=full(never))
+    return never.looks
+
+
 @pytest.mark.parametrize("share", np.linspace(0, 1, 12))
 @pytest.mark.parametrize("game", small_games(), ids=lambda game: game.name)
 def test_whenever_time_is_up_there_are_valid_bounds_or_it_is_said_why_not(game: Game, share: float) -> None:
-    solver = Certified(gap=0.3)
-    never = Clock()
-    solver.run(replaced(game), limits=late(never))
-    clock = Clock(late_at=1 + share * never.asked)
-    found = attempted(lambda: solver.run(replaced(game), limits=late(clock)))
+    clock = Clock(late_at=1 + share * asked_in_all(game))
+    found = attempted(lambda: ROUGH.run(replaced(game), limits=late(clock)))
     if isinstance(found, LimitError):
         assert (found.kind, found.limit) == ("time", "100 s")
         assert "solve a smaller game" in str(found)
@@ -195,10 +210,8 @@ def test_whenever_time_is_up_there_are_valid_bounds_or_it_is_said_why_not(game: 
 
 @pytest.mark.parametrize("share", np.linspace(0, 1, 12))
 def test_whenever_memory_is_full_there_are_valid_bounds_or_it_is_said_why_not(share: float) -> None:
-    solver = Certified(gap=0.3)
-    never = Filling()
-    solver.run(games.office(), limits=full(never))
-    found = attempted(lambda: solver.run(games.office(), limits=full(Filling(full_at=1 + share * never.looks))))
+    memory = Filling(full_at=1 + share * looks_in_all())
+    found = attempted(lambda: ROUGH.run(games.office(), limits=full(memory)))
     if isinstance(found, LimitError):
         assert (found.kind, found.limit) == ("memory", "1000 MB")
         assert "solve a smaller game" in str(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,8 +15,6 @@ from ncirl.adapters.efg import efg_text, exact_chances
 from ncirl.adapters.extensive import ExtensiveForm
 from ncirl.model.game import Game
 from random_games import random_game
-
-gambit = pytest.importorskip("pygambit")
 
 AGREE = 1e-6
 NEAR = 1e-9
@@ -29,8 +28,13 @@ GAMES = {
 }
 
 
-def read(game: Game) -> object:
-    return gambit.read_efg(io.BytesIO(efg_text(game).encode()))
+def gambit() -> Any:
+    """Return Gambit, which takes a second to load: those who only collect tests need not wait for it."""
+    return pytest.importorskip("pygambit")
+
+
+def read(game: Game) -> Any:
+    return gambit().read_efg(io.BytesIO(efg_text(game).encode()))
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
@@ -39,7 +43,7 @@ def test_gambit_finds_the_same_value(game: Game) -> None:
     assert theirs.is_const_sum
     assert theirs.is_perfect_recall
     assert len(theirs.nodes) == ExtensiveForm(game).size
-    (found,) = gambit.nash.lp_solve(theirs, rational=False).equilibria
+    (found,) = gambit().nash.lp_solve(theirs, rational=False).equilibria
     assert float(found.payoff("attacker")) == pytest.approx(ncirl.solve(game, ncirl.HistoryLP()).lower, abs=AGREE)
 
 

@@ -7,13 +7,16 @@ stdout and nothing else; nothing is said on stderr when all is well and progress
 from __future__ import annotations
 
 import inspect
+import io
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +28,7 @@ from ncirl.cli import main
 from ncirl.cli.app import app
 from ncirl.formats.graph_source import extra_of
 from ncirl.games.office import office_graph
+from page_run import SHELL
 
 DONE, BAD_INPUT = 0, 2
 PATIENCE = 250
@@ -74,7 +78,22 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
 
 
 def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a line in a shell, as a newcomer would copy it."""
+    """Run a line as a newcomer would copy it: in a shell if it needs one, else here, which saves starting a process."""
+    words = shlex.split(line)
+    return run_in_shell(line, folder) if words[0] != "ncirl" or SHELL.search(line) else run_here(words[1:], folder)
+
+
+def run_here(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patched, open(os.devnull) as nothing:
+        patched.chdir(folder)
+        patched.setattr(sys, "stdin", nothing)
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main(words)
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
+def run_in_shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["sh", "-c", line],
@@ -110,6 +129,13 @@ def test_every_example_runs(name: str, folder_of: Callable[[str], Path]) -> None
         done = run(line, folder_of(name))
         assert done.returncode == DONE, done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_an_example_runs_in_a_shell(folder_of: Callable[[str], Path]) -> None:
+    done = run_in_shell(f"{examples('example patrol')[0]} --json", folder_of("example patrol"))
+    assert done.returncode == DONE, done.stderr
+    assert isinstance(json.loads(done.stdout), dict)
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in ENDING])

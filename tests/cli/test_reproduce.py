@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from ncirl.cli import main
+from ncirl.experiments.study import Study
 
 SMALL = ["--sizes", "3", "--graphs", "2", "--intents", "2", "--episodes", "50", "--nc-pbvi-seconds", "20"]
+
+
+@dataclass(frozen=True)
+class SmallStudy(Study):
+    """Two of five costs."""
+
+    block_costs: Sequence[float] = (0.02, 0.4)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +86,10 @@ def test_one_object_on_stdout_and_progress_on_stderr(tmp_path: Path, capsys: pyt
     assert "attacker's average reward" in printed.out
 
 
-def test_the_study_writes_its_table_and_heat_map(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_study_writes_its_table_and_heat_map(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ncirl.experiments.study.Study", SmallStudy)
     words = ["--study", "--sizes", "2", "--graphs", "1", "--intents", "2", "--episodes", "10", "--quiet", "--json"]
     assert main(["reproduce", "-o", str(tmp_path), *words]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -37,6 +37,11 @@ def office() -> CertifiedSolution:
     return ncirl.solve(ncirl.games.office(), Certified(relative_gap=0.05, time_limit=20))
 
 
+@pytest.fixture(scope="module")
+def long_match() -> CertifiedSolution:
+    return ncirl.solve(ncirl.games.big_match(discount=0.9999), Certified(relative_gap=0.1, time_limit=20))
+
+
 @pytest.fixture
 def patrol_file(patrol: CertifiedSolution, tmp_path: Path) -> Path:
     patrol.save(tmp_path / "patrol.ncirl")
@@ -113,12 +118,16 @@ def with_action(game: Game, name: str, reward: float, *, attacker: bool) -> Game
     return game.like(stage=stage)
 
 
+@pytest.fixture(scope="module", params=["actions", "outcomes"])
+def plain(request: pytest.FixtureRequest) -> CertifiedSolution:
+    game = random_game(3, observes=request.param, horizon=None, n_intents=2)
+    return ncirl.solve(game, Certified(gap=1e-3, time_limit=20))
+
+
 @pytest.mark.parametrize(("attacker", "reward"), [(True, -1e9), (False, 1e9), (False, 1e6)])
-@pytest.mark.parametrize("observes", ["actions", "outcomes"])
-def test_reward_that_plays_no_part_allows_no_claim(observes: str, attacker: bool, reward: float) -> None:
-    game = random_game(3, observes=observes, horizon=None, n_intents=2)
-    plain = ncirl.solve(game, Certified(gap=1e-3, time_limit=20))
-    solution = ncirl.solve(with_action(game, "never", reward, attacker=attacker), Certified(gap=1e-3, time_limit=20))
+def test_reward_that_plays_no_part_allows_no_claim(plain: CertifiedSolution, attacker: bool, reward: float) -> None:
+    game = with_action(plain.game, "never", reward, attacker=attacker)
+    solution = ncirl.solve(game, Certified(gap=1e-3, time_limit=20))
     found = verify(solution)
     assert found.holds
     assert found.upper - found.lower <= 1e-3
@@ -183,14 +192,14 @@ def test_sums_that_are_nearly_one_are_refused(patrol_file: Path, tmp_path: Path,
 
 @pytest.mark.parametrize("off", [9.9e-13, -9.9e-13, 9e-10])
 @pytest.mark.parametrize("array", ["start_mass", "law", "defender_mixes", "attacker_policies", "attacker_beliefs"])
-def test_sums_that_are_more_nearly_one_change_nothing(tmp_path: Path, array: str, off: float) -> None:
-    game = ncirl.games.big_match(discount=0.9999)
-    solution = ncirl.solve(game, Certified(relative_gap=0.1, time_limit=20))
-    solution.save(tmp_path / "honest.ncirl")
+def test_sums_that_are_more_nearly_one_change_nothing(
+    long_match: CertifiedSolution, tmp_path: Path, array: str, off: float
+) -> None:
+    long_match.save(tmp_path / "honest.ncirl")
     forged = Forged(tmp_path / "honest.ncirl")
     forged.arrays[array] *= 1 + off
     found = verify(replace(load_policy(forged.write(tmp_path / "forged.ncirl")), lower=-np.inf, upper=np.inf))
-    honest = verify(solution)
+    honest = verify(long_match)
     assert found.lower <= honest.lower + honest.lower_allowance
     assert found.upper >= honest.upper - honest.upper_allowance
     assert (found.lower, found.upper) == pytest.approx((honest.lower, honest.upper), abs=1e-6)

@@ -133,7 +133,7 @@ def test_big_match_tends_to_its_long_run_value(p: float) -> None:
     assert rate * classic.exact(p, 1 - rate, None) == pytest.approx(classic.longrun(p), abs=10 * rate)
 
 
-@pytest.mark.parametrize("p", [1 / 6, 1 / 3, 0.5, 2 / 3])
+@pytest.mark.parametrize("p", [1 / 6, 0.5, *(pytest.param(each, marks=pytest.mark.slow) for each in (1 / 3, 2 / 3))])
 def test_the_insiders_profit_rises_to_its_bound(p: float) -> None:
     classic = CATALOGUE["market"]
     values = [solve(classic.at(p, 1.0, n), HistoryLP()).lower for n in (1, 2, 3)]

@@ -64,7 +64,7 @@ def test_one_seed_one_graph() -> None:
     assert random_attack_graph(7, rng=5) != random_attack_graph(7, rng=6)
 
 
-@pytest.mark.parametrize("n", PAPER_SIZES)
+@pytest.mark.parametrize("n", [pytest.param(n, marks=pytest.mark.slow) if n > 8 else n for n in PAPER_SIZES])
 def test_sizes_are_near_the_papers(n: int) -> None:
     games = [random_attack_graph(n, rng=seed).game() for seed in range(SEEDS)]
     stages = [[game.stage(state) for state in game.explore()] for game in games]

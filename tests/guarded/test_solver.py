@@ -48,11 +48,11 @@ def large() -> GuardedSolution:
 
 
 def test_a_graph_that_can_be_listed_is_solved_as_the_certified_solver_does() -> None:
-    graph = office_graph()
+    graph = random_attack_graph(7, intents=3, rng=2)
     exact = ncirl.solve(graph.game(), ncirl.Certified(relative_gap=0.05))
-    found = Guarded(relative_gap=0.1, time_limit=None).run(graph)
+    found = Guarded(relative_gap=0.05, time_limit=None).run(graph)
     assert found.status is Status.GAP_REACHED
-    assert found.relative_gap <= 0.1
+    assert found.relative_gap <= 0.05
     assert found.lower <= exact.upper
     assert found.upper >= exact.lower
     assert found.verify().holds
@@ -72,8 +72,8 @@ def test_a_large_graph_gets_a_bracket_that_verifies(large: GuardedSolution) -> N
 
 def test_bounds_only_improve() -> None:
     seen: list[Progress] = []
-    Guarded(relative_gap=0.0, time_limit=3).run(ladder(4, 60), progress=seen.append)
-    assert seen
+    Guarded(relative_gap=0.25, time_limit=None).run(ladder(4, 60), progress=seen.append)
+    assert len({(each.lower, each.upper) for each in seen}) > 2
     assert all(a.lower <= b.lower and a.upper >= b.upper for a, b in pairwise(seen))
 
 
@@ -88,7 +88,7 @@ def test_bounds_only_improve() -> None:
     ],
 )
 def test_every_kind_of_graph(changes: dict[str, object]) -> None:
-    found = Guarded(relative_gap=0.2, time_limit=2).run(replace(ladder(3, 12), **changes))  # type: ignore[arg-type]
+    found = Guarded(relative_gap=0.2, time_limit=1).run(replace(ladder(3, 12), **changes))  # type: ignore[arg-type]
     assert found.verify().holds
     assert found.lower <= found.upper
 
@@ -165,7 +165,7 @@ def test_tolls_that_time_cut_short_are_tolls() -> None:
     assert hasty.verify().holds
     assert not any(proof.tolls for proof in hasty.proof.parts)
     assert hasty.defender().act() == frozenset()
-    assert hasty.upper >= Guarded(relative_gap=0.0, time_limit=2).run(graph).upper
+    assert hasty.upper >= Guarded(relative_gap=0.0, time_limit=0.5).run(graph).upper
 
 
 def test_what_is_dreaded_counts_where_everything_is_guarded() -> None:

@@ -9,7 +9,7 @@ from ncirl.solvers.certified.certified import Certified
 from random_games import random_game
 from solvers.certified_checks import EXACT, certify, enclosure, largest_reward, mixed_game
 
-FEW, MANY = 60, 300
+FEW, MANY = 30, 300
 EACH_CHANGED = 6  # of how many games one is also tried in other units
 GAP = 1e-3
 SECONDS = 20.0

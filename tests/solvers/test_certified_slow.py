@@ -29,7 +29,7 @@ every_game = pytest.mark.parametrize(("make", "limit"), list(LIMITS.values()), i
 
 
 @every_game
-@pytest.mark.parametrize("stage", [1e-3, 1e-4, pytest.param(EDGE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stage", [1e-4, *(pytest.param(each, marks=pytest.mark.slow) for each in (1e-3, EDGE))])
 def test_bounds_are_close_and_enclose_the_limit(make: object, limit: float, stage: float) -> None:
     assert callable(make)
     solution = solve(make(discount=1.0 - stage), Certified(gap=0.0, relative_gap=TEN_PER_CENT))

@@ -15,7 +15,7 @@ SHAPLEY = 1e-6  # times the largest payoff: to how far complete-information valu
 BELIEFS = 2
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(each, marks=pytest.mark.slow) for each in range(8, 16))])
 def test_bounds_enclose_the_value(seed: int) -> None:
     game = mixed_game(seed)
     timed = game.timed()

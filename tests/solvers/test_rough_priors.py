@@ -31,7 +31,7 @@ from random_games import random_game
 GAP = 2e-3
 ACCURACY = 1e-6
 GRID = 9
-FEW, MANY = range(20), range(20, 220)
+FEW, MANY = range(10), range(10, 220)
 
 
 def with_prior(game: Game, prior: FloatArray) -> Game:

@@ -19,7 +19,7 @@ from web.samples import playable, solved
 
 CLOSE = 1e-9
 NEAR = 1e-6  # two ways to compute the same number
-EPISODES = 200
+EPISODES = 100
 DEVIATIONS = 4.5  # of the mean of what is drawn
 
 Ids = Callable[[str], str]

@@ -38,9 +38,9 @@ ENDLESS = {"gap": 1e-9, "time_limit": 300}
 Ids = Callable[[str], str]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def solving() -> Iterator[TestClient]:
-    """A server of its own, with one worker and one place to wait."""
+    """A server with one worker and one place to wait; whoever starts work there sees it end."""
     app = create_app(Limits(workers=1, queue=1), warm=False)
     with TestClient(app, ADDRESS) as found:
         yield found
@@ -167,13 +167,6 @@ def test_what_a_visitor_opened_or_started_is_known_to_that_visitor_only(solving:
     assert solving.get("/api/jobs").status_code == 404
 
 
-def test_the_servers_own_solves_cannot_be_stopped() -> None:
-    with TestClient(create_app(), ADDRESS) as client:
-        job = example(client, "office")["job"]
-        assert client.delete(f"/api/jobs/{job}").status_code == 403
-        assert ended(client, job)["state"] == "done"
-
-
 def test_nothing_is_opened_in_the_servers_own_process(solving: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Games are made in children only, which know nothing of what is patched here."""
     graph, policy = as_bytes(small_graph(), "g.yaml"), policy_file("small")
@@ -277,12 +270,13 @@ def test_stopping_the_server_ends_its_workers() -> None:
         os.kill(pid, 0)
 
 
-def test_examples_are_solved_when_the_server_starts() -> None:
+def test_examples_are_solved_when_the_server_starts_and_nobody_can_stop_that() -> None:
     with TestClient(create_app(), ADDRESS) as client:
         office = example(client, "office")
         assert office["job"] is not None
         early = client.post("/api/play", json={"contest": office["id"], "role": "watch"})
         assert early.status_code in (200, 409)
+        assert client.delete(f"/api/jobs/{office['job']}").status_code == 403
         told = ended(client, office["job"])
         assert (told["state"], told["contest"]) == ("done", office["id"])
         assert example(client, "office") == {**office, "solved": True, "job": None}

@@ -129,7 +129,7 @@ def test_solving_again_promises_no_intent_more() -> None:
     key = PlayKey(Role.TOLD, None, 0, (Told(("inject",), (), ("files",)),))
     at = PlayCache(GuardedPlayable(loose).begin, 1).replay(key)
     kept = at.session.advice().promised
-    task = Resolve(Source("p.ncirl", policy_file("whole")), key, 5.0, PATIENT)
+    task = Resolve(Source("p.ncirl", policy_file("whole")), key, 2.0, PATIENT)
     try:
         told, raw = task.run(lambda *_: None, lambda: False)
     except NcirlError:  # nothing better is there: that is said, and nothing is kept

@@ -62,7 +62,7 @@ class GuardedSession(Session):
     --------
     >>> import ncirl
     >>> from ncirl.games.office import office_graph
-    >>> session = GuardedSession(ncirl.Guarded(relative_gap=0.2).run(office_graph()), rng=1)
+    >>> session = GuardedSession(ncirl.Guarded(relative_gap=0.4).run(office_graph()), rng=1)
     >>> session.observe(attacker=["phish a password"], defender="nothing", new=["mail"])
     >>> session.advice().state
     'mail'
