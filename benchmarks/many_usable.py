@@ -2,28 +2,17 @@
 
     python -m benchmarks.many_usable [NAME…] [--seeds 1] [--seconds 60] [--gap 5%] [--usable 24] [--write PAGE.md]
 
-Drawn like the random graphs of the paper's kind (ten intents that want one or two conditions each, success 0.8, discount
+Drawn like random graphs of the paper's kind (ten intents that want one or two conditions each, success 0.8, discount
 0.95; attack and block costs 0.02 and 0.05, or 0.01 and 0.01 where defence is cheap), but with 24 exploits usable at
 once, so that nobody can list the 2^24 sets of either side. A NAME is part of the name of a graph. Each is solved in a
 process of its own, as from the command line, and told are the bounds, the gap, the processor's seconds, peak memory,
 and what the verifier says. With ``--write`` the table takes the place of the one between the marks in that page.
 """
 
-import argparse
-import json
-import os
-import resource
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks.large_graphs import ONE_THREAD, write
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
 from ncirl.model.game import Observes
 
@@ -58,9 +47,9 @@ def layers(usable: int, rng: np.random.Generator) -> list[Arrow]:
     width = usable // 2
     first, second = [f"c{k}" for k in range(width)], [f"d{k}" for k in range(width // 2)]
     arrows: list[Arrow] = [(("start",), f"c{k % width}") for k in range(usable)]
-    arrows += [((str(rng.choice(first)),), name) for name in second for _ in range(2)]
-    arrows += [((str(rng.choice(second)),), f"e{k}") for k in range(width // 4) for _ in range(2)]
-    return arrows
+    behind: list[Arrow] = [((str(rng.choice(first)),), name) for name in second for _ in range(2)]
+    behind += [((str(rng.choice(second)),), f"e{k}") for k in range(width // 4) for _ in range(2)]
+    return [*arrows, *dict.fromkeys(behind)]
 
 
 def joined(usable: int, rng: np.random.Generator) -> list[Arrow]:
@@ -86,15 +75,14 @@ def drawn(
 ) -> AttackGraph:
     """Draw a graph in which so many exploits are usable at the start."""
     rng = np.random.default_rng(seed)
-    arrows = list(dict.fromkeys((arrow, k if shape != "layers" or k < usable else 0) for k, arrow in enumerate(SHAPES[shape](usable, rng))))
+    arrows = SHAPES[shape](usable, rng)
     attack, block = COSTS[costs]
     observes, alert = SEEN[seen]
-    names = list(dict.fromkeys(result for (_, result), _ in arrows))
+    names = list(dict.fromkeys(result for _, result in arrows))
     return AttackGraph(
         conditions=(Condition("start", initial=True), *(Condition(name) for name in names)),
         exploits=tuple(
-            Exploit(f"x{k}", premises, result, 0.8, attack, block, alert)
-            for k, ((premises, result), _) in enumerate(arrows)
+            Exploit(f"x{k}", premises, result, 0.8, attack, block, alert) for k, (premises, result) in enumerate(arrows)
         ),
         intents=tuple(Intent(f"t{k}", 1 / INTENTS, _wanted(names, rng)) for k in range(INTENTS)),
         discount=0.95,

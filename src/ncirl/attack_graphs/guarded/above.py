@@ -1,4 +1,4 @@
-"""From above: all goals in one part, one part for each, and those that are worth much in one, the others alone.
+"""From above: all goals in one part, one part for each, those that share ways in one, those that are worth much in one.
 
 Each rung of the ladder allows larger relaxed games, from nothing guarded to as much as fits. The divisions climb side
 by side until one is clearly better, with what guarded exploits cost charged in the games and, beside it, in the tolls;
@@ -6,7 +6,8 @@ what twice in a row was no better than its division was before climbs no further
 together: what one of them charges depends on what the others do.
 
 Goals that are divided let whoever wants one of them bluff about all others at once, which is dear where much can be
-gained; goals that are not multiply their states, which is dear where ways are long. Hence the third division.
+gained; goals that are not multiply their states, which is dear where ways are long. Hence the fourth division. What has
+no exploit in common adds up by itself, and guards that several ways pass tell in one part only. Hence the third.
 """
 
 from collections.abc import Mapping
@@ -15,7 +16,8 @@ from math import inf
 
 from ncirl.attack_graphs.guarded.check import sum_up
 from ncirl.attack_graphs.guarded.cuts import Flow
-from ncirl.attack_graphs.guarded.grow import Item, grown, works
+from ncirl.attack_graphs.guarded.grow import Item, grown, leading_to, works
+from ncirl.attack_graphs.guarded.hideout import components
 from ncirl.attack_graphs.guarded.jobs import Job, Solved
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
@@ -40,8 +42,13 @@ class Above:
         self.goals = net.goals()
         everything = [self.goals] if self.goals else []
         self.divisions: list[list[list[int]]] = [everything]
+        self._sharing: list[list[int]] = []
         if 1 < len(self.goals) <= MOST_PARTS:
             self.divisions.append([[goal] for goal in self.goals])
+            self._sharing = self._apart()
+            if 1 < len(self._sharing) < len(self.goals):
+                self.divisions.append(self._sharing)
+        self._plain = len(self.divisions)  # those that need nothing to be known
         self.trials: list[dict[int, Solved | None]] = []  # divisions, None where a part is not solved
         self.kinds: list[tuple[int, bool]] = []  # of each trial: its division, and whether guards are tolled
         self.totals: list[float] = []  # of each trial: its bound, infinite until all of it is solved
@@ -89,12 +96,18 @@ class Above:
         """Put the goals that are worth much by themselves together, once it is known which are."""
         found = [trial for trial, kind in zip(self.trials, self.kinds, strict=True) if kind[0] == 1]
         best = min(found, key=_total, default={})
-        if len(self.divisions) != 2 or _total(best) == inf:
+        if len(self.divisions) != self._plain or _total(best) == inf:
             return
         costs = {goal: solved.upper for goal, solved in zip(self.goals, best.values(), strict=True) if solved}
         rich = [goal for goal, cost in costs.items() if cost >= MUCH * max(costs.values())]
         if 1 < len(rich) < len(self.goals):
             self.divisions.append([rich, *([goal] for goal in self.goals if goal not in rich)])
+
+    def _apart(self) -> list[list[int]]:
+        """Put goals together to which exploits in common lead."""
+        leading = {goal: leading_to(self.net, [goal]) for goal in self.goals}
+        groups = components(self.net, sorted(set().union(*leading.values())))
+        return [its for group in groups if (its := [g for g in self.goals if leading[g] & set(group)])]
 
     def take(self, solved: Solved) -> None:
         """Keep what was found, if it is better."""
@@ -131,6 +144,11 @@ class Above:
             best = min(best, total) if kind[0] == n else best
         return count
 
+    def _needed(self, part: Part) -> Part:
+        """Return a part with no more width than it has use for: those of one game are then equal."""
+        most = len(self.net.stopped(part.guards)) + len(part.slow) + len(part.rare)
+        return replace(part, width=min(part.width, max(most, 1)))
+
     def _rung(
         self, n: int, size: Size, width: int, gap: float, deadline: Limits, limit: Limits, later: int
     ) -> list[Job]:
@@ -141,10 +159,21 @@ class Above:
         shares = _shares(self.net.graph.defender_budget, len(division))
         for goals, share in zip(division, shares, strict=True):
             time = deadline.within(deadline.left / (len(division) - len(parts) + later))
-            whole = len(division) == 1
+            whole, apart = len(division) == 1, division is self._sharing
             begun, refused = self._grown.setdefault((n, *goals), (None, set()))
+            others = set(self.net.guards) - self.net.watching(leading_to(self.net, goals)) if apart else set()
             part, its_size = grown(
-                self.net, self.flow, goals, taken, size, width, share, time, whole, begun=begun, refused=refused
+                self.net,
+                self.flow,
+                goals,
+                taken | others,
+                size,
+                width,
+                share,
+                time,
+                everything=whole or apart,
+                begun=begun,
+                refused=refused,
             )
             self._grown[n, *goals] = part, refused
             taken |= set(part.guards)
@@ -162,13 +191,14 @@ class Above:
             if self._vain(n, tolled) >= IN_VAIN and not self.is_whole and (n < 2 or size.states > LATE):
                 continue
             charged = tuple(replace(part, tolled=tolled) for part in parts)
-            if charged in self._met:
+            games = tuple(map(self._needed, charged))
+            if games in self._met:
                 continue
             tolling = limit.within(limit.left / 2)
             all_terms = terms(self.net, charged, tolling)
             if tolling.passed and taken:  # what guards charge depends on all tolls; without guards any will do
                 break
-            self._met.add(charged)
+            self._met.add(games)
             self.trials.append(dict.fromkeys(range(len(charged))))
             self.kinds.append((n, tolled))
             self.totals.append(inf)

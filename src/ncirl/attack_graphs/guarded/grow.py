@@ -11,7 +11,7 @@ would concede less were intents public, Σ_θ b(θ) V(θ), one backward inductio
 time for that, it is added on trust. A larger part begins with what a smaller one has: a coarser choice is a start.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -27,7 +27,7 @@ from ncirl.errors import LimitError
 from ncirl.limits import Limits
 from ncirl.solvers.shapley import backward
 
-__all__ = ["Item", "grown", "works"]
+__all__ = ["Item", "grown", "leading_to", "works"]
 
 LAYERS = 6
 WIDEST = 12  # exploits in a cut that is worth trying
@@ -259,6 +259,11 @@ def _takes(net: Net, c: int) -> bool:
 def _is_rare(net: Net, c: int) -> bool:
     """Tell whether a condition hardly ever comes about."""
     return bool(net.makers[c]) and all(net.exploits[k].success < RARE for k in net.makers[c])
+
+
+def leading_to(net: Net, goals: Iterable[int]) -> set[int]:
+    """Return the exploits that lead to some goals."""
+    return set(_leading(net, list(goals)))
 
 
 def _leading(net: Net, goals: list[int]) -> list[int]:

@@ -42,6 +42,7 @@ FIRST = 600.0  # seconds that the first bound gets, which takes next to none: no
 ROUGH = 0.01  # relative gap of games on the ladder
 FINE = 0.25  # by how much a game is solved more exactly
 ABOVE, BELOW = 0.3, 0.2  # of a rung's time, to choose and as much to solve; solving more exactly has the rest
+HIDING = 0.15  # of it, to look for what all play side by side
 INNER = 0.5  # of the gap that is asked, where the prior is not known: for each prior that is tried
 SLACK = 0.3  # of the gap: if games are solved less exactly than that, it pays to solve them again
 
@@ -169,7 +170,8 @@ class _Search:
         """Yield what to solve from above on a rung and then, chosen only when asked for, from below."""
         yield self.above.climb(size, width, gap, self.deadline.within(ABOVE * share), self.deadline), ABOVE
         below = Size(max(size.states, 12), max(size.pairs, MORE_PAIRS))
-        yield self.below.climb(below, gap, self.deadline.within(BELOW * share / 2)), BELOW
+        hiding = self.deadline.within(HIDING * share)
+        yield self.below.climb(below, gap, self.deadline.within(BELOW * share / 2), hiding), BELOW
 
     def bound_at_all(self) -> None:
         """Find a bound from above if there is none yet: with nothing guarded, in a moment."""

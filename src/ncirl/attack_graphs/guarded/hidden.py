@@ -23,7 +23,6 @@ the others pay only for as much of the same as it takes to remain many. Alerts, 
 difference to games of complete information.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -45,7 +44,9 @@ from ncirl.model.stage import TERMINAL, Outcome, Stage
 
 __all__ = ["Here", "Hidden", "Mode", "Team", "team_faults"]
 
-MOST_PLANS = 2**12  # pairs of actions at a state up to which every set may be attempted in every mode
+MOST_ATTEMPTS, MOST_PAIRS = 2**9, 2**12  # actions, and pairs of them, up to which any set is attempted in any mode
+
+DEEPEST = 16  # teams within teams
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,10 @@ class Mode:
     chance: float
 
 
-def team_faults(team: Team) -> list[str]:
+def team_faults(team: Team, depth: int = 0) -> list[str]:
     """List what keeps a team from being one."""
+    if depth > DEEPEST:
+        return [f"team: it falls into others more than {DEEPEST} times"]
     faults = []
     if not team.intents or len(set(team.intents)) < len(team.intents):
         faults.append("team: it is empty, or has an intent twice")
@@ -84,7 +87,7 @@ def team_faults(team: Team) -> list[str]:
         faults.append(f"team: it cannot show what it is with chance {team.shows:g}")
     if team.teams and sorted(name for part in team.teams for name in part.intents) != sorted(team.intents):
         faults.append("team: the teams it falls into are not a division of it")
-    return faults + [fault for part in team.teams for fault in team_faults(part)]
+    return faults + [fault for part in team.teams for fault in team_faults(part, depth + 1)]
 
 
 class Hidden(AttackRules):
@@ -172,9 +175,12 @@ class Hidden(AttackRules):
         return self._leads[mask, team]
 
     def size(self, state: int) -> tuple[int, int]:
-        """Return how many actions the two sides have at a state, without listing them."""
+        """Return how many actions the sides have at a state, or outcomes if there are more, without listing them."""
         here = Here(self, state)
-        return (prod(map(len, here.plans)), here.n_defences) if here.exploits else (1, 1)
+        if not here.exploits:
+            return 1, 1
+        n_o = len(here.modes) << len({c for _, c in here.usable})
+        return max(prod(map(len, here.plans)), n_o), here.n_defences
 
     def successors(self, state: int) -> list[int]:
         """List the states that may follow, without building the stage."""
@@ -236,18 +242,21 @@ class Here:
         self.exploits = [exploit for exploit, _ in self.usable]
 
     @cached_property
-    def offered(self) -> "list[tuple[Control, frozenset[str]]]":
+    def offered(self) -> list[tuple[Control, frozenset[str]]]:
+        """What the defender can apply, with the exploits that it stops."""
         return self.rules.offered(self.mask, self.exploits)
 
     @property
     def n_defences(self) -> int:
+        """How many sets of these it may apply."""
         return count_sets(len(self.offered), self.rules.graph.defender_budget)
 
     @cached_property
     def plans(self) -> list[BoolArray]:
-        """What may be attempted in each mode, [plan, e]: anything or, where that is too much, nothing, its own or all."""
+        """What may be attempted in each mode, [plan, e]: anything or, where that is too much, nothing, its own, all."""
         n = len(self.exploits)
-        if (n * len(self.modes)) <= 64 and (1 << n * len(self.modes)) * self.n_defences <= MOST_PLANS:
+        n_a = 1 << n * len(self.modes)
+        if n_a <= MOST_ATTEMPTS and n_a * self.n_defences <= MOST_PAIRS:
             return [subsets(n, None)] * len(self.modes)
         found = []
         for mode in self.modes:

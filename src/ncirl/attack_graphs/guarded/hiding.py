@@ -9,7 +9,8 @@ component it was is drawn only after the stage, from what was attempted: the law
 lists nothing that grows with the number of components.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -40,8 +41,9 @@ class _Component:
         self.rules, self.net = bundled.rules, bundled.net
         self.timed = bundled.game().timed()
         self.strategy = PlaybookAttacker(playbook)
-        self._own = frozenset(e.id for e in bundled.graph.exploits)
+        self.own = frozenset(e.id for e in bundled.graph.exploits)
         self._bits = [1 << self.net.number[c.id] for c in bundled.graph.conditions]
+        self.mask = sum(self._bits)  # conditions of the whole graph
 
     def begin(self) -> list[tuple[At, float]]:
         start = self.timed.starts[0].state
@@ -61,7 +63,7 @@ class _Component:
 
     def tried(self, attempted: Ids) -> Ids:
         """Return what of an attempt is this component's."""
-        return attempted & self._own
+        return attempted & self.own
 
     def after(self, at: At, m: int, actions: Actions, seen: Seen) -> list[tuple[At, float]]:
         """Return where it goes after a stage in a mode, one of the actions having been chosen."""
@@ -95,6 +97,7 @@ class HiddenAttacker:
         self.components = [_Component(*component) for component in components]
         net, self.rules = components[0][0].net, self.components[0].rules
         self.intents = [t for t, name in enumerate(net.intents) if name in self.rules.teams[0].intents]
+        self.own = frozenset[str]().union(*(component.own for component in self.components))
         self._names = [net.intents[t] for t in self.intents]
 
     def begin(self) -> list[tuple[Place, Chances]]:
@@ -142,6 +145,45 @@ class HiddenAttacker:
         fitting = [((m, chosen), float(weights[column])) for m, chosen, weights in self._fitting(place, seen)]
         m, chosen = drawn(rng, fitting)
         return self._team(place, m), tuple(drawn(rng, law) for law in self._moves(place, m, chosen, seen))
+
+    def chances(self, place: Place) -> dict[str, Chances]:
+        """Return how likely it attempts each exploit."""
+        law: dict[str, Chances] = {}
+        for m, chances in self._modes(place):
+            for component, at in zip(self.components, place[1], strict=True):
+                for ids, actions in component.attempts(at, m).items():
+                    for name in ids:
+                        law[name] = law.get(name, np.zeros(len(self.intents))) + _likely(actions) * chances
+        return law
+
+    def explained(
+        self, place: Place, seen: Seen, chance: Callable[[Ids, Ids, Seen], float]
+    ) -> Iterator[tuple[Place, Chances]]:
+        """Yield where it may be after a stage, with the likelihood of what was seen, attempts among it or not.
+
+        Where they are not, ``chance(tried, heard, seen)`` is that of what is seen of a component which tried something.
+        """
+        fresh = seen.after & ~seen.before
+        if seen.attempted is not None and not seen.attempted <= self.own:
+            return
+        for m, chances in self._modes(place):
+            likely, places, rest = chances, list[At](), fresh
+            for component, at in zip(self.components, place[1], strict=True):
+                rest &= ~component.mask
+                its = replace(seen, after=seen.before | fresh & component.mask)
+                tried = []
+                for ids, actions in component.attempts(at, m).items():
+                    if seen.attempted is None:
+                        tried.append((actions, _likely(actions) * chance(ids, component.own, its)))
+                    elif ids == component.tried(seen.attempted):
+                        tried.append((actions, _likely(actions)))
+                likely = likely * sum(p for _, p in tried)
+                if not likely.any():
+                    break
+                best = max(tried, key=lambda each: each[1])[0]
+                places.append(max(component.after(at, m, best, seen), key=lambda each: each[1])[0])
+            if likely.any() and not rest:
+                yield (self._team(place, m), tuple(places)), likely
 
     def _fitting(self, place: Place, seen: Seen) -> Iterator[tuple[int, list[Actions], Chances]]:
         """Yield the modes, and the actions of each component, that attempt what was attempted, with their weights."""
