@@ -212,13 +212,13 @@ def test_the_watch_believes_what_bayes_would(seen: str) -> None:
 
 
 def test_the_search_begins_with_one_team_and_only_gains() -> None:
-    graph = star(*({f"c{k}": 0.3} for k in range(6)), usable=24)
+    graph = star(*({f"c{k}": 0.2} for k in range(4)), usable=24)
     net = Net(graph)
-    hideout = Hideout(net, Pool(net), range(6))
+    hideout = Hideout(net, Pool(net), range(4))
     assert hideout.improved(Limits(None))
-    assert len(hideout.components) == 6
+    assert len(hideout.components) == 4
     assert hideout.value > 1.01 * hidden(graph, Team(names(graph))).proof.lower
-    assert sum(w.lower for w in proved(graph, [Part(tuple(f"c{k}" for k in range(6)))], hideout.groups()).groups) == (
+    assert sum(w.lower for w in proved(graph, [Part(tuple(f"c{k}" for k in range(4)))], hideout.groups()).groups) == (
         pytest.approx(hideout.value, rel=1e-3)
     )
 
