@@ -39,14 +39,28 @@ Component = tuple[int, ...]  # exploits by number
 
 def components(net: Net, exploits: Iterable[int]) -> list[Component]:
     """Divide exploits into components: those that share a condition, but for what holds from the start, or a guard."""
-    found: list[tuple[set[object], list[int]]] = []
+    by_shared: dict[object, list[int]] = {}
     for k in exploits:
-        shared: set[object] = {net.result[k], *net.watchers[k]}
-        shared.update(c for c in net.premises[k] if not net.start >> c & 1)
-        touched = [each for each in found if not shared.isdisjoint(each[0])]
-        found = [each for each in found if shared.isdisjoint(each[0])]
-        found.append((shared.union(*(its for its, _ in touched)), [k, *(e for _, its in touched for e in its)]))
-    return sorted(tuple(sorted(its)) for _, its in found)
+        open_ones = (c for c in net.premises[k] if not net.start >> c & 1)
+        for shared in (net.result[k], *open_ones, *net.watchers[k]):
+            by_shared.setdefault(shared, []).append(k)
+    beside: dict[int, list[list[int]]] = {}
+    for its in by_shared.values():
+        for k in its:
+            beside.setdefault(k, []).append(its)
+    found, met = [], set[int]()
+    for k in beside:
+        if k in met:
+            continue
+        component, rest = {k}, [k]
+        while rest:
+            for its in beside[rest.pop()]:
+                rest += (fresh := [e for e in its if e not in component])
+                component.update(fresh)
+                its.clear()  # whoever is in it has been met
+        met |= component
+        found.append(tuple(sorted(component)))
+    return sorted(found)
 
 
 class Hideout:
