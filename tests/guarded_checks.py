@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import ncirl
 from guarded_instances import Instance, random_instance, solved
-from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker
+from ncirl.attack_graphs.guarded.attacker import GuardedAttacker, attackers
 from ncirl.attack_graphs.guarded.bundles import Bundled
 from ncirl.attack_graphs.guarded.check import verify_guarded
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
@@ -35,7 +35,7 @@ def promises_hold(instance: Instance) -> None:
 
 def bounds_are_secured(instance: Instance) -> None:
     net, words = Net(instance.graph), Words(instance.graph)
-    lifted = [GroupAttacker(Bundled(net, proof.group), proof.attacker_playbook) for proof in instance.proof.groups]
+    lifted = attackers((Bundled(net, proof.group), proof.attacker_playbook) for proof in instance.proof.groups)
     found = ncirl.best_response_to_attacker(words.game, GuardedAttacker(net, lifted, words), tolerance=1e-7)
     assert found.value >= instance.proof.lower - found.error - OFF
 

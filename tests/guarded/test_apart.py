@@ -10,7 +10,7 @@ from guarded_checks import OFF
 from guarded_instances import random_graph, solved
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.guarded.above import Above
-from ncirl.attack_graphs.guarded.apart import comes_apart, components
+from ncirl.attack_graphs.guarded.apart import comes_apart, goals_apart
 from ncirl.attack_graphs.guarded.check import sum_up
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.net import Net
@@ -43,7 +43,7 @@ def two_halves(*more: Exploit, **changes: object) -> AttackGraph:
 
 def groups(graph: AttackGraph) -> list[list[str]]:
     net = Net(graph)
-    return [[net.conditions[c] for c in goals] for goals in components(net)]
+    return [[net.conditions[c] for c in goals] for goals in goals_apart(net)]
 
 
 def test_goals_with_nothing_in_common_come_apart() -> None:
@@ -94,7 +94,7 @@ def adds_up(seed: int) -> bool:
     left, right = (replace(each, exploits=each.exploits[:3], defender_budget=None) for each in (left, right))
     graph = side_by_side(left, right)
     net = Net(graph)
-    apart = components(net)
+    apart = goals_apart(net)
     if len(apart) < 2:
         return False
     parts = [

@@ -4,23 +4,27 @@ For an intent θ with weights P(place | θ, all before) on where its attack may 
 
     evidence(θ) = Σ_place P(place | θ) Σ_tried π_θ(tried | place) · P(what was seen | tried, blocked),
 
-the last factor 1 or 0 where attempts are seen. Nothing that is promised depends on it.
+the last factor 1 or 0 where attempts are seen. Who hides in a team plays components side by side: the likelihood is a
+product over these, and where nothing tells which of several nodes it has come to, the likeliest is taken. Nothing that
+is promised depends on it.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker, Place
+from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker
+from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
 from ncirl.attack_graphs.guarded.net import bits
 from ncirl.attack_graphs.guarded.seen import Ids, Seen
 
 __all__ = ["GuardedWatch"]
 
-Stand = tuple[int, Place] | None  # number of the group and its place; None for intents that never do anything
+Stand = tuple[int, Any] | None  # number of the group and its place; None for intents that never do anything
 
 
 class GuardedWatch:
@@ -63,6 +67,10 @@ class GuardedWatch:
             if stand is None:
                 continue
             group = self.groups[stand[0]]
+            if isinstance(group, HiddenAttacker):
+                for name, its in group.chances(stand[1]).items():
+                    chances[name] = chances.get(name, 0.0) + float(weights @ self._spread(group, its)) / total
+                continue
             for ids, its in group.policy(stand[1], held, placed):
                 likely = float(weights @ self._spread(group, its)) / total
                 for name in ids if likely > 0 else ():
@@ -77,6 +85,14 @@ class GuardedWatch:
         moved: dict[Stand, FloatArray] = {}
         made: FloatArray = np.zeros(len(self.net.intents))
         for stand, weights in self._law.items():
+            group = None if stand is None else self.groups[stand[0]]
+            if stand is not None and isinstance(group, HiddenAttacker):
+                for place, its in group.explained(stand[1], seen, self._chance):
+                    likely = weights * self._spread(group, its)
+                    if likely.any():
+                        made = made + likely
+                        self._add(moved, (stand[0], place), likely)
+                continue
             for tried, chances in self._attempts(stand, seen):
                 likely = weights * chances
                 if likely.any():
@@ -93,7 +109,7 @@ class GuardedWatch:
         """Return what may have been tried, with P(tried and seen | θ)."""
         policy: list[tuple[Ids, FloatArray]] = [(frozenset(), np.ones(len(self.net.intents)))]
         if stand is not None:
-            group = self.groups[stand[0]]
+            group: GroupAttacker | HiddenAttacker = self.groups[stand[0]]
             law = group.policy(stand[1], seen.before, seen.placed)
             policy = [(ids, self._spread(group, chances)) for ids, chances in law]
         if seen.attempted is not None:
@@ -126,7 +142,7 @@ class GuardedWatch:
         for place, chances in law:
             self._add(moved, (stand[0], place), weights * self._spread(self.groups[stand[0]], chances))
 
-    def _spread(self, group: GroupAttacker, chances: FloatArray) -> FloatArray:
+    def _spread(self, group: GroupAttacker | HiddenAttacker, chances: FloatArray) -> FloatArray:
         spread: FloatArray = np.zeros(len(self.net.intents))
         spread[group.intents] = chances
         return spread

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from ncirl.attack_graphs.guarded.bundles import Group
+from ncirl.attack_graphs.guarded.hidden import Team
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.proof import BundleNumbers, GroupProof, PartProof, Toll
 from ncirl.formats.shapes import Name, StatusLabel, Strict
@@ -59,6 +60,20 @@ class NumbersModel(Strict):
     block_cost: float
 
 
+class TeamModel(Strict):
+    """Intents that are not told apart, and what they fall into."""
+
+    intents: list[Name]
+    teams: list["TeamModel"]
+    """What it falls into, if anything."""
+    shows: float
+    """How likely, in a stage, it shows which of these it is."""
+
+    def team(self) -> Team:
+        """Return the team."""
+        return Team(tuple(self.intents), tuple(part.team() for part in self.teams), self.shows)
+
+
 class GroupModel(Strict):
     """Intents that play together, and the ways that they keep to."""
 
@@ -71,6 +86,8 @@ class GroupModel(Strict):
     """How many private ways may be gone beside each other."""
     width: int | None
     """The most bundles that may be attempted at one state."""
+    hiding: TeamModel | None = None
+    """The team that they hide in, if they do; groups that hide in the same play side by side."""
     numbers: list[NumbersModel]
     """Of the bundles that can be used."""
     lower: float
@@ -79,7 +96,8 @@ class GroupModel(Strict):
     def group(self) -> Group:
         """Return the group."""
         bundles, owners = (tuple(tuple(names) for names in lists) for lists in (self.bundles, self.owners))
-        return Group(tuple(self.intents), bundles, owners, self.kept, self.width)
+        hiding = None if self.hiding is None else self.hiding.team()
+        return Group(tuple(self.intents), bundles, owners, self.kept, self.width, hiding)
 
     def bundle_numbers(self) -> tuple[BundleNumbers, ...]:
         """Return the numbers of the bundles."""
@@ -155,9 +173,19 @@ def group_to_data(proof: GroupProof) -> dict[str, Any]:
         "owners": [list(names) for names in group.owners],
         "kept": int(group.kept),
         "width": None if group.width is None else int(group.width),
+        **({} if group.hiding is None else {"hiding": team_to_data(group.hiding)}),
         "numbers": [
             {"success": float(n.success), "attack_cost": float(n.attack_cost), "block_cost": float(n.block_cost)}
             for n in proof.numbers
         ],
         "lower": float(proof.lower),
+    }
+
+
+def team_to_data(team: Team) -> dict[str, Any]:
+    """Return what the header says of a team."""
+    return {
+        "intents": list(team.intents),
+        "teams": [team_to_data(part) for part in team.teams],
+        "shows": float(team.shows),
     }

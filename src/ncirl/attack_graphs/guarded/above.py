@@ -1,7 +1,4 @@
-"""From above: all goals in one part, one part for each, and those that are worth much in one, the others alone.
-
-A graph that comes apart (`apart`) is divided there, too, whatever else fits: nothing need be conceded, and the parts
-can be solved far more exactly than the whole.
+"""From above: all goals in one part, one part for each, those that share ways in one, those that are worth much in one.
 
 Each rung of the ladder allows larger relaxed games, from nothing guarded to as much as fits. The divisions climb side
 by side until one is clearly better, with what guarded exploits cost charged in the games and, beside it, in the tolls;
@@ -9,14 +6,16 @@ what twice in a row was no better than its division was before climbs no further
 together: what one of them charges depends on what the others do.
 
 Goals that are divided let whoever wants one of them bluff about all others at once, which is dear where much can be
-gained; goals that are not multiply their states, which is dear where ways are long. Hence the third division.
+gained; goals that are not multiply their states, which is dear where ways are long. Hence the fourth division. Where a
+graph comes apart (`apart`) nothing need be conceded, and guards that several ways pass tell in one part only. Hence the
+third, which is solved even where the whole fits: its parts can be solved far more exactly.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 
-from ncirl.attack_graphs.guarded.apart import components
+from ncirl.attack_graphs.guarded.apart import goals_apart
 from ncirl.attack_graphs.guarded.check import sum_up
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.grow import Item, grown, works
@@ -46,7 +45,7 @@ class Above:
         self.divisions: list[list[list[int]]] = [everything]
         if 1 < len(self.goals) <= MOST_PARTS:
             self.divisions.append([[goal] for goal in self.goals])
-        apart = components(net)
+        apart = goals_apart(net)
         if 1 < len(apart) <= MOST_PARTS and apart not in self.divisions:
             self.divisions.append(apart)
         self.apart = self.divisions.index(apart) if len(apart) > 1 and apart in self.divisions else 0
@@ -151,6 +150,11 @@ class Above:
             best = min(best, total) if kind[0] == n else best
         return count
 
+    def _needed(self, part: Part) -> Part:
+        """Return a part with no more width than it has use for: those of one game are then equal."""
+        most = len(self.net.stopped(part.guards)) + len(part.slow) + len(part.rare)
+        return replace(part, width=min(part.width, max(most, 1)))
+
     def _rung(
         self, n: int, size: Size, width: int, gap: float, deadline: Limits, limit: Limits, later: int
     ) -> list[Job]:
@@ -184,13 +188,14 @@ class Above:
             if self._vain(n, tolled) >= IN_VAIN and not self.is_whole and (n < 2 or size.states > LATE):
                 continue
             charged = tuple(replace(part, tolled=tolled) for part in parts)
-            if charged in self._met:
+            games = tuple(map(self._needed, charged))
+            if games in self._met:
                 continue
             tolling = limit.within(limit.left / 2)
             all_terms = terms(self.net, charged, tolling)
             if tolling.passed and taken:  # what guards charge depends on all tolls; without guards any will do
                 break
-            self._met.add(charged)
+            self._met.add(games)
             self.trials.append(dict.fromkeys(range(len(charged))))
             self.kinds.append((n, tolled))
             self.totals.append(inf)

@@ -10,39 +10,53 @@ Two exploits belong together if they give or need the same condition, one that d
 guard stops both.
 """
 
-from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.guarded.net import Net, bits
+from collections.abc import Iterable
 
-__all__ = ["comes_apart", "components"]
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.net import Net
+
+__all__ = ["Component", "comes_apart", "components", "goals_apart"]
+
+Component = tuple[int, ...]  # exploits by number
+
+
+def components(net: Net, exploits: Iterable[int]) -> list[Component]:
+    """Divide exploits into components: those that share a condition, but for what holds from the start, or a guard."""
+    by_shared: dict[object, list[int]] = {}
+    for k in exploits:
+        open_ones = (c for c in net.premises[k] if not net.start >> c & 1)
+        for shared in (net.result[k], *open_ones, *net.watchers[k]):
+            by_shared.setdefault(shared, []).append(k)
+    beside: dict[int, list[list[int]]] = {}
+    for its in by_shared.values():
+        for k in its:
+            beside.setdefault(k, []).append(its)
+    found, met = [], set[int]()
+    for k in beside:
+        if k in met:
+            continue
+        component, rest = {k}, [k]
+        while rest:
+            for its in beside[rest.pop()]:
+                rest += (fresh := [e for e in its if e not in component])
+                component.update(fresh)
+                its.clear()  # whoever is in it has been met
+        met |= component
+        found.append(tuple(sorted(component)))
+    return sorted(found)
+
+
+def goals_apart(net: Net) -> list[list[int]]:
+    """Group the goals by the components that lead to them; all in one where a budget of the defender ties them."""
+    goals = net.goals()
+    if net.graph.defender_budget is not None:
+        return [goals] if goals else []
+    makers = [set(net.makers[goal]) for goal in goals]
+    found = components(net, net.leading(goals))
+    groups = [[goal for goal, its in zip(goals, makers, strict=True) if its & set(some)] for some in found]
+    return sorted(group for group in groups if group)
 
 
 def comes_apart(graph: AttackGraph) -> bool:
     """Tell whether a graph has several parts that can be defended each by itself."""
-    return len(components(Net.of(graph))) > 1
-
-
-def components(net: Net) -> list[list[int]]:
-    """Group the goals by what leads to them; all in one group where a budget of the defender ties them."""
-    goals = net.goals()
-    if net.graph.defender_budget is not None:
-        return [goals] if goals else []
-    group = list(range(len(net.conditions)))  # of each condition: another one of its group, itself at the last
-
-    def first(c: int) -> int:
-        while group[c] != c:
-            c = group[c]
-        return c
-
-    def join(conditions: list[int]) -> None:
-        for c in conditions[1:]:
-            group[first(c)] = first(conditions[0])
-
-    leading = set(net.leading(goals))
-    for k in leading:
-        join([net.result[k], *bits(net.needs[k] & ~net.start)])
-    for guard in net.guards.values():
-        join([net.result[k] for k in guard.stops if k in leading])
-    found: dict[int, list[int]] = {}
-    for goal in goals:
-        found.setdefault(first(goal), []).append(goal)
-    return list(found.values())
+    return len(goals_apart(Net.of(graph))) > 1

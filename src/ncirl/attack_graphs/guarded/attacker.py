@@ -8,7 +8,7 @@ bundled game, it or what outdoes it there, as soon as that offers it; what is re
 attempted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 
 import numpy as np
@@ -16,14 +16,17 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.guarded.bundles import Bundled
+from ncirl.attack_graphs.guarded.few_ways import FewWays
+from ncirl.attack_graphs.guarded.hidden import Team
+from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.seen import Ids, Seen, Words
+from ncirl.attack_graphs.guarded.seen import Ids, Seen, Words, drawn
 from ncirl.model.stage import Outcome
 from ncirl.playbook.play import PlaybookAttacker
 from ncirl.playbook.playbook import AttackerPlaybook
 from ncirl.strategies.strategy import Memory
 
-__all__ = ["GroupAttacker", "GuardedAttacker", "Place"]
+__all__ = ["GroupAttacker", "GuardedAttacker", "Place", "attackers"]
 
 Place = tuple[State, Memory]  # the state of the bundled game, timed, and the node
 Chances = FloatArray  # [θ] of the group
@@ -33,8 +36,9 @@ class GroupAttacker:
     """One group's playbook at play on the whole graph."""
 
     def __init__(self, bundled: Bundled, playbook: AttackerPlaybook) -> None:
-        self.bundled, self.net = bundled, bundled.net
-        self.words = Words(bundled.graph, bundled.rules)
+        assert isinstance(bundled.rules, FewWays)
+        self.bundled, self.rules, self.net = bundled, bundled.rules, bundled.net
+        self.words = Words(bundled.graph, self.rules)
         self.timed = self.words.timed
         self.strategy = PlaybookAttacker(playbook)
         self._members = {e.id: bundled.members[bundled.bundle_of[k]] for k, e in enumerate(bundled.graph.exploits)}
@@ -73,6 +77,18 @@ class GroupAttacker:
                     law[at] = law.get(at, np.zeros(len(self.intents))) + chance * meant * p
         return list(law.items())
 
+    def start(self, rng: np.random.Generator, column: int) -> Place:
+        """Draw where an intent, by its place in the group, begins."""
+        return drawn(rng, [(place, float(chances[column])) for place, chances in self.begin()])
+
+    def act(self, rng: np.random.Generator, place: Place, column: int, held: int, placed: Ids) -> Ids:
+        """Draw what it attempts."""
+        return drawn(rng, [(ids, float(chances[column])) for ids, chances in self.policy(place, held, placed)])
+
+    def move(self, rng: np.random.Generator, place: Place, column: int, seen: Seen) -> Place:
+        """Draw where it goes after a stage."""
+        return drawn(rng, [(to, float(chances[column])) for to, chances in self.after(place, seen)])
+
     def _planned(self, place: Place) -> list[tuple[Ids, Chances]]:
         if self.timed.is_terminal(place[0]):
             return [(frozenset(), np.ones(len(self.intents)))]
@@ -81,7 +97,7 @@ class GroupAttacker:
 
     def _applied(self, state: State, seen: Seen) -> Ids:
         """Return what the defender counts as applying in the bundled game."""
-        rules, whole = self.bundled.rules, self.words.whole(state)
+        rules, whole = self.rules, self.words.whole(state)
         usable = [exploit for exploit, _ in rules.usable(whole)]
         if self.net.graph.controls is not None:
             return rules.counted_as(whole, usable, seen.blocked | seen.placed)
@@ -124,7 +140,7 @@ class GroupAttacker:
             ]
         heard = self._heard(state, seen)
         time = state[0] + 1 if self.net.graph.horizon is not None and isinstance(state, tuple) else None
-        settled = [(self.bundled.rules.settled(n), p) for n, p in law]
+        settled = [(self.rules.settled(n), p) for n, p in law]
         return [(Outcome(n if time is None else (time, n), heard), p) for n, p in settled]
 
     def _heard(self, state: State, seen: Seen) -> str | None:
@@ -142,13 +158,25 @@ class GroupAttacker:
         return observed.index(a, d, o)
 
 
+def attackers(found: Iterable[tuple[Bundled, AttackerPlaybook]]) -> list[GroupAttacker | HiddenAttacker]:
+    """Return the attackers of groups with their playbooks; those that hide in the same team are one."""
+    teams: dict[Team, list[tuple[Bundled, AttackerPlaybook]]] = {}
+    alone: list[GroupAttacker | HiddenAttacker] = []
+    for bundled, playbook in found:
+        if bundled.group.hiding is None:
+            alone.append(GroupAttacker(bundled, playbook))
+        else:
+            teams.setdefault(bundled.group.hiding, []).append((bundled, playbook))
+    return [*alone, *map(HiddenAttacker, teams.values())]
+
+
 class GuardedAttacker:
     """The lifted attack as a strategy of the graph's own game, where that can be listed.
 
     Memory is (number of the group, its place), or None for intents in no group, which do nothing.
     """
 
-    def __init__(self, net: Net, groups: Sequence[GroupAttacker], words: Words) -> None:
+    def __init__(self, net: Net, groups: Sequence[GroupAttacker | HiddenAttacker], words: Words) -> None:
         self.net, self.groups, self.words = net, tuple(groups), words
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
@@ -180,7 +208,7 @@ class GuardedAttacker:
         law = self.groups[g].after(place, self.words.seen(state, a, d, i))
         return [((g, to), self._spread(self.groups[g], chances)) for to, chances in law]
 
-    def _spread(self, group: GroupAttacker, chances: Chances) -> FloatArray:
+    def _spread(self, group: GroupAttacker | HiddenAttacker, chances: Chances) -> FloatArray:
         spread: FloatArray = np.zeros(len(self.net.intents))
         spread[group.intents] = chances
         return spread

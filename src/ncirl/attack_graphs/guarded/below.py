@@ -5,7 +5,8 @@
     the best bound        the best choice of groups that have no intent in common, Σ_g w_g v(b_g)
 
 Who plays alone pays for no bluff, and is stopped at once; all together hide best, in the largest game. What it takes to
-be hidden is often just one other intent that nothing stops as well, so groups of few come close in small games.
+be hidden is often just one other intent that nothing stops as well, so groups of few come close in small games. Beside
+the groups, all hide in one team and play side by side (`hideout`), which is better where very much is usable at once.
 """
 
 from itertools import combinations
@@ -15,6 +16,7 @@ from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.check import sum_down
 from ncirl.attack_graphs.guarded.gather import Pool, gathered
 from ncirl.attack_graphs.guarded.grow import works
+from ncirl.attack_graphs.guarded.hideout import Hideout
 from ncirl.attack_graphs.guarded.jobs import Job, Solved
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.sizes import Size
@@ -22,7 +24,8 @@ from ncirl.limits import Limits
 
 __all__ = ["Below"]
 
-BEHIND = 0.97  # of the best bound: all together climb no further when they are further behind
+SMALL = Size(64, 2**12)  # about how large those games are
+BEHIND = 0.97  # of the best bound: all together, and all groups, climb no further when they are further behind
 MANY = 240  # states from which on single exploits, few at a time, may be better than bundles
 LITTLE = 100  # states up to which everything climbs
 MUCH = 0.6  # of what the intent gets that gets most
@@ -44,6 +47,8 @@ class Below:
         self.plan: list[Intents] = []  # the best choice of groups
         self._met: set[Group] = set()
         self._merged: set[Intents] = set()  # what has been looked at as one
+        self.hideout = Hideout(net, self.pool, self.able)
+        self.hidden: list[dict[int, Found | None]] = []  # what all play side by side, None where it is not solved
 
     @property
     def bound(self) -> float:
@@ -52,11 +57,12 @@ class Below:
 
     def best(self) -> list[Found]:
         """Return the groups that prove it, with their weights; who gets nothing is in none, and does nothing."""
-        return [self.solved[group] for group in self.plan]
+        whole = [[found for found in trial.values() if found is not None] for trial in self.hidden]
+        return max([[self.solved[group] for group in self.plan], *whole], key=_total)
 
-    def climb(self, size: Size, gap: float, deadline: Limits) -> list[Job]:
-        """Return what to solve on the next rung."""
-        jobs = []
+    def climb(self, size: Size, gap: float, deadline: Limits, hiding: Limits) -> list[Job]:
+        """Return what to solve on the next rung; `hiding` is for what all play side by side."""
+        jobs = self._side_by_side(gap, hiding)
         for intents, private, narrow in self._tries(size):
             found = gathered(self.pool, list(intents), size, deadline, private, narrow)
             self._merged |= {intents} if found is not None else set()
@@ -65,9 +71,22 @@ class Below:
                 jobs.append(Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(intents))))
         return jobs
 
+    def _side_by_side(self, gap: float, deadline: Limits) -> list[Job]:
+        """Return the games of all intents as one team, where that promises more than what is known."""
+        if not self.able or self.net.graph.attacker_budget is not None:
+            return []
+        if not self.hideout.improved(deadline) or self.hideout.value <= self.bound:
+            return []
+        groups = self.hideout.groups()
+        self.hidden.append(dict.fromkeys(range(len(groups))))
+        work = works(SMALL, 1) / len(groups)
+        return [Job(group, None, 0.0, gap, 0.0, work, (len(self.hidden) - 1, k)) for k, group in enumerate(groups)]
+
     def _tries(self, size: Size) -> list[tuple[Intents, int, bool]]:
         """List whom to look at, how many private ways they go beside each other, and whether few exploits at a time."""
         best, is_small = self.bound, size.states <= LITTLE
+        if not is_small and self._planned() < BEHIND * best:  # who hides gets more than groups will
+            return []
         groups = [self.able] if self.able and (is_small or self._value(self.able) >= BEHIND * best) else []
         groups += [(t,) for t in self.able] if is_small and len(self.able) <= MOST_ALONE else []
         tries = []
@@ -96,10 +115,17 @@ class Below:
     def take(self, solved: Solved) -> None:
         """Keep what was found, if it is better."""
         assert isinstance(solved.job.what, Group)
+        if solved.job.what.hiding is not None:
+            trial, k = solved.job.tag
+            self.hidden[trial][k] = Bundled(self.net, solved.job.what).weight, solved
+            return
         group = tuple(self.net.intents.index(name) for name in solved.job.what.intents)
         if group not in self.solved or solved.lower > self.solved[group][1].lower:
             self.solved[group] = Bundled(self.net, solved.job.what).weight, solved
             self.plan = self._matched()
+
+    def _planned(self) -> float:
+        return _total([self.solved[group] for group in self.plan])
 
     def _value(self, group: Intents) -> float:
         return self.solved[group][0] * self.solved[group][1].lower if group in self.solved else inf

@@ -24,6 +24,7 @@ it can ever stop anything, so it is applied there when it is really applied, and
 b_g it has then: v(b) ≥ Σ_g w_g v(b_g). An intent in no group does nothing, which gets it no less than 0.
 
 What the attacker keeps to may depend on the state, as the first argument goes stage by stage: `few_ways` has the rules.
+Groups that hide in the same team are played side by side, as one: `hidden` has theirs.
 """
 
 from collections import Counter
@@ -33,6 +34,7 @@ from math import fsum, prod
 
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.few_ways import FewWays
+from ncirl.attack_graphs.guarded.hidden import Hidden, Team, team_faults
 from ncirl.attack_graphs.guarded.net import Net, fresh
 from ncirl.attack_graphs.guarded.tolls import SHADE
 from ncirl.attack_graphs.names import listed
@@ -60,6 +62,8 @@ class Group:
         How many private ways may be gone beside each other; further ones are not gone on with.
     width : int, optional
         The most bundles that may be attempted at one state, the first ones.
+    hiding : Team, optional
+        The team of these intents, if they hide in one; other groups that hide in the same are other components.
     """
 
     intents: tuple[str, ...]
@@ -67,12 +71,14 @@ class Group:
     owners: tuple[tuple[str, ...], ...] = ()
     kept: int = 1
     width: int | None = None
+    hiding: Team | None = None
 
 
 def group_faults(net: Net, groups: Sequence[Group]) -> list[str]:
     """List what keeps groups from bounding the value of the graph."""
     faults = []
-    intents = Counter(name for group in groups for name in group.intents)
+    teams = [group for k, group in enumerate(groups) if _first_of_team(groups, k)]
+    intents = Counter(name for group in teams for name in group.intents)
     faults += [f"group: unknown intent '{name}'" for name in intents if name not in net.intents]
     faults += [f"group: intent '{name}' is in two groups" for name, times in intents.items() if times > 1]
     for group in groups:
@@ -97,6 +103,38 @@ def group_faults(net: Net, groups: Sequence[Group]) -> list[str]:
                 faults.append(f"group: bundle '{listed(bundle)}' gives what another exploit gives")
             if (net.rewards[[net.number[c] for c in results]][:, wanting] < 0).any():
                 faults.append(f"group: bundle '{listed(bundle)}' has a negative reward")
+    return faults or _hiding_faults(net, groups)
+
+
+def _first_of_team(groups: Sequence[Group], k: int) -> bool:
+    """Tell whether a group hides in no team, or is the first that hides in its own."""
+    return groups[k].hiding is None or all(group.hiding != groups[k].hiding for group in groups[:k])
+
+
+def _hiding_faults(net: Net, groups: Sequence[Group]) -> list[str]:
+    """List what keeps groups from being components of what a team plays."""
+    faults = []
+    met: dict[Team, tuple[set[str], set[str]]] = {}  # conditions and guards of the components so far
+    for group in groups:
+        if group.hiding is None:
+            continue
+        faults += team_faults(group.hiding)
+        if group.hiding.intents != group.intents:
+            faults.append("group: it hides in a team of others")
+        if net.graph.attacker_budget is not None:
+            faults.append("group: hiding in a team does not go with a budget of the attacker")
+        if group.owners or group.width is not None or any(len(bundle) > 1 for bundle in group.bundles):
+            faults.append("group: who hides in a team does not bundle exploits, own them or leave some aside")
+        used = [net.place[name] for bundle in group.bundles for name in bundle]
+        guards = net.watching(used)
+        if net.lasting(guards):
+            faults.append("group: hiding in a team does not go with controls that last")
+        results = {net.exploits[k].result for k in used}
+        conditions, watched = met.setdefault(group.hiding, (set(), set()))
+        if conditions & results or watched & guards:
+            faults.append("group: two components of what a team plays have a condition or a control in common")
+        conditions |= results
+        watched |= guards
     return faults
 
 
@@ -144,7 +182,11 @@ class Bundled:
         )
         self.bundle_of = tuple(exploits)  # of each exploit of `graph`
         owners = [group.owners[k] if group.owners else () for k in self.bundle_of]
-        self.rules = FewWays(self.graph, owners if group.owners else None, group.kept, group.width)
+        self.rules: FewWays | Hidden = (
+            FewWays(self.graph, owners if group.owners else None, group.kept, group.width)
+            if group.hiding is None
+            else Hidden(self.graph, group.hiding)
+        )
 
     def game(self) -> Game:
         """Return the game, for the solver and for the certificate."""

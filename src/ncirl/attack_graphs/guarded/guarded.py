@@ -42,6 +42,8 @@ FIRST = 600.0  # seconds that the first bound gets, which takes next to none: no
 ROUGH = 0.01  # relative gap of games on the ladder
 FINE = 0.25  # by how much a game is solved more exactly
 ABOVE, BELOW = 0.3, 0.2  # of a rung's time, to choose and as much to solve; solving more exactly has the rest
+HIDING = 0.15  # of it, to look for what all play side by side
+NEAR = 0.5  # of the time that is left, to solve more exactly where that alone will do
 INNER = 0.5  # of the gap that is asked, where the prior is not known: for each prior that is tried
 TOGETHER = 2  # games that are solved again at a time
 LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
@@ -163,18 +165,26 @@ class _Search:
                     return Status.GAP_REACHED
                 if self.deadline.passed:
                     return Status.TIME_LIMIT
-            self._refine(self.deadline.within((1.0 - ABOVE - BELOW) * share), SLACK)
+            refining = NEAR * self.deadline.left if self._is_near() else (1.0 - ABOVE - BELOW) * share
+            self._refine(self.deadline.within(refining), SLACK)
             if self.is_done():
                 return Status.GAP_REACHED
             if self.above.is_whole:  # nothing is left to guard: what remains is to be more exact
                 break
         return self._refine(self.deadline, 0.0)
 
+    def _is_near(self) -> bool:
+        """Tell whether the bounds would be as close as asked, were what proves them solved twice as exactly."""
+        slack = sum(s.upper - s.lower for s in self.above.best())
+        slack += sum(weight * (s.upper - s.lower) for weight, s in self.below.best())
+        return self.above.bound - self.below.bound - slack / 2 <= self.target
+
     def _turns(self, size: Size, width: int, gap: float, share: float) -> Iterator[tuple[list[Job], float]]:
         """Yield what to solve from above on a rung and then, chosen only when asked for, from below."""
         yield self.above.climb(size, width, gap, self.deadline.within(ABOVE * share), self.deadline), ABOVE
         below = Size(max(size.states, 12), max(size.pairs, MORE_PAIRS))
-        yield self.below.climb(below, gap, self.deadline.within(BELOW * share / 2)), BELOW
+        hiding = self.deadline.within(HIDING * share)
+        yield self.below.climb(below, gap, self.deadline.within(BELOW * share / 2), hiding), BELOW
 
     def bound_at_all(self) -> None:
         """Find a bound from above if there is none yet: with nothing guarded, in a moment."""

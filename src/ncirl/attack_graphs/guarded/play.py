@@ -4,21 +4,21 @@ Both speak of exploits and guards by their ids and list nothing, so they run on 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.guarded.attacker import GroupAttacker
 from ncirl.attack_graphs.guarded.defender import PartDefender
+from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.promises import Promises
-from ncirl.attack_graphs.guarded.seen import Ids, Seen
+from ncirl.attack_graphs.guarded.seen import Ids, Seen, drawn
 from ncirl.errors import InputError
 
 __all__ = ["AttackerAtPlay", "DefenderAtPlay"]
 
-T = TypeVar("T")
 IMPOSSIBLE = "no attack can have led to that, with what was blocked; check what was told of this stage"
 
 
@@ -39,7 +39,7 @@ class DefenderAtPlay:
         self.net, self.parts, self._rng = net, tuple(parts), np.random.default_rng(rng)
         self.held, self.stages, self.placed = net.start, 0, Ids()
         self._promises, self._slack = Promises(net, self.parts), np.zeros(len(net.intents))
-        self._places = [_drawn(self._rng, part.begin()) for part in self.parts]
+        self._places = [drawn(self._rng, part.begin()) for part in self.parts]
 
     @property
     def ahead(self) -> FloatArray | None:
@@ -59,7 +59,7 @@ class DefenderAtPlay:
 
     def act(self) -> Ids:
         """Draw what to set now: ids of controls of the whole graph or, where it has none, of exploits."""
-        return frozenset().union(*(_drawn(self._rng, law) for law in self.laws))
+        return frozenset().union(*(drawn(self._rng, law) for law in self.laws))
 
     def likely(self) -> dict[str, float]:
         """Return how likely each guard is set now, those that may be."""
@@ -90,7 +90,7 @@ class DefenderAtPlay:
         moved = [part.after(place, seen) for part, place in zip(self.parts, self._places, strict=True)]
         if not all(moved):
             raise InputError(IMPOSSIBLE)
-        places = [_drawn(self._rng, law) for law in moved]
+        places = [drawn(self._rng, law) for law in moved]
         self._slack = self._promises.slack(self._slack, self._places, places, seen)
         self._places, self.held, self.stages = places, after, self.stages + 1
         self.placed |= self.net.lasting(seen.blocked)
@@ -100,33 +100,30 @@ class AttackerAtPlay:
     """An attacker of the whole graph that draws what it does; nothing is listed."""
 
     def __init__(
-        self, net: Net, groups: Sequence[GroupAttacker], intent: str, rng: int | np.random.Generator = 0
+        self,
+        net: Net,
+        groups: Sequence[GroupAttacker | HiddenAttacker],
+        intent: str,
+        rng: int | np.random.Generator = 0,
     ) -> None:
         self.net, self._rng, self.held, self.placed = net, np.random.default_rng(rng), net.start, Ids()
         theta = net.intents.index(intent)
-        self._group = next((group for group in groups if theta in group.intents), None)
+        self._group: Any = next((group for group in groups if theta in group.intents), None)  # with places of its own
         self._column = self._group.intents.index(theta) if self._group is not None else 0
-        self._place = self._own(self._group.begin()) if self._group is not None else None
+        self._place = self._group.start(self._rng, self._column) if self._group is not None else None
 
     def act(self) -> Ids:
         """Draw what to attempt now: ids of exploits of the whole graph."""
-        if self._group is None or self._place is None:
+        if self._group is None:
             return frozenset()
-        return self._own(self._group.policy(self._place, self.held, self.placed))
+        attempted: Ids = self._group.act(self._rng, self._place, self._column, self.held, self.placed)
+        return attempted
 
     def observe(self, attempted: Ids, blocked: Ids, enabled: Ids, alerts: Ids = frozenset()) -> None:
         """Go on after a stage."""
         after = self.held | self.net.mask(enabled)
-        if self._group is not None and self._place is not None:
+        if self._group is not None:
             seen = Seen(self.held, after, attempted, blocked, alerts, self.placed)
-            self._place = self._own(self._group.after(self._place, seen))
+            self._place = self._group.move(self._rng, self._place, self._column, seen)
         self.held = after
         self.placed |= self.net.lasting(blocked)
-
-    def _own(self, law: Sequence[tuple[T, FloatArray]]) -> T:
-        return _drawn(self._rng, [(value, float(chances[self._column])) for value, chances in law])
-
-
-def _drawn(rng: np.random.Generator, law: Sequence[tuple[T, float]]) -> T:
-    chances = np.array([chance for _, chance in law])
-    return law[int(rng.choice(len(law), p=chances / chances.sum()))][0]

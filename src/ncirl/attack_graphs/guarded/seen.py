@@ -5,7 +5,11 @@ rang. That needs no list of actions, so it works at any size. Where the graph's 
 the numbers of its actions and observations into the same terms, so that lifted strategies are evaluated like others.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
 
 from ncirl._typing import State
 from ncirl.attack_graphs.coins import subsets
@@ -14,7 +18,9 @@ from ncirl.attack_graphs.names import listed, members
 from ncirl.attack_graphs.rules import AttackRules
 from ncirl.model.game import Game, Observes
 
-__all__ = ["Seen", "Words"]
+__all__ = ["Ids", "Seen", "Words", "drawn"]
+
+T = TypeVar("T")
 
 Ids = frozenset[str]
 
@@ -131,3 +137,9 @@ class Words:
 def _sets(ids: list[str], budget: int | None) -> list[Ids]:
     rows = subsets(len(ids), budget).tolist()
     return [frozenset(name for name, chosen in zip(ids, row, strict=True) if chosen) for row in rows]
+
+
+def drawn(rng: np.random.Generator, law: Sequence[tuple[T, float]]) -> T:
+    """Draw from a law given as values with their chances."""
+    chances = np.array([chance for _, chance in law])
+    return law[int(rng.choice(len(law), p=chances / chances.sum()))][0]

@@ -11,11 +11,12 @@ import numpy as np
 from ncirl._files import save_guarded
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker
+from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker, attackers
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.check import GuardedCertificate, sum_down, sum_up, verify_guarded
 from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
+from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.play import AttackerAtPlay, DefenderAtPlay
@@ -176,8 +177,8 @@ class GuardedSolution:
         return found
 
     @cached_property
-    def _groups(self) -> list[GroupAttacker]:
-        return [GroupAttacker(Bundled(self._net, proof.group), proof.attacker_playbook) for proof in self.proof.groups]
+    def _groups(self) -> list[GroupAttacker | HiddenAttacker]:
+        return attackers((Bundled(self._net, proof.group), proof.attacker_playbook) for proof in self.proof.groups)
 
 
 @overload

@@ -15,6 +15,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.bundles import Bundled
 from ncirl.attack_graphs.guarded.guarded import Guarded
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.proof import GroupProof
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.hardening.facts import Attack
 from ncirl.attack_graphs.names import members
@@ -117,10 +118,13 @@ def _attempted(solution: CertifiedSolution) -> frozenset[str]:
 
 def _groups(solution: GuardedSolution) -> Iterator[Attack]:
     net = Net(solution.graph)
+    plays: dict[object, list[GroupProof]] = {}  # what is played side by side is one attack
     for proof in solution.proof.groups:
-        group = proof.group
-        used = frozenset(name for bundle in group.bundles for name in bundle)
-        yield Attack(group.intents, used, Bundled(net, group).weight * proof.lower * SHADE)
+        plays.setdefault(proof.group.hiding or proof.group, []).append(proof)
+    for proofs in plays.values():
+        used = frozenset(name for proof in proofs for bundle in proof.group.bundles for name in bundle)
+        lower = fsum(Bundled(net, proof.group).weight * proof.lower for proof in proofs)
+        yield Attack(proofs[0].group.intents, used, lower * SHADE)
 
 
 def _beating(beat: Callable[[], None]) -> Callable[[Progress], None]:

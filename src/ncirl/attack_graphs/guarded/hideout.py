@@ -1,0 +1,179 @@
+r"""Which components and which teams: what those who hide play side by side (`hidden`), improved while there is time.
+
+Exploits are gathered way by way, as long as the component that a way is in stays small. For a team, the value is the
+sum over components of one game of complete information each; those that are met again are solved
+once. From all intents in one team that shows nothing it goes on to two teams, and to how likely it shows which,
+by moving one intent or swapping two, as long as that gains, and then to teams within these:
+
+    max over (g, t∖g), h of  Σ_k V^k_t,        V as in `hidden`.
+
+Values that only compare need no proof; whatever is chosen is solved again, with playbooks, and verified.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from ncirl.attack_graphs.guarded.apart import Component, components
+from ncirl.attack_graphs.guarded.bundles import Bundled, Group, group_faults
+from ncirl.attack_graphs.guarded.gather import WAYS, Pool
+from ncirl.attack_graphs.guarded.hidden import Hidden, Team
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.sizes import Size, counted
+from ncirl.errors import LimitError
+from ncirl.limits import Limits
+from ncirl.solvers.shapley import backward
+
+__all__ = ["Hideout"]
+
+SMALL = Size(64, 2**15)  # what a component's game keeps within, all in one team
+LONG = 2.0  # seconds that one of them may take
+TOLERANCE = 1e-5  # of values that only compare
+BETTER = 1e-5  # by which a choice must be better to be better
+DEPTH = 2  # of teams within teams
+SHOWS = (1.0, 0.85, 0.6)  # how likely a team shows what it is, the most promising first
+
+
+class Hideout:
+    """The best components and teams so far, for intents given by number."""
+
+    def __init__(self, net: Net, pool: Pool, intents: Sequence[int]) -> None:
+        self.net, self.pool = net, pool
+        self.names = tuple(net.intents[t] for t in intents)
+        self.intents = list(intents)
+        self.components: list[Component] = []
+        self.team, self.value = Team(self.names), 0.0
+        self._bundled: list[Bundled] = []
+        self._known: dict[object, float] = {}
+        self._search: Iterator[None] | None = None
+        self._deadline = Limits(0.0)  # of the steps now
+
+    def improved(self, deadline: Limits) -> bool:
+        """Go on with the search; tell whether it has found something better."""
+        before, self._deadline = self.value, deadline
+        self._search = self._search or self._steps()
+        while not deadline.passed and next(self._search, self) is not self:
+            pass
+        return self.value > before + BETTER * abs(before)
+
+    def groups(self) -> list[Group]:
+        """Return the groups, one a component."""
+        return [self._group(component, self.team) for component in self.components]
+
+    def _steps(self) -> Iterator[None]:
+        """Search, one step at a time."""
+        if not self.components:
+            self.components = self._gathered(self._deadline)
+            self._bundled = [Bundled(self.net, self._group(each, self.team)) for each in self.components]
+            self.value = self._total(self.team)
+        yield
+        for depth in range(DEPTH):
+            for leaf in [leaf for leaf in _leaves(self.team) if len(leaf.intents) > 1]:
+                for shows in SHOWS:
+                    for begun in self._beginnings(leaf, shows):
+                        yield from self._climb(leaf, begun, shows)
+                    if depth and leaf in _leaves(self.team):
+                        break  # what does not gain at the most promising chance hardly does at another
+
+    def _beginnings(self, leaf: Team, shows: float) -> Iterator[frozenset[str]]:
+        """Yield where to begin: with the best division so far or, the first time, with some that are even."""
+        known = next((team for team in _all(self.team) if team.intents == leaf.intents and team.teams), None)
+        if known is not None:
+            yield frozenset(known.teams[0].intents)
+        if shows == SHOWS[0]:
+            yield frozenset(leaf.intents[::2])
+            yield frozenset(leaf.intents[: len(leaf.intents) // 2])
+
+    def _climb(self, leaf: Team, some: frozenset[str], shows: float) -> Iterator[None]:
+        """Improve a division of a team into `some` and the others by one step at a time."""
+        best, grew = self._tried(leaf, some, shows), True
+        while grew:
+            grew = False
+            for other in _beside(leaf.intents, some):
+                if (its := self._tried(leaf, other, shows)) > best + BETTER * abs(best):
+                    some, best, grew = other, its, True
+                yield
+                if grew:
+                    break
+
+    def _tried(self, leaf: Team, some: frozenset[str], shows: float) -> float:
+        """Return what a team gets that falls into `some` and the others; keep it if it is the best."""
+        sides = [tuple(name for name in leaf.intents if (name in some) == inside) for inside in (True, False)]
+        team = _replaced(self.team, Team(leaf.intents, tuple(map(Team, sides)), shows))
+        total = self._total(team)
+        if total > self.value:
+            self.team, self.value = team, total
+        return total
+
+    def _total(self, team: Team) -> float:
+        return sum(self._worth(k, team) for k in range(len(self.components)))
+
+    def _worth(self, k: int, team: Team) -> float:
+        """Return what a team gets by a component, weighed by how likely it is; 0 where that takes too long to tell."""
+        bundled = self._bundled[k]
+        rules = Hidden(bundled.graph, team)
+        means = tuple(tuple(np.round(mean, 9).tolist()) for mean in rules.means)
+        key = k, tuple(rules.modes), means
+        if key not in self._known:
+            game = rules.game().timed()
+            try:
+                found = backward(game, np.eye(1), TOLERANCE, limits=self._deadline.at_least(LONG))
+            except LimitError:
+                return 0.0
+            self._known[key] = float(found.lower[game.starts[0].state][0])
+        return bundled.weight * self._known[key]
+
+    def _gathered(self, deadline: Limits) -> list[Component]:
+        """Gather exploits way by way, as long as components stay small."""
+        used: set[int] = set()
+        for n in range(WAYS):
+            for t in self.intents:
+                for way in self.pool.nth(t, n, deadline):
+                    if way <= used or self.net.lasting(self.net.watching(way)):
+                        continue
+                    touched = [each for each in components(self.net, sorted(used | way)) if not way.isdisjoint(each)]
+                    if all(self._fits(each, deadline) for each in touched):
+                        used |= way
+            if deadline.passed:
+                break
+        return components(self.net, sorted(used))
+
+    def _fits(self, component: Component, deadline: Limits) -> bool:
+        group = self._group(component, Team(self.names))
+        if group_faults(self.net, [group]):
+            return False
+        return counted(Bundled(self.net, group).rules, SMALL, deadline.at_least(0.1)) is not None
+
+    def _group(self, component: Component, team: Team) -> Group:
+        bundles = tuple((self.net.exploits[k].id,) for k in component)
+        return Group(team.intents, bundles, hiding=team)
+
+
+def _all(team: Team) -> Iterator[Team]:
+    yield team
+    for part in team.teams:
+        yield from _all(part)
+
+
+def _leaves(team: Team) -> list[Team]:
+    return [each for each in _all(team) if not each.teams]
+
+
+def _replaced(team: Team, other: Team) -> Team:
+    """Return a team with the one of the same intents in it replaced."""
+    if team.intents == other.intents:
+        return other
+    return replace(team, teams=tuple(_replaced(part, other) for part in team.teams))
+
+
+def _beside(names: Sequence[str], some: frozenset[str]) -> Iterator[frozenset[str]]:
+    """Yield the divisions that differ by one intent, or by two that are swapped."""
+    for name in names:
+        moved = some ^ {name}
+        if moved and len(moved) < len(names):
+            yield moved
+    for one, other in combinations(names, 2):
+        if (one in some) != (other in some):
+            yield some ^ {one, other}

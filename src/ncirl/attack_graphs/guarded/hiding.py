@@ -1,0 +1,219 @@
+r"""The attack of those who hide in a team, on the whole graph: one playbook a component, and one draw for all of them.
+
+What a stage shows is drawn by a mode μ, the same in all components (`hidden`). An attacker with intent θ plays
+
+    P(attempted | θ) = Σ_μ P(μ | θ) Π_k π_k(what component k attempts in mode μ),
+
+where P(μ | θ) is 1 − h for showing nothing and h for the smaller team that θ is in. Which μ and which action of each
+component it was is drawn only after the stage, from what was attempted: the law is the same, and a player that draws
+lists nothing that grows with the number of components.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.guarded.bundles import Bundled
+from ncirl.attack_graphs.guarded.hidden import Here, Hidden
+from ncirl.attack_graphs.guarded.seen import Ids, Seen, drawn
+from ncirl.model.stage import Outcome
+from ncirl.playbook.play import PlaybookAttacker
+from ncirl.playbook.playbook import AttackerPlaybook
+from ncirl.strategies.strategy import Memory
+
+__all__ = ["HiddenAttacker"]
+
+At = tuple[State, Memory]  # the state of a component's game, timed, and the node
+Place = tuple[int, tuple[At, ...]]  # the team that is known, and where each component is
+Chances = FloatArray  # [θ] of the team
+Actions = list[tuple[int, float]]  # of a component, with their probabilities
+
+
+class _Component:
+    """One component's playbook at play."""
+
+    def __init__(self, bundled: Bundled, playbook: AttackerPlaybook) -> None:
+        assert isinstance(bundled.rules, Hidden)
+        self.rules, self.net = bundled.rules, bundled.net
+        self.timed = bundled.game().timed()
+        self.strategy = PlaybookAttacker(playbook)
+        self.own = frozenset(e.id for e in bundled.graph.exploits)
+        self._bits = [1 << self.net.number[c.id] for c in bundled.graph.conditions]
+        self.mask = sum(self._bits)  # conditions of the whole graph
+
+    def begin(self) -> list[tuple[At, float]]:
+        start = self.timed.starts[0].state
+        return [((start, node), float(chances[0])) for node, chances in self.strategy.begin(start) if chances[0] > 0]
+
+    def attempts(self, at: At, m: int) -> dict[Ids, Actions]:
+        """Return the actions by what they attempt in a mode; nothing where there is nothing more to get."""
+        if self.timed.is_terminal(at[0]):
+            return {frozenset(): []}
+        here, found = self._here(at), dict[Ids, Actions]()
+        policy = self.strategy.policy(at[0], at[1])[:, 0]
+        for a in np.flatnonzero(policy > 0).tolist():
+            row = here.plans[m][here.chosen[a, m]].tolist()
+            ids = frozenset(e.id for e, chosen in zip(here.exploits, row, strict=True) if chosen)
+            found.setdefault(ids, []).append((a, float(policy[a])))
+        return found
+
+    def tried(self, attempted: Ids) -> Ids:
+        """Return what of an attempt is this component's."""
+        return attempted & self.own
+
+    def after(self, at: At, m: int, actions: Actions, seen: Seen) -> list[tuple[At, float]]:
+        """Return where it goes after a stage in a mode, one of the actions having been chosen."""
+        if self.timed.is_terminal(at[0]):
+            return [(at, 1.0)]
+        here, stage = self._here(at), self.timed.stage(at[0])
+        applied = [control.id in seen.blocked for control, _ in here.offered]
+        d = here.applied.tolist().index(applied)
+        mask = sum(1 << c for c, bit in enumerate(self._bits) if seen.after & bit)
+        then: State = self.rules.joined(mask, here.modes[m].team)
+        if self.rules.graph.horizon is not None and isinstance(at[0], tuple):
+            then = at[0][0] + 1, then
+        o, total = stage.outcomes.index(Outcome(then)), sum(chance for _, chance in actions)
+        law: dict[At, float] = {}
+        for a, chance in actions:
+            i = self.timed.observations(at[0]).index(a, d, o)
+            for node, p in self.strategy.after(at[0], at[1], a, d, i):
+                law[then, node] = law.get((then, node), 0.0) + chance / total * float(p[0])
+        return list(law.items())
+
+    def _here(self, at: At) -> Here:
+        whole = at[0][1] if self.rules.graph.horizon is not None and isinstance(at[0], tuple) else at[0]
+        assert isinstance(whole, int)
+        return self.rules.here(whole)
+
+
+class HiddenAttacker:
+    """A team's playbooks at play on the whole graph; its groups hide in the same team."""
+
+    def __init__(self, components: Sequence[tuple[Bundled, AttackerPlaybook]]) -> None:
+        self.components = [_Component(*component) for component in components]
+        net, self.rules = components[0][0].net, self.components[0].rules
+        self.intents = [t for t, name in enumerate(net.intents) if name in self.rules.teams[0].intents]
+        self.own = frozenset[str]().union(*(component.own for component in self.components))
+        self._names = [net.intents[t] for t in self.intents]
+
+    def begin(self) -> list[tuple[Place, Chances]]:
+        """Return where it may begin, with probabilities per intent."""
+        begins = product(*(component.begin() for component in self.components))
+        every = np.ones(len(self.intents))
+        return [((0, tuple(at for at, _ in law)), prod(p for _, p in law) * every) for law in begins]
+
+    def policy(self, place: Place, held: int, placed: Ids = frozenset()) -> list[tuple[Ids, Chances]]:
+        """Return what it attempts; who is not in the team that is known, and so never comes here, does nothing."""
+        known = self.rules.teams[place[0]].intents
+        law: dict[Ids, Chances] = {frozenset(): np.array([float(name not in known) for name in self._names])}
+        for m, chances in self._modes(place):
+            plans = (list(c.attempts(at, m).items()) for c, at in zip(self.components, place[1], strict=True))
+            for chosen in product(*plans):
+                ids = frozenset[str]().union(*(its for its, _ in chosen))
+                likely = prod(_likely(actions) for _, actions in chosen)
+                law[ids] = law.get(ids, np.zeros(len(self.intents))) + likely * chances
+        return list(law.items())
+
+    def after(self, place: Place, seen: Seen) -> list[tuple[Place, Chances]]:
+        """Return where it goes after a stage; `seen` has what it attempted itself."""
+        fitting = list(self._fitting(place, seen))
+        total = sum((weights for _, _, weights in fitting), np.zeros(len(self.intents)))
+        law: dict[Place, Chances] = {}
+        for m, chosen, weights in fitting:
+            chances = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / len(fitting))
+            for moved in product(*self._moves(place, m, chosen, seen)):
+                to = self._team(place, m), tuple(at for at, _ in moved)
+                law[to] = law.get(to, np.zeros(len(self.intents))) + prod(p for _, p in moved) * chances
+        return list(law.items()) or [(place, np.ones(len(self.intents)))]
+
+    def start(self, rng: np.random.Generator, column: int) -> Place:
+        """Draw where an intent, by its place in the team, begins."""
+        return 0, tuple(drawn(rng, component.begin()) for component in self.components)
+
+    def act(self, rng: np.random.Generator, place: Place, column: int, held: int, placed: Ids) -> Ids:
+        """Draw what it attempts."""
+        m = drawn(rng, [(m, float(chances[column])) for m, chances in self._modes(place)])
+        plans = (c.attempts(at, m).items() for c, at in zip(self.components, place[1], strict=True))
+        return frozenset[str]().union(*(drawn(rng, [(ids, _likely(its)) for ids, its in law]) for law in plans))
+
+    def move(self, rng: np.random.Generator, place: Place, column: int, seen: Seen) -> Place:
+        """Draw where it goes after a stage."""
+        fitting = [((m, chosen), float(weights[column])) for m, chosen, weights in self._fitting(place, seen)]
+        m, chosen = drawn(rng, fitting)
+        return self._team(place, m), tuple(drawn(rng, law) for law in self._moves(place, m, chosen, seen))
+
+    def chances(self, place: Place) -> dict[str, Chances]:
+        """Return how likely it attempts each exploit."""
+        law: dict[str, Chances] = {}
+        for m, chances in self._modes(place):
+            for component, at in zip(self.components, place[1], strict=True):
+                for ids, actions in component.attempts(at, m).items():
+                    for name in ids:
+                        law[name] = law.get(name, np.zeros(len(self.intents))) + _likely(actions) * chances
+        return law
+
+    def explained(
+        self, place: Place, seen: Seen, chance: Callable[[Ids, Ids, Seen], float]
+    ) -> Iterator[tuple[Place, Chances]]:
+        """Yield where it may be after a stage, with the likelihood of what was seen, attempts among it or not.
+
+        Where they are not, ``chance(tried, heard, seen)`` is that of what is seen of a component which tried something.
+        """
+        fresh = seen.after & ~seen.before
+        if seen.attempted is not None and not seen.attempted <= self.own:
+            return
+        for m, chances in self._modes(place):
+            likely, places, rest = chances, list[At](), fresh
+            for component, at in zip(self.components, place[1], strict=True):
+                rest &= ~component.mask
+                its = replace(seen, after=seen.before | fresh & component.mask)
+                tried = []
+                for ids, actions in component.attempts(at, m).items():
+                    if seen.attempted is None:
+                        tried.append((actions, _likely(actions) * chance(ids, component.own, its)))
+                    elif ids == component.tried(seen.attempted):
+                        tried.append((actions, _likely(actions)))
+                likely = likely * sum(p for _, p in tried)
+                if not likely.any():
+                    break
+                best = max(tried, key=lambda each: each[1])[0]
+                places.append(max(component.after(at, m, best, seen), key=lambda each: each[1])[0])
+            if likely.any() and not rest:
+                yield (self._team(place, m), tuple(places)), likely
+
+    def _fitting(self, place: Place, seen: Seen) -> Iterator[tuple[int, list[Actions], Chances]]:
+        """Yield the modes, and the actions of each component, that attempt what was attempted, with their weights."""
+        assert seen.attempted is not None
+        for m, chances in self._modes(place):
+            chosen = []
+            for component, at in zip(self.components, place[1], strict=True):
+                chosen.append(component.attempts(at, m).get(component.tried(seen.attempted)))
+            known = [actions for actions in chosen if actions is not None]
+            if len(known) == len(chosen):
+                yield m, known, prod(map(_likely, known)) * chances
+
+    def _moves(self, place: Place, m: int, chosen: list[Actions], seen: Seen) -> Iterator[list[tuple[At, float]]]:
+        for component, at, actions in zip(self.components, place[1], chosen, strict=True):
+            yield component.after(at, m, actions, seen)
+
+    def _modes(self, place: Place) -> list[tuple[int, Chances]]:
+        """Return the modes with their chances by intent; who is not in the team that is known is not here."""
+        rules, known = self.rules, self.rules.teams[place[0]]
+        found = []
+        for m, mode in enumerate(rules.modes[place[0]]):
+            its = rules.teams[mode.team].intents
+            chance = 1.0 - known.shows if mode.team == place[0] else known.shows
+            found.append((m, np.array([chance * (name in its) for name in self._names])))
+        return found
+
+    def _team(self, place: Place, m: int) -> int:
+        return self.rules.modes[place[0]][m].team
+
+
+def _likely(actions: Actions) -> float:
+    """Return how likely one of some actions is; nothing is certain where nothing is left to get."""
+    return sum(chance for _, chance in actions) if actions else 1.0
