@@ -178,7 +178,7 @@ class Search:
         pace = self.pace
         above, below = self._live(at.state) or self._new_programs(at.state, pace)
         high = above.solve(at.belief)
-        self._keep_vector(at, high)
+        self.keep_vector(at, high)
         low = below.follow(at.belief, high)
         self._programs[at.state], self._paces[at.state] = (above, below), pace
         self.keep_point(at.state, low)
@@ -187,7 +187,7 @@ class Search:
     def update_upper(self, at: InformationState) -> VectorBackup:
         """Improve the upper bound at a belief."""
         found = self.programs(at)[0].solve(at.belief)
-        self._keep_vector(at, found)
+        self.keep_vector(at, found)
         return found
 
     def update_lower(self, at: InformationState) -> PointBackup:
@@ -214,7 +214,7 @@ class Search:
             if best.vector @ belief < ceiling @ belief - FINEST:
                 self.upper.add(here, belief, best, instead_of=n)
 
-    def _keep_vector(self, at: InformationState, found: VectorBackup) -> None:
+    def keep_vector(self, at: InformationState, found: VectorBackup) -> None:
         """Store the vector of a backup where it is lower than what is known."""
         here, store = self.arrays[at.state], self.upper.stores[at.state]
         known = store.best(at.belief)
