@@ -40,7 +40,7 @@ from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 from ncirl.solvers.certified.dual_trials import dual_trial
-from ncirl.solvers.certified.layers import Layers, ends
+from ncirl.solvers.certified.layers import ends, rounds_of
 from ncirl.solvers.certified.policy_improvement import improve_points, improve_vectors
 from ncirl.solvers.certified.schedule import Activity, Schedule
 from ncirl.solvers.certified.search import Search
@@ -218,7 +218,7 @@ class Certified:
 def activities(search: Search, width: int) -> list[Activity]:
     """Return what takes turns; all but trials begin later, since easy games need nothing else."""
     trials, tuning = Trials(search, width), search.tuning
-    rounds = [Activity(Layers(search).round, tuning.rounds)] if ends(search) else []
+    rounds = [Activity(rounds_of(search).round, tuning.rounds)] if ends(search) else []
     return [
         Activity(trials.wide, tuning.wide),
         Activity(trials.deep, tuning.deep),

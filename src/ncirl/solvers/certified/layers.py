@@ -23,9 +23,10 @@ from ncirl._typing import FloatArray
 from ncirl.lp.at_beliefs import is_small, points_at, vectors_at
 from ncirl.lp.backups import VectorBackup
 from ncirl.model.order import components, is_cyclic
+from ncirl.solvers.certified.lattice import Lattice, serves
 from ncirl.solvers.certified.search import InformationState, Search
 
-__all__ = ["Layers", "ends"]
+__all__ = ["Layers", "ends", "rounds_of"]
 
 SHARE, LEAST_SHARE = 0.1, 3e-3  # of the gap at the start, what a belief must account for: at first, and at the least
 NEAR, NEAREST = 0.25, 1e-4  # distance of beliefs taken for one
@@ -39,6 +40,11 @@ Met = list[tuple[float, FloatArray]]  # with which chance, which belief
 def ends(search: Search) -> bool:
     """Tell whether play never comes back to a state."""
     return not any(is_cyclic(search.game, component) for component in components(search.game))
+
+
+def rounds_of(search: Search):
+    layers = Layers(search)
+    return Lattice(search, layers._order[::-1]) if serves(search) else layers
 
 
 class Layers:
