@@ -16,7 +16,7 @@ those of `vector_program` and `point_program` are, and what they are worth follo
 
 import numpy as np
 
-from ncirl._typing import FloatArray, IntArray
+from ncirl._typing import FloatArray
 from ncirl.lp.backups import Plan, VectorBackup
 from ncirl.lp.point_program import certain
 from ncirl.lp.program import ACTIVE
@@ -27,7 +27,8 @@ from ncirl.lp.together import Answers, minimise_together
 
 __all__ = ["is_small", "points_at", "vectors_at"]
 
-ROWS = 40  # programs with more rows are better off alone
+ROWS = 64  # programs with more rows are better off alone
+AT_ONCE = 2_000_000  # numbers held for each column of each program
 NUMBERS_A_ROW = 100  # of a pivot that take as long as a live program takes for a row
 
 
@@ -41,6 +42,8 @@ def vectors_at(here: StateArrays, known: KnownVectors, beliefs: FloatArray, mete
     """Solve over vectors at beliefs [k, θ]."""
     n, n_a, n_t, n_i = len(beliefs), here.n_a, here.n_t, len(here.seen)
     stores = [known.stores[t] for t in here.successors]
+    if n > 1 and n * sum(len(stores[k].nodes) for k in here.toward.tolist()) > AT_ONCE:
+        return [each for half in np.array_split(beliefs, 2) for each in vectors_at(here, known, half, meter)]
     allowed, mass, weight = np.flatnonzero(here.defender), here.mass.toarray(), here.weight.toarray()
     sizes = [len(stores[k].nodes) for k in here.toward.tolist()]
     observation = np.repeat(np.arange(n_i), sizes)  # of each μ
@@ -127,6 +130,8 @@ def points_at(here: StateArrays, known: KnownPoints, beliefs: FloatArray, meter:
     """Solve over points at beliefs [k, θ]."""
     n, n_a, n_d, n_t, n_i = len(beliefs), here.n_a, here.n_d, here.n_t, len(here.seen)
     stores = [known.stores[t] for t in here.successors]
+    if n > 1 and n * sum(len(stores[k].nodes) for k in here.toward.tolist()) > AT_ONCE:
+        return [each for half in np.array_split(beliefs, 2) for each in points_at(here, known, half, meter)]
     corners = np.array([store.corners for store in stores]).reshape(-1, n_t)[here.toward]
     gain, mass, weight = certain(here, corners), here.mass.toarray(), here.weight.toarray()
     observation = np.repeat(np.arange(n_i), [len(stores[k].nodes) for k in here.toward.tolist()])  # of each φ

@@ -59,7 +59,11 @@ def minimise_together(
         goes_on = (reduced[each, enters] < -GAINS) & (not last)
         if not goes_on.all():
             ended, those = ~goes_on, at[~goes_on]
-            answers.basis[those], answers.level[those], answers.prices[those] = basis[ended], level[ended], prices[ended]
+            answers.basis[those], answers.level[those], answers.prices[those] = (
+                basis[ended],
+                level[ended],
+                prices[ended],
+            )
             if not goes_on.any():
                 break
             at, basis, inverse, level = at[goes_on], basis[goes_on], inverse[goes_on], level[goes_on]

@@ -1,13 +1,18 @@
-"""Rounds over a game that ends and has few intents: home through a lattice of beliefs, a finer one each time.
+"""Rounds over a game that ends and has two or three intents: home through a lattice of beliefs, finer each time.
 
-    Λ_m = { b : m b(θ) whole numbers },        B_t = the b ∈ Λ_m within a step of Λ_m' of a belief met,   m' the last m
+    Λ_m = { b : m b(θ) whole numbers },        B_t = what of Λ_m is a step of the last round, or less, from a belief met
     home   back up every belief of B_T-1, …, B_0, those of a state together
 
 Between beliefs at a distance h both bounds lose h² or so at every stage, and what all stages lose adds up at the start.
-A long game thus wants many beliefs a stage, evenly spread over wherever play may be: optimistic play always finds the
-place where the upper bound is worst, and a round that follows it mends that place only. What the beliefs of a stage
-take is little where they are dealt with together (`lp.at_beliefs`). How many are needed is known after the first round,
-since the gap is in proportion to 1/m²; play as both controllers have it tells where.
+A long game thus wants many beliefs a stage, evenly spread over wherever play may be: optimistic play finds the place
+where the upper bound is worst, and rounds that follow it (`layers`) mend that place, only for play to find the next.
+Where the beliefs of a state are dealt with together (`lp.at_beliefs`) there may be many. How many it takes is known
+after a round, since the gap is in proportion to 1/m²; where, from the nodes that play leads to in both controllers.
+
+What is lost at a stage is h² times how much the value bends, about in proportion to the stages to come; the same play
+over more beliefs meets each of them less. The least number of beliefs for what is lost in all has
+
+    1/h  in proportion to  (stages to come / how far the beliefs met are spread)^(1/3).
 """
 
 from collections.abc import Callable
@@ -15,84 +20,96 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from ncirl._typing import FloatArray
-from ncirl.lp.at_beliefs import is_small, points_at, vectors_at
-from ncirl.solvers.certified.controller import depths
-from ncirl.solvers.certified.search import FINEST, InformationState, Search
+from ncirl._typing import BoolArray, FloatArray
+from ncirl.lp.at_beliefs import is_small
+from ncirl.solvers.certified.many import back_up_at
+from ncirl.solvers.certified.search import FINEST, Search
 
-__all__ = ["Lattice", "serves"]
+__all__ = ["Lattice", "lattice", "serves"]
 
-FEW = 3  # intents
-FIRST = {1: 1, 2: 16, 3: 6}  # m of the first round, by number of intents
-FINER = 4.0  # times as many beliefs, at the most, as in the round before
-LEAST, SURE = 1.3, 1.2  # m grows by this at the least; and times what it should take
-STORING = 3000  # work for a vector or a point
+SCALES = {1: (1, 1), 2: (16, 1000), 3: (6, 42)}  # the first m and the last, by number of intents
+FINER, LEAST = 5.0, 1.3  # times as many beliefs as before, at the most, and times as large an m, at the least
+SURE = 1.35  # times the m that should do
+EQUAL = 1e-9  # distances that differ by less are the same
 
 
 def serves(search: Search) -> bool:
-    """Tell whether there are few intents, and all states are small."""
-    return bool(search.arrays) and search.arrays[0].n_t <= FEW and all(is_small(here) for here in search.arrays)
+    """Tell whether there are few intents, for with more beliefs become too many, and all states are small."""
+    return bool(search.arrays) and search.arrays[0].n_t in SCALES and all(is_small(here) for here in search.arrays)
 
 
 class Lattice:
-    """Solves a game that ends from its last states to its first, again and again, at more beliefs each time."""
+    """Solves a game that ends from its last states to its first, again and again, at more beliefs each time.
 
-    def __init__(self, search: Search, backwards: list[int]) -> None:
-        self.search, self._backwards = search, backwards
+    `left` has, by state, how many stages are to come at the most, the last states first.
+    """
+
+    def __init__(self, search: Search, left: dict[int, int]) -> None:
+        self.search, self._left, self._stages = search, left, max(left.values())
         self._n_t = search.arrays[0].n_t
-        self._m, self._last = FIRST[self._n_t], 0
+        self._m, self._finest = SCALES[self._n_t]
+        self._step: dict[int, float] = {}  # by state, the distance of beliefs in the last round
 
     def round(self, target: float, late: Callable[[], bool]) -> None:
         """Go home once."""
-        search, every, met = self.search, lattice(self._n_t, self._m), self._met()
-        search.accuracy.missed = FINEST  # it is missed at every stage
-        for k in self._backwards:
+        search, met = self.search, self._met()
+        search.accuracy.missed = FINEST  # what is missed is missed at every stage
+        for state in self._left:
             if late():
                 return
-            here = met.get(k, np.zeros((0, self._n_t)))
-            near = every if not self._last else every[_within(every, here, 1.0 / self._last)]
-            starts = [root.belief for _, root in search.roots if root.state == k]
-            self._back_up(k, np.array([*near, *starts]).reshape(-1, self._n_t))
+            starts = [root.belief for _, root in search.roots if root.state == state]
+            beliefs = [*self._beliefs(state, met.get(state)), *starts]
+            if beliefs:
+                back_up_at(search, state, np.array(beliefs), late)
         wanted = SURE * float(np.sqrt(search.gap_at_start() / max(target, FINEST)))
-        self._last = self._m
-        self._m = int(self._m * np.clip(wanted, LEAST, FINER ** (1 / max(1, self._n_t - 1)))) + 1
+        most = FINER ** (1 / max(1, self._n_t - 1))
+        self._m = min(self._finest, int(np.ceil(self._m * np.clip(wanted, LEAST, most))))
 
     def _met(self) -> dict[int, FloatArray]:
-        """Return, by state, the beliefs at which the nodes were made that play from the starts leads to."""
+        """Return, by state, the beliefs at which the nodes were made that play leads to."""
         search, met = self.search, dict[int, list[FloatArray]]()
-        for _, root in search.roots:
-            above, below = search.upper.stores[root.state], search.lower.stores[root.state]
-            best = below.best(root.belief)
-            points = [] if best is None else depths(search.lower.nodes, [int(below.nodes[best[0]])])
-            vectors = depths(search.upper.nodes, [int(above.nodes[above.best(root.belief)])])
-            for node in [*(search.upper.nodes[n] for n in vectors), *(search.lower.nodes[n] for n in points)]:
-                if node.belief is not None:
-                    met.setdefault(node.state, []).append(node.belief)
-        return {k: np.unique(beliefs, axis=0) for k, beliefs in met.items()}
+        vectors, points = search.played()
+        for vector in (search.upper.nodes[n] for n in vectors):
+            if vector.belief is not None:
+                met.setdefault(vector.state, []).append(vector.belief)
+        for point in (search.lower.nodes[n] for n in points):
+            met.setdefault(point.state, []).append(point.belief)
+        return {state: np.unique(beliefs, axis=0) for state, beliefs in met.items()}
 
-    def _back_up(self, state: int, beliefs: FloatArray) -> None:
-        """Improve both bounds at some beliefs."""
-        search, here = self.search, self.search.arrays[state]
-        if not len(beliefs):
-            return
-        search.meter.work += 2 * STORING * len(beliefs)
-        for belief, vector in zip(beliefs, vectors_at(here, search.upper, beliefs, search.meter), strict=True):
-            search.keep_vector(InformationState(state, belief), vector)
-        for belief, plan in zip(beliefs, points_at(here, search.lower, beliefs, search.meter), strict=True):
-            if plan.value > search.lower.stores[state].value(belief) + search.accuracy.missed:
-                search.lower.add(here, belief, plan)
+    def _beliefs(self, state: int, met: FloatArray | None) -> FloatArray:
+        """Return the lattice of a state, at first all of it, later near the beliefs met."""
+        every, step = lattice(self._n_t, self._m), self._step.get(state)
+        if step is None:
+            self._step[state] = 1.0 / self._m
+            return every
+        if met is None:
+            return every[:0]
+        spread = float(_near(every, met, step).mean())
+        if not spread:
+            return every[:0]
+        m = int(np.ceil(self._m * (self._left[state] / self._stages / spread) ** (1 / 3)))
+        self._step[state], every = 1.0 / m, lattice(self._n_t, m)
+        return np.asarray(every[_near(every, met, step)])
 
 
 def lattice(n_intents: int, m: int) -> FloatArray:
-    """Return the beliefs [k, θ] whose entries are multiples of 1/m, without the corners."""
-    splits = combinations_with_replacement(range(m + 1), n_intents - 1)
-    beliefs = np.diff(np.array([(0, *split, m) for split in splits], dtype=np.float64), axis=1) / m
+    """Return the beliefs [k, θ] whose entries are multiples of 1/m, without the corners.
+
+    Examples
+    --------
+    >>> lattice(2, 4)
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ],
+           [0.75, 0.25]])
+    """
+    splits = [(0, *split, m) for split in combinations_with_replacement(range(m + 1), n_intents - 1)]
+    beliefs = np.diff(np.array(splits, dtype=np.float64), axis=1) / m
     return np.asarray(beliefs[beliefs.max(axis=1) < 1])
 
 
-def _within(beliefs: FloatArray, others: FloatArray, distance: float) -> np.ndarray:
-    """Tell which beliefs are near some others, as a mask."""
+def _near(beliefs: FloatArray, others: FloatArray, distance: float) -> BoolArray:
+    """Tell which beliefs differ from one of the others by no more than a distance in each entry, as a mask."""
     near = np.zeros(len(beliefs), dtype=np.bool_)
     for other in others:
-        near |= (np.abs(beliefs - other) <= distance + 1e-9).all(axis=1)
+        near |= (np.abs(beliefs - other) <= distance + EQUAL).all(axis=1)
     return near

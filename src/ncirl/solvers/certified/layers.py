@@ -20,19 +20,15 @@ from itertools import chain
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.lp.at_beliefs import is_small, points_at, vectors_at
-from ncirl.lp.backups import VectorBackup
 from ncirl.model.order import components, is_cyclic
-from ncirl.solvers.certified.lattice import Lattice, serves
+from ncirl.solvers.certified.many import back_up_at, plans_at
 from ncirl.solvers.certified.search import InformationState, Search
 
-__all__ = ["Layers", "ends", "rounds_of"]
+__all__ = ["Layers", "ends", "stages_left"]
 
 SHARE, LEAST_SHARE = 0.1, 3e-3  # of the gap at the start, what a belief must account for: at first, and at the least
 NEAR, NEAREST = 0.25, 1e-4  # distance of beliefs taken for one
 LITTLE = 0.7  # of the gap: if that much is left, there were too few beliefs
-
-TOGETHER = 4  # beliefs of a small state that are worth being dealt with together
 
 Met = list[tuple[float, FloatArray]]  # with which chance, which belief
 
@@ -42,22 +38,21 @@ def ends(search: Search) -> bool:
     return not any(is_cyclic(search.game, component) for component in components(search.game))
 
 
-def rounds_of(search: Search):
-    layers = Layers(search)
-    return Lattice(search, layers._order[::-1]) if serves(search) else layers
+def stages_left(search: Search) -> dict[int, int]:
+    """Return how many stages are to come at the most, by state, the last states first."""
+    left: dict[int, int] = {}
+    for state in chain.from_iterable(components(search.game)):
+        if state in search.number:
+            here = search.arrays[search.number[state]]
+            left[here.number] = 1 + max((left[after] for after in here.successors), default=0)
+    return left
 
 
 class Layers:
     """Solves a game that ends from its last states to its first, again and again, at more beliefs each time."""
 
     def __init__(self, search: Search) -> None:
-        self.search = search
-        last_first = chain.from_iterable(components(search.game))
-        backwards = [search.number[state] for state in last_first if state in search.number]
-        self._left: dict[int, int] = {}  # stages to come, at the most
-        for k in backwards:
-            self._left[k] = 1 + max((self._left[after] for after in search.arrays[k].successors), default=0)
-        self._order = backwards[::-1]
+        self.search, self._left = search, stages_left(search)
         self._near, self._share = NEAR, SHARE
 
     def round(self, target: float, late: Callable[[], bool]) -> None:
@@ -67,18 +62,19 @@ class Layers:
         for k, beliefs in reversed(self._forward(max(target, before), late)):
             if late():
                 return
-            self._back_up(k, beliefs, late)
+            back_up_at(search, k, beliefs, late)
         if search.gap_at_start() > LITTLE * before:
             self._near, self._share = max(NEAREST, self._near / 2), max(LEAST_SHARE, self._share / 2)
 
     def _forward(self, gap: float, late: Callable[[], bool]) -> list[tuple[int, FloatArray]]:
         """List the beliefs that optimistic play meets, those of a state before those of the states after it."""
         search, met = self.search, list[tuple[int, FloatArray]]()
-        arriving: dict[int, Met] = {k: [] for k in self._order}
+        first_first = [*reversed(self._left)]
+        arriving: dict[int, Met] = {k: [] for k in first_first}
         for share, root in search.roots:
             arriving[root.state].append((share, root.belief))
         stages = max(self._left[root.state] for _, root in search.roots)
-        for k in self._order:
+        for k in first_first:
             enough = self._share * gap * self._left[k] / stages
             worth_while = [
                 (chance, belief)
@@ -90,35 +86,11 @@ class Layers:
             if not worth_while:
                 continue
             met.append((k, np.array([belief for _, belief in worth_while])))
-            plans = self._plans(*met[-1], late)
+            plans = plans_at(search, *met[-1], late)
             for (chance, belief), plan in zip(worth_while, plans, strict=False):
                 for share, after in search.following(InformationState(k, belief), plan):
                     arriving[after.state].append((chance * share, after.belief))
         return met
-
-    def _plans(self, state: int, beliefs: FloatArray, late: Callable[[], bool]) -> list[VectorBackup]:
-        """Improve the upper bound at some beliefs, and return what optimistic play does there."""
-        search, here = self.search, self.search.arrays[state]
-        if len(beliefs) < TOGETHER or not is_small(here):
-            return [search.update_upper(InformationState(state, belief)) for belief in beliefs if not late()]
-        plans = vectors_at(here, search.upper, beliefs, search.meter)
-        for belief, plan in zip(beliefs, plans, strict=True):
-            search.keep_vector(InformationState(state, belief), plan)
-        return plans
-
-    def _back_up(self, state: int, beliefs: FloatArray, late: Callable[[], bool]) -> None:
-        """Improve both bounds at some beliefs."""
-        search, here = self.search, self.search.arrays[state]
-        if len(beliefs) < TOGETHER or not is_small(here):
-            for belief in beliefs:
-                if late():
-                    return
-                search.back_up(InformationState(state, belief))
-            return
-        self._plans(state, beliefs, late)
-        for belief, plan in zip(beliefs, points_at(here, search.lower, beliefs, search.meter), strict=True):
-            if plan.value > search.lower.stores[state].value(belief) + search.accuracy.missed:
-                search.lower.add(here, belief, plan)
 
     def _apart(self, arriving: Met) -> Met:
         """Take beliefs near to a likelier one for that one."""

@@ -53,7 +53,8 @@ class SetUp:
         initial = initial_bounds(small.game, small.options, limits)
         began, used = limits.spent, limits.used
         self.search = Search(small.game, initial, self.meter, limits=limits)
-        self._nodes = self._in_use()
+        self._counted: tuple[tuple[int, int], int] = (-1, -1), 0  # sizes of the controllers, and nodes to be written
+        self._nodes = self.search.upper.size + self.search.lower.size
         # writing and verifying goes through the same arrays, of the game as it was given
         self._seconds, self._bytes = LIKEWISE * (limits.spent - began), max(0, limits.used - used)
         self._last: Playbooks | None = None
@@ -87,7 +88,11 @@ class SetUp:
         return limits.room < min(max(self._bytes, SPARE * limits.memory), HALF * limits.memory)
 
     def _in_use(self) -> int:
-        return self.search.upper.size + self.search.lower.size
+        """Return how many nodes would be written; they are counted anew when the controllers have been evaluated."""
+        sizes = self.search.upper.size, self.search.lower.size
+        if sizes != self._counted[0]:
+            self._counted = sizes, sum(len(nodes) for nodes in self.search.played())
+        return self._counted[1]
 
     def write(self, limits: Limits) -> None:
         """Write and verify the playbooks, to have some, and learn how long that takes."""
