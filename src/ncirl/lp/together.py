@@ -67,13 +67,15 @@ def minimise_together(
             if not goes_on.any():
                 break
             at, basis, inverse, level = at[goes_on], basis[goes_on], inverse[goes_on], level[goes_on]
-            cost, basic_cost, enters, each = cost[goes_on], basic_cost[goes_on], enters[goes_on], np.arange(len(at))
+            cost, basic_cost, prices, enters = cost[goes_on], basic_cost[goes_on], prices[goes_on], enters[goes_on]
+            each = np.arange(len(at))
         pivots += len(at)
         change = np.matmul(inverse, by_column[enters][:, :, None])[:, :, 0]
         falls = (change > PIVOT) & ~free[basis]
         ratio = np.where(falls, level / np.where(falls, change, 1.0), np.inf)
         step = ratio.min(axis=1)
-        if not np.isfinite(step).all():  # rounding: a program of these has an optimum
+        if not np.isfinite(step).all():  # by rounding, for every program has an optimum: then all end where they are
+            answers.basis[at], answers.level[at], answers.prices[at] = basis, level, prices
             break
         leaves = np.where(ratio <= step[:, None] + TIE, change, -1.0).argmax(axis=1)
         row = inverse[each, leaves] / change[each, leaves][:, None]

@@ -61,7 +61,7 @@ class Lattice:
             beliefs = [*self._beliefs(state, met.get(state)), *starts]
             if beliefs:
                 back_up_at(search, state, np.array(beliefs), late)
-        wanted = SURE * float(np.sqrt(search.gap_at_start() / max(target, FINEST)))
+        wanted = SURE * float(np.sqrt(max(search.gap_at_start(), 0.0) / max(target, FINEST)))
         most = FINER ** (1 / max(1, self._n_t - 1))
         self._m = min(self._finest, int(np.ceil(self._m * np.clip(wanted, LEAST, most))))
 
