@@ -36,8 +36,9 @@ def back_up_at(search: Search, state: int, beliefs: FloatArray, late: Callable[[
         return
     plans_at(search, state, beliefs, late)
     search.meter.work += STORING * len(beliefs)
-    for belief, plan in zip(beliefs, points_at(here, search.lower, beliefs, search.meter), strict=True):
-        if plan.value > search.lower.stores[state].value(belief) + search.accuracy.missed:
+    known = search.lower.stores[state].values(beliefs) + search.accuracy.missed
+    for belief, low, plan in zip(beliefs, known, points_at(here, search.lower, beliefs, search.meter), strict=True):
+        if plan.value > low:
             search.lower.add(here, belief, plan)
 
 
