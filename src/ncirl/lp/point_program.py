@@ -16,7 +16,7 @@ from ncirl.lp.session import INF, LPSolution, Meter
 from ncirl.lp.state_arrays import NONE, StateArrays
 from ncirl.lp.stores import KnownPoints, PointStore
 
-__all__ = ["PointProgram"]
+__all__ = ["PointProgram", "certain"]
 
 MOST_SHARES = 400  # columns beyond which the program is built anew
 
@@ -42,7 +42,7 @@ class PointProgram(StageProgram):
         self.known, self.whole = known, whole
         corners = np.array([known.stores[t].corners for t in here.successors]).reshape(-1, here.n_t)
         self.corners: FloatArray = corners[here.toward]  # c_i(θ)
-        super().__init__(here, _certain(here, self.corners), accuracy, meter, likely)
+        super().__init__(here, certain(here, self.corners), accuracy, meter, likely)
         self.may_play = here.attacker
         self._basis: list[tuple[int, int]] = []  # observations and nodes of the shares in use at the last answer
         self._first = NONE if here.attacker.all() else np.unique(here.attacker.argmax(axis=0))  # some for each intent
@@ -310,7 +310,7 @@ def _per_intent(mass: FloatArray, n_intents: int) -> FloatArray:
     return np.asarray(np.kron(mass, np.eye(n_intents)), dtype=np.float64)
 
 
-def _certain(here: StateArrays, corners: FloatArray) -> FloatArray:
+def certain(here: StateArrays, corners: FloatArray) -> FloatArray:
     """Return r + γ Σ_i mass[i,a] weight[i,d] c_i(θ), [a, d, θ]."""
     every = np.arange(here.n_a)
     later = [here.expected(every, corners[:, t]) for t in range(here.n_t)]

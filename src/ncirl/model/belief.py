@@ -44,7 +44,7 @@ def plan_of(policy: FloatArray, belief: FloatArray) -> FloatArray:
 
 
 def policy_of(plan: FloatArray) -> FloatArray:
-    """Return π[a, θ] = A[a, θ] / Σ_a A[a, θ]; intents without mass follow the crowd.
+    """Return π[…, a, θ] = A[…, a, θ] / Σ_a A[…, a, θ]; intents without mass follow the crowd.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def policy_of(plan: FloatArray) -> FloatArray:
            [0.7, 0.7]])
     """
     plan = np.maximum(plan, 0.0)
-    mass = plan.sum(axis=0)
-    crowd = plan.sum(axis=1, keepdims=True)
-    crowd = crowd / crowd.sum() if crowd.sum() > 0 else np.full_like(crowd, 1 / len(crowd))
+    mass, crowd = plan.sum(axis=-2, keepdims=True), plan.sum(axis=-1, keepdims=True)
+    total = crowd.sum(axis=-2, keepdims=True)
+    crowd = np.where(total > 0, crowd / np.where(total > 0, total, 1.0), 1 / plan.shape[-2])
     policy: FloatArray = np.where(mass > 0, plan / np.where(mass > 0, mass, 1.0), crowd)
     return policy
 

@@ -25,7 +25,7 @@ from ncirl.model.belief import policy_of
 from ncirl.model.game import Game
 from ncirl.playbook.faults import as_played
 from ncirl.playbook.guarantees import conceded, secured
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves, running
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves, by_state, in_blocks, running
 from ncirl.playbook.reduce import merged_nodes, pruned, start_nodes
 
 __all__ = [
@@ -127,13 +127,14 @@ def attacker_playbook(
 ) -> AttackerPlaybook:
     """Write cleaned nodes into arrays, one to one; shares as they are."""
     states, state = _states(nodes)
-    beliefs = [_distribution(node.belief) for node in nodes]
+    drawn = [_distribution(node.belief) for node in nodes]
+    beliefs = np.array(drawn, dtype=np.float64).reshape(len(nodes), len(game.intents))
     return AttackerPlaybook(
         game=game,
         states=states,
         state=state,
-        beliefs=np.array(beliefs, dtype=np.float64).reshape(len(nodes), len(game.intents)),
-        policies=tuple(_policy(node.policy, belief) for node, belief in zip(nodes, beliefs, strict=True)),
+        beliefs=beliefs,
+        policies=_policies(nodes, state, beliefs),
         claims=np.array([node.claim for node in nodes], dtype=np.float64),
         moves=_links(game, states, state, nodes, limits),
         starts=tuple(_link_arrays(start, normalise=False) for start in starts),
@@ -146,9 +147,15 @@ def _distribution(weights: FloatArray) -> FloatArray:
     return distribution
 
 
-def _policy(policy: FloatArray, belief: FloatArray) -> FloatArray:
-    """Clean π[a, θ]; an intent that the belief rules out follows the crowd."""
-    return policy_of(np.where(policy > DUST, policy, 0.0) * belief)
+def _policies(nodes: Sequence[AttackerNode], state: IntArray, beliefs: FloatArray) -> tuple[FloatArray, ...]:
+    """Clean π[a, θ] of every node; an intent that the belief rules out follows the crowd."""
+    cleaned: dict[int, FloatArray] = {}
+    for _, here in by_state(state) if len(nodes) else []:
+        for some in in_blocks(here, nodes[here[0]].policy.size):
+            policies = np.array([nodes[n].policy for n in some])
+            plans = np.where(policies > DUST, policies, 0.0) * beliefs[some][:, None, :]
+            cleaned.update(zip(some.tolist(), policy_of(plans), strict=True))
+    return tuple(cleaned[n] for n in range(len(nodes)))
 
 
 def _states(nodes: Sequence[DefenderNode] | Sequence[AttackerNode]) -> tuple[tuple[State, ...], IntArray]:

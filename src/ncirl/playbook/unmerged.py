@@ -40,12 +40,24 @@ def unmerged(playbook: P, timed: Game, merged: Quotient, limits: Limits = UNLIMI
         nodes, weights = (part.tolist() for part in playbook.starts[k])
         starts.append([(numbered(start.state, n), share * w) for n, w in zip(nodes, weights, strict=True)])
     moves: list[list[tuple[int, int, float]]] = []
+    seen: dict[
+        State, list[tuple[int, int, State]]
+    ] = {}  # by state: observations, what they are when merged, successors
+    after: dict[
+        tuple[int, int], list[tuple[int, float]]
+    ] = {}  # by node and merged observation, for all states it serves
     for state, node in pairs:  # which grow on the way
         limits.check("writing the playbooks for states that were merged", len(moves))
+        if state not in seen:
+            successors = timed.observations(state).successors
+            seen[state] = [(i, words.observation(state, i), successor) for i, successor in enumerate(successors)]
         moves.append([])
-        for i, successor in enumerate(timed.observations(state).successors):
-            nodes, weights = (part.tolist() for part in playbook.moves.after(node, words.observation(state, i)))
-            moves[-1] += [(i, numbered(successor, n), w) for n, w in zip(nodes, weights, strict=True)]
+        for i, when_merged, successor in seen[state]:
+            following = after.get((node, when_merged))
+            if following is None:
+                nodes, weights = (part.tolist() for part in playbook.moves.after(node, when_merged))
+                following = after[node, when_merged] = list(zip(nodes, weights, strict=True))
+            moves[-1] += [(i, numbered(successor, n), w) for n, w in following]
     claims, links = playbook.claims, list(zip(pairs, moves, strict=True))
     if isinstance(playbook, DefenderPlaybook):
         mixes = playbook.mixes

@@ -6,6 +6,7 @@
         deep trial          the same for smaller gaps, farther away                           trials
         sweep               all states met, last ones first, at the belief of the start       trials
         round               where play ends: all beliefs met, those of the last states first      layers
+                            and where intents are few, a lattice of beliefs, finer each time      lattice
         dual trial          to the points that the attacker's own program lacks               dual_trials
         improve vectors     policy improvement of the defender's controller                   policy_improvement
         improve points      and of the attacker's                                             policy_improvement
@@ -40,7 +41,8 @@ from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 from ncirl.solvers.certified.dual_trials import dual_trial
-from ncirl.solvers.certified.layers import Layers, ends
+from ncirl.solvers.certified.lattice import Lattice, serves
+from ncirl.solvers.certified.layers import Layers, ends, stages_left
 from ncirl.solvers.certified.policy_improvement import improve_points, improve_vectors
 from ncirl.solvers.certified.schedule import Activity, Schedule
 from ncirl.solvers.certified.search import Search
@@ -218,11 +220,13 @@ class Certified:
 def activities(search: Search, width: int) -> list[Activity]:
     """Return what takes turns; all but trials begin later, since easy games need nothing else."""
     trials, tuning = Trials(search, width), search.tuning
-    rounds = [Activity(Layers(search).round, tuning.rounds)] if ends(search) else []
+    first = [Activity(trials.wide, tuning.wide), Activity(trials.deep, tuning.deep)]
+    if ends(search) and serves(search):
+        first.insert(0, Activity(Lattice(search, stages_left(search)).round, tuning.rounds))
+    elif ends(search):
+        first.append(Activity(Layers(search).round, tuning.rounds))
     return [
-        Activity(trials.wide, tuning.wide),
-        Activity(trials.deep, tuning.deep),
-        *rounds,
+        *first,
         Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),
         Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=tuning.later),
         Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),

@@ -19,7 +19,7 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.stores import PointStore, VectorStore
 from ncirl.mdp import OpponentMDP
 
-__all__ = ["ControllerMDP", "Evaluated", "Nodes"]
+__all__ = ["ControllerMDP", "Evaluated", "Nodes", "depths"]
 
 FOLLOWED = 100  # stages for which visits are counted
 LEFT = 0.3  # of a value that is still to come after some stages: then equations are solved instead of sweeping

@@ -21,9 +21,10 @@ import numpy as np
 
 from ncirl._typing import FloatArray
 from ncirl.model.order import components, is_cyclic
+from ncirl.solvers.certified.many import back_up_at, plans_at
 from ncirl.solvers.certified.search import InformationState, Search
 
-__all__ = ["Layers", "ends"]
+__all__ = ["Layers", "ends", "stages_left"]
 
 SHARE, LEAST_SHARE = 0.1, 3e-3  # of the gap at the start, what a belief must account for: at first, and at the least
 NEAR, NEAREST = 0.25, 1e-4  # distance of beliefs taken for one
@@ -37,46 +38,58 @@ def ends(search: Search) -> bool:
     return not any(is_cyclic(search.game, component) for component in components(search.game))
 
 
+def stages_left(search: Search) -> dict[int, int]:
+    """Return how many stages are to come at the most, by state, the last states first."""
+    left: dict[int, int] = {}
+    for state in chain.from_iterable(components(search.game)):
+        if state in search.number:
+            here = search.arrays[search.number[state]]
+            left[here.number] = 1 + max((left[after] for after in here.successors), default=0)
+    return left
+
+
 class Layers:
     """Solves a game that ends from its last states to its first, again and again, at more beliefs each time."""
 
     def __init__(self, search: Search) -> None:
-        self.search = search
-        last_first = chain.from_iterable(components(search.game))
-        backwards = [search.number[state] for state in last_first if state in search.number]
-        self._left: dict[int, int] = {}  # stages to come, at the most
-        for k in backwards:
-            self._left[k] = 1 + max((self._left[after] for after in search.arrays[k].successors), default=0)
-        self._order = backwards[::-1]
+        self.search, self._left = search, stages_left(search)
         self._near, self._share = NEAR, SHARE
 
     def round(self, target: float, late: Callable[[], bool]) -> None:
         """Go forward and home once."""
         search = self.search
         before = search.gap_at_start()
-        for at in reversed(self._forward(max(target, before), late)):
+        for k, beliefs in reversed(self._forward(max(target, before), late)):
             if late():
                 return
-            search.back_up(at)
+            back_up_at(search, k, beliefs, late)
         if search.gap_at_start() > LITTLE * before:
             self._near, self._share = max(NEAREST, self._near / 2), max(LEAST_SHARE, self._share / 2)
 
-    def _forward(self, gap: float, late: Callable[[], bool]) -> list[InformationState]:
+    def _forward(self, gap: float, late: Callable[[], bool]) -> list[tuple[int, FloatArray]]:
         """List the beliefs that optimistic play meets, those of a state before those of the states after it."""
-        search, met = self.search, list[InformationState]()
-        arriving: dict[int, Met] = {k: [] for k in self._order}
+        search, met = self.search, list[tuple[int, FloatArray]]()
+        first_first = [*reversed(self._left)]
+        arriving: dict[int, Met] = {k: [] for k in first_first}
         for share, root in search.roots:
             arriving[root.state].append((share, root.belief))
         stages = max(self._left[root.state] for _, root in search.roots)
-        for k in self._order:
-            for chance, belief in self._apart(arriving.pop(k)):
-                at = InformationState(k, belief)
-                if late():
-                    return met
-                if chance * search.gap(at) > self._share * gap * self._left[k] / stages:
-                    met.append(at)
-                    for share, after in search.following(at, search.update_upper(at)):
-                        arriving[after.state].append((chance * share, after.belief))
+        for k in first_first:
+            enough = self._share * gap * self._left[k] / stages
+            worth_while = [
+                (chance, belief)
+                for chance, belief in self._apart(arriving.pop(k))
+                if chance * search.gap(InformationState(k, belief)) > enough
+            ]
+            if late():
+                return met
+            if not worth_while:
+                continue
+            met.append((k, np.array([belief for _, belief in worth_while])))
+            plans = plans_at(search, *met[-1], late)
+            for (chance, belief), plan in zip(worth_while, plans, strict=False):
+                for share, after in search.following(InformationState(k, belief), plan):
+                    arriving[after.state].append((chance * share, after.belief))
         return met
 
     def _apart(self, arriving: Met) -> Met:

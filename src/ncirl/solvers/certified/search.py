@@ -24,6 +24,7 @@ from ncirl.model.game import Game
 from ncirl.model.order import components
 from ncirl.solvers.certified.alpha_vectors import AlphaVectors
 from ncirl.solvers.certified.belief_points import BeliefPoints
+from ncirl.solvers.certified.controller import depths
 from ncirl.solvers.certified.nonrevealing import nonrevealing
 from ncirl.solvers.certified.slowed import SlowedProgram
 from ncirl.solvers.certified.tuning import Tuning
@@ -178,7 +179,7 @@ class Search:
         pace = self.pace
         above, below = self._live(at.state) or self._new_programs(at.state, pace)
         high = above.solve(at.belief)
-        self._keep_vector(at, high)
+        self.keep_vector(at, high)
         low = below.follow(at.belief, high)
         self._programs[at.state], self._paces[at.state] = (above, below), pace
         self.keep_point(at.state, low)
@@ -187,7 +188,7 @@ class Search:
     def update_upper(self, at: InformationState) -> VectorBackup:
         """Improve the upper bound at a belief."""
         found = self.programs(at)[0].solve(at.belief)
-        self._keep_vector(at, found)
+        self.keep_vector(at, found)
         return found
 
     def update_lower(self, at: InformationState) -> PointBackup:
@@ -214,7 +215,7 @@ class Search:
             if best.vector @ belief < ceiling @ belief - FINEST:
                 self.upper.add(here, belief, best, instead_of=n)
 
-    def _keep_vector(self, at: InformationState, found: VectorBackup) -> None:
+    def keep_vector(self, at: InformationState, found: VectorBackup) -> None:
         """Store the vector of a backup where it is lower than what is known."""
         here, store = self.arrays[at.state], self.upper.stores[at.state]
         known = store.best(at.belief)
@@ -287,6 +288,17 @@ class Search:
     def worst_start(self) -> InformationState:
         """Return the start whose gap weighs most."""
         return max(self.roots, key=lambda root: root[0] * self.gap(root[1]))[1]
+
+    def played(self) -> tuple[list[int], list[int]]:
+        """Return the vectors and the points that are best at the starts, and all that these lead to."""
+        vectors: list[int] = []
+        points: list[int] = []
+        for _, root in self.roots:
+            above, below = self.upper.stores[root.state], self.lower.stores[root.state]
+            vectors.append(int(above.nodes[above.best(root.belief)]))
+            best = below.best(root.belief)
+            points += [] if best is None else [int(below.nodes[best[0]])]
+        return list(depths(self.upper.nodes, vectors)), list(depths(self.lower.nodes, points))
 
     def forget_programs(self) -> None:
         """Give back what the live programs take; the bounds stay as they are."""

@@ -53,7 +53,9 @@ class SetUp:
         initial = initial_bounds(small.game, small.options, limits)
         began, used = limits.spent, limits.used
         self.search = Search(small.game, initial, self.meter, limits=limits)
-        self._nodes = self._in_use()
+        self._counted = -1, 0
+        size, _ = self._in_use()
+        self._nodes = size, size  # what it takes was told from all of them
         # writing and verifying goes through the same arrays, of the game as it was given
         self._seconds, self._bytes = LIKEWISE * (limits.spent - began), max(0, limits.used - used)
         self._last: Playbooks | None = None
@@ -62,7 +64,8 @@ class SetUp:
     @property
     def _predicted(self) -> float:
         """How many seconds writing and verifying the playbooks takes now."""
-        return self._seconds * max(1.0, self._in_use() / max(self._nodes, 1))
+        grown = min(now / max(then, 1) for now, then in zip(self._in_use(), self._nodes, strict=True))
+        return self._seconds * max(1.0, grown)
 
     def is_large(self, limits: Limits) -> bool:
         """Tell whether writing and verifying playbooks takes long, or a good part of the memory."""
@@ -86,8 +89,12 @@ class SetUp:
             return False
         return limits.room < min(max(self._bytes, SPARE * limits.memory), HALF * limits.memory)
 
-    def _in_use(self) -> int:
-        return self.search.upper.size + self.search.lower.size
+    def _in_use(self) -> tuple[int, int]:
+        """Return how many nodes there are, and how many would be written when the controllers were last evaluated."""
+        size = self.search.upper.size + self.search.lower.size
+        if size != self._counted[0]:
+            self._counted = size, sum(len(nodes) for nodes in self.search.played())
+        return self._counted
 
     def write(self, limits: Limits) -> None:
         """Write and verify the playbooks, to have some, and learn how long that takes."""
