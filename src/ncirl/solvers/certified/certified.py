@@ -4,6 +4,7 @@
     while U − L > gap, the activity whose turn it is:                                     schedule
         wide trial          forward to gaps as large as that at the start, home backing up    trials
         deep trial          the same for smaller gaps, farther away                           trials
+        walk                out along optimistic play as it comes, home from above alone      walks
         sweep               all states met, last ones first, at the belief of the start       trials
         round               where play ends: all beliefs met, those of the last states first      layers
         dual trial          to the points that the attacker's own program lacks               dual_trials
@@ -46,6 +47,7 @@ from ncirl.solvers.certified.schedule import Activity, Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.set_up import SMALLER, SetUp
 from ncirl.solvers.certified.trials import Trials, sweep
+from ncirl.solvers.certified.walks import Walks
 
 __all__ = ["NO_PRIOR", "Certified", "activities"]
 
@@ -217,12 +219,13 @@ class Certified:
 
 def activities(search: Search, width: int) -> list[Activity]:
     """Return what takes turns; all but trials begin later, since easy games need nothing else."""
-    trials, tuning = Trials(search, width), search.tuning
+    trials, walks, tuning = Trials(search, width), Walks(search), search.tuning
     rounds = [Activity(Layers(search).round, tuning.rounds)] if ends(search) else []
     return [
         Activity(trials.wide, tuning.wide),
         Activity(trials.deep, tuning.deep),
         *rounds,
+        Activity(lambda _, late: walks.walk(late), tuning.walks, due=tuning.later),
         Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),
         Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=tuning.later),
         Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),

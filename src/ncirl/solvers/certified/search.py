@@ -68,6 +68,7 @@ class Search:
         self.accuracy = Accuracy()
         self._programs: dict[int, tuple[VectorProgram, PointProgram]] = {}
         self._paces: dict[int, float | None] = {}  # at which the programs were made
+        self.narrowed: dict[int, VectorProgram] = {}  # live programs among a state's extreme intents
         self.roots = [
             (start.probability, InformationState(self.number[start.state], start.belief))
             for start in game.starts
@@ -143,7 +144,7 @@ class Search:
         return self._programs[at.state]
 
     def _new_programs(self, state: int, pace: float | None) -> tuple[VectorProgram, PointProgram]:
-        here, likely, known = self.arrays[state], self._likely(self.states[state]), self._programs.get(state)
+        here, likely, known = self.arrays[state], self.likely(state), self._programs.get(state)
         below = PointProgram(here, self.lower, self.accuracy, self.meter) if known is None else known[1]
         if pace is None:
             return VectorProgram(here, self.upper, self.accuracy, self.meter, likely), below
@@ -154,10 +155,11 @@ class Search:
         known = self._programs.get(state)
         return None if known is None or self._paces[state] != self.pace else known
 
-    def _likely(self, state: State) -> tuple[IntArray, IntArray]:
+    def likely(self, state: int) -> tuple[IntArray, IntArray]:
         """Return the actions and defences that the equilibria with public intents use at a state."""
-        defences = np.sum([defence.mixes[state] for defence in self.initial.defences], axis=0)
-        return np.flatnonzero(self.initial.attacker[state].max(axis=1) > ACTIVE), np.flatnonzero(defences > ACTIVE)
+        name = self.states[state]
+        defences = np.sum([defence.mixes[name] for defence in self.initial.defences], axis=0)
+        return np.flatnonzero(self.initial.attacker[name].max(axis=1) > ACTIVE), np.flatnonzero(defences > ACTIVE)
 
     @property
     def pace(self) -> float | None:
@@ -178,7 +180,7 @@ class Search:
         pace = self.pace
         above, below = self._live(at.state) or self._new_programs(at.state, pace)
         high = above.solve(at.belief)
-        self._keep_vector(at, high)
+        self.keep_vector(at, high)
         low = below.follow(at.belief, high)
         self._programs[at.state], self._paces[at.state] = (above, below), pace
         self.keep_point(at.state, low)
@@ -187,7 +189,7 @@ class Search:
     def update_upper(self, at: InformationState) -> VectorBackup:
         """Improve the upper bound at a belief."""
         found = self.programs(at)[0].solve(at.belief)
-        self._keep_vector(at, found)
+        self.keep_vector(at, found)
         return found
 
     def update_lower(self, at: InformationState) -> PointBackup:
@@ -214,7 +216,7 @@ class Search:
             if best.vector @ belief < ceiling @ belief - FINEST:
                 self.upper.add(here, belief, best, instead_of=n)
 
-    def _keep_vector(self, at: InformationState, found: VectorBackup) -> None:
+    def keep_vector(self, at: InformationState, found: VectorBackup) -> None:
         """Store the vector of a backup where it is lower than what is known."""
         here, store = self.arrays[at.state], self.upper.stores[at.state]
         known = store.best(at.belief)
@@ -292,6 +294,7 @@ class Search:
         """Give back what the live programs take; the bounds stay as they are."""
         self._programs.clear()
         self._paces.clear()
+        self.narrowed.clear()
 
     @property
     def changes(self) -> int:
