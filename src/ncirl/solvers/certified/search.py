@@ -298,8 +298,8 @@ class Search:
 
     @property
     def changes(self) -> int:
-        """How many nodes have been added or changed since they were evaluated."""
-        return self.upper.changes + self.lower.changes
+        """How many nodes have ever been added or changed."""
+        return self.upper.kept + self.lower.kept
 
     def evaluate(self) -> None:
         """Carry improvements through both controllers, once enough has changed."""
