@@ -247,7 +247,7 @@ def test_turns_follow_shares_and_what_is_in_vain_waits() -> None:
         def run(*_: object) -> None:
             runs.append(name)
             search.meter.work += 1000
-            search.upper.changes += 1
+            search.upper.kept += 1
 
         return Activity(run, share=0.75 if name == "more" else 0.25)
 

@@ -4,7 +4,7 @@
     while U − L > gap, the activity whose turn it is:                                     schedule
         wide trial          forward to gaps as large as that at the start, home backing up    trials
         deep trial          the same for smaller gaps, farther away                           trials
-        walk                out along optimistic play as it comes, home from above alone      walks
+        walk                where it goes on: along optimistic play as it comes, from above    walks
         sweep               all states met, last ones first, at the belief of the start       trials
         round               where play ends: all beliefs met, those of the last states first      layers
         dual trial          to the points that the attacker's own program lacks               dual_trials
@@ -219,13 +219,16 @@ class Certified:
 
 def activities(search: Search, width: int) -> list[Activity]:
     """Return what takes turns; all but trials begin later, since easy games need nothing else."""
-    trials, walks, tuning = Trials(search, width), Walks(search), search.tuning
-    rounds = [Activity(Layers(search).round, tuning.rounds)] if ends(search) else []
+    trials, tuning = Trials(search, width), search.tuning
+    if ends(search):
+        all_along = Activity(Layers(search).round, tuning.rounds)
+    else:
+        walks = Walks(search)
+        all_along = Activity(lambda _, late: walks.walk(late), tuning.walks, due=tuning.later)
     return [
         Activity(trials.wide, tuning.wide),
         Activity(trials.deep, tuning.deep),
-        *rounds,
-        Activity(lambda _, late: walks.walk(late), tuning.walks, due=tuning.later),
+        all_along,
         Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),
         Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=tuning.later),
         Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),

@@ -17,7 +17,7 @@ class Tuning:
     wide: float = 0.15  # share of wide trials: 1.17, 1.00; 0.68, 1.19
     deep: float = 0.25  # of deep ones: 1.10, 1.15; 0.90, 1.18
     rounds: float = 0.3  # of rounds, where play ends: twice is 1.4 times the gap on an attack graph, none 1.2 times
-    walks: float = 1.0  # of walks
+    walks: float = 2.0  # of walks
     sweep: float = 0.1  # of backward sweeps
     dual: float = 0.1  # of dual trials
     vectors: float = 0.4  # of improving vectors

@@ -23,9 +23,9 @@ from ncirl.solvers.certified.search import InformationState, Search
 
 __all__ = ["Walks"]
 
-ENDS = 0.02  # chance that a walk ends after a stage
+ENDS = 0.04  # chance that a walk ends after a stage
 LONGEST = 40  # stages
-CHANGED = 20  # vectors, before all are evaluated again
+ROUGHLY = 4.0  # times as much may be missed as elsewhere: more vectors are worth more than better ones
 
 
 class Walks:
@@ -36,24 +36,33 @@ class Walks:
         self._draw = np.random.default_rng(0)
 
     def walk(self, late: Callable[[], bool]) -> None:
-        """Walk once from the start whose gap weighs most."""
-        search = self.search
+        """Walk once from the start whose gap weighs most, and come home."""
+        accuracy, upper = self.search.accuracy, self.search.upper
+        usual = accuracy.missed
+        accuracy.missed = ROUGHLY * usual
+        try:
+            for at in reversed(self._path(late)):
+                if late():
+                    return
+                self._update(at)
+        finally:
+            accuracy.missed = usual
+        if upper.changes > self.search.tuning.changed:
+            upper.evaluate(self.search.tuning.sweeps)
+
+    def _path(self, late: Callable[[], bool]) -> list[InformationState]:
+        """Follow optimistic play, improving what it meets; return where it went."""
+        search, draw = self.search, self._draw
         at = self.extremes.spread(search.worst_start())
         path: list[InformationState] = []
         while len(path) < LONGEST and not late():
             path.append(at)
             following = search.following(at, self._update(at))
-            if not following or self._draw.random() < ENDS:
+            if not following or draw.random() < ENDS:
                 break
             chances = np.array([chance for chance, _ in following])
-            after = following[self._draw.choice(len(following), p=chances / chances.sum())][1]
-            at = self.extremes.spread(after)
-        for at in reversed(path):
-            if late():
-                return
-            self._update(at)
-        if search.upper.changes > CHANGED:
-            search.upper.evaluate(search.tuning.sweeps)
+            at = self.extremes.spread(following[draw.choice(len(following), p=chances / chances.sum())][1])
+        return path
 
     def _update(self, at: InformationState) -> VectorBackup:
         """Improve the upper bound at a belief over extreme intents."""
