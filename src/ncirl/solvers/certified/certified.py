@@ -224,7 +224,7 @@ def activities(search: Search, width: int) -> list[Activity]:
         all_along = Activity(Layers(search).round, tuning.rounds)
     else:
         walks = Walks(search)
-        all_along = Activity(lambda _, late: walks.walk(late), tuning.walks, due=tuning.later)
+        all_along = Activity(lambda _, late: walks.some(late), tuning.walks, due=tuning.walking, least=0.02)
     return [
         Activity(trials.wide, tuning.wide),
         Activity(trials.deep, tuning.deep),

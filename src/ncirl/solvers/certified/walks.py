@@ -25,6 +25,7 @@ __all__ = ["Walks"]
 
 ENDS = 0.04  # chance that a walk ends after a stage
 LONGEST = 40  # stages
+AT_ONCE = 6  # walks: the start gains little by one, which is one of many plays
 ROUGHLY = 4.0  # times as much may be missed as elsewhere: more vectors are worth more than better ones
 
 
@@ -35,9 +36,19 @@ class Walks:
         self.search, self.extremes = search, Extremes(search)
         self._draw = np.random.default_rng(0)
 
+    def some(self, late: Callable[[], bool]) -> None:
+        """Walk from the starts whose gaps weigh most, a few times."""
+        upper, tuning = self.search.upper, self.search.tuning
+        for _ in range(AT_ONCE):
+            if late():
+                return
+            self.walk(late)
+            if upper.changes > tuning.changed:
+                upper.evaluate(tuning.sweeps)
+
     def walk(self, late: Callable[[], bool]) -> None:
-        """Walk once from the start whose gap weighs most, and come home."""
-        accuracy, upper = self.search.accuracy, self.search.upper
+        """Walk once and come home."""
+        accuracy = self.search.accuracy
         usual = accuracy.missed
         accuracy.missed = ROUGHLY * usual
         try:
@@ -47,8 +58,6 @@ class Walks:
                 self._update(at)
         finally:
             accuracy.missed = usual
-        if upper.changes > self.search.tuning.changed:
-            upper.evaluate(self.search.tuning.sweeps)
 
     def _path(self, late: Callable[[], bool]) -> list[InformationState]:
         """Follow optimistic play, improving what it meets; return where it went."""
