@@ -39,9 +39,16 @@ def begun(game: Game) -> Search:
     return Search(small, initial_bounds(small), Meter())
 
 
+def extremes_of(search: Search) -> Extremes:
+    extremes = Extremes(search)
+    assert extremes.prepare(never)
+    return extremes
+
+
 def walked(game: Game, times: int = 2) -> Search:
     search = begun(game)
     walks = Walks(search)
+    walks.extremes.prepare(never)
     for _ in range(times):
         walks.walk(never)
     return search
@@ -58,7 +65,7 @@ def after(search: Search, state: int) -> set[int]:
 @every_game
 def test_other_intents_are_mixtures_of_the_extreme_ones_from_a_state_on(game: Game) -> None:
     search = begun(game)
-    extremes = Extremes(search)
+    extremes = extremes_of(search)
     for state in range(len(search.states)):
         intents, weights = extremes.at(state)
         assert (weights >= 0).all()
@@ -83,7 +90,7 @@ def test_few_goals_left_leave_few_extreme_intents() -> None:
         discount=0.9,
     )
     search = begun(graph.game())
-    extremes = Extremes(search)
+    extremes = extremes_of(search)
     start = search.roots[0][1]
     intents, weights = extremes.at(start.state)
     assert {search.game.intents[k] for k in intents} == {"one", "other"}
@@ -95,7 +102,7 @@ def test_few_goals_left_leave_few_extreme_intents() -> None:
 @every_game
 def test_vectors_hold_mixtures_down_by_themselves(game: Game) -> None:
     search = walked(game)
-    extremes = Extremes(search)
+    extremes = extremes_of(search)
     for state, store in search.upper.stores.items():
         intents, weights = extremes.at(state)
         assert (store.alphas <= store.alphas[:, intents] @ weights.T + CLOSE).all()
@@ -104,7 +111,7 @@ def test_vectors_hold_mixtures_down_by_themselves(game: Game) -> None:
 @pytest.mark.parametrize("name", ["cheap blocking", "many mixtures"])
 def test_a_narrowed_program_finds_what_the_whole_one_finds(name: str) -> None:
     search = walked(GAMES[name], 1)
-    extremes, draw = Extremes(search), np.random.default_rng(1)
+    extremes, draw = extremes_of(search), np.random.default_rng(1)
     narrower = 0
     for state, here in enumerate(search.arrays):
         intents, _ = extremes.at(state)
@@ -127,6 +134,7 @@ def test_walks_lower_the_upper_bound_and_it_stays_one(game: Game) -> None:
     search = begun(game)
     below = begun(game)
     trials, walks = Trials(below, 4), Walks(search)
+    walks.extremes.prepare(never)
     trials.wide(0.0, never)
     beliefs = np.random.default_rng(1).dirichlet(np.ones(len(search.game.intents)), size=20)
     before = search.bounds()[1]
@@ -148,10 +156,21 @@ def test_walks_can_be_repeated() -> None:
 
 def test_a_walk_ends_when_time_is_up_and_leaves_the_accuracy_as_it_was() -> None:
     search = begun(GAMES["many mixtures"])
+    walks = Walks(search)
+    walks.extremes.prepare(never)
     missed, left, kept = search.accuracy.missed, iter([False, False]), search.upper.kept
-    Walks(search).walk(lambda: next(left, True))
+    walks.walk(lambda: next(left, True))
     assert search.accuracy.missed == missed
     assert kept < search.upper.kept <= kept + 2
     assert search.narrowed
     search.forget_programs()
     assert not search.narrowed
+
+
+def test_before_all_states_are_prepared_nobody_walks() -> None:
+    search = begun(GAMES["many mixtures"])
+    walks, kept, turns = Walks(search), search.upper.kept, iter([False, False])
+    walks.some(lambda: next(turns, True))
+    assert search.upper.kept == kept
+    walks.some(never)
+    assert search.upper.kept > kept

@@ -218,13 +218,15 @@ class Certified:
 
 
 def activities(search: Search, width: int) -> list[Activity]:
-    """Return what takes turns; all but trials begin later, since easy games need nothing else."""
+    """Return what takes turns; all but trials and rounds begin later, since easy games need nothing else."""
     trials, tuning = Trials(search, width), search.tuning
     if ends(search):
         all_along = Activity(Layers(search).round, tuning.rounds)
     else:
         walks = Walks(search)
-        all_along = Activity(lambda _, late: walks.some(late), tuning.walks, due=tuning.walking, least=0.02)
+        all_along = Activity(
+            lambda _, late: walks.some(late), tuning.walks, due=tuning.walking, least=tuning.least_walks
+        )
     return [
         Activity(trials.wide, tuning.wide),
         Activity(trials.deep, tuning.deep),

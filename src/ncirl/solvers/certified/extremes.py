@@ -1,6 +1,6 @@
 """Intents that are mixtures of others, from a state on: what is known of few intents is known of all.
 
-    r(·, θ) = Σ_e W[θ, e] r(·, e)  at s and ever after,  W ≥ 0        ⇒        α(θ) ≤ Σ_e W[θ, e] α(e),   v̂(s, b) ≤ v̂(s, bW)
+    r(·, θ) = Σ_e W[θ, e] r(·, e)  at s and ever after,  W ≥ 0    ⇒    α(θ) ≤ Σ_e W[θ, e] α(e),   v̂(s, b) ≤ v̂(s, bW)
 
 Against a fixed defence the best that θ can get is a maximum over strategies, so it is convex in the rewards: a vector
 made for the extreme intents e alone holds the others down by itself. The fewer goals are left, the fewer the extreme
@@ -8,37 +8,59 @@ intents: with one goal left to take, all intents lie between those that want it 
 few dimensions, so few vectors go far. Nothing rests on W being exact: it says where to look, never what is proved.
 """
 
-from functools import cached_property
+from collections.abc import Callable
 from itertools import chain
 
 import numpy as np
 from scipy.optimize import nnls
 
 from ncirl._typing import FloatArray, IntArray
-from ncirl.lp.state_arrays import StateArrays
 from ncirl.model.order import components
 from ncirl.solvers.certified.search import InformationState, Search
 
 __all__ = ["Extremes"]
 
 SAME = 1e-8  # relative; rewards that differ by less are taken for equal
+MOST = 32  # intents among which mixtures are looked for, which takes their number to the fourth
 
 
 class Extremes:
-    """The extreme intents of every state, found where they are asked for."""
+    """The extreme intents of every state, found where they are asked for once all states have been prepared."""
 
     def __init__(self, search: Search) -> None:
         self.search = search
         self._known: dict[int, tuple[IntArray, FloatArray]] = {}
+        self._to_come: dict[int, FloatArray] = {}  # by state, [k, θ]: rewards there and after, up to a rotation
+        self._left = iter(components(search.game) if len(search.game.intents) <= MOST else [])
+
+    def prepare(self, late: Callable[[], bool]) -> bool:
+        """Collect what each state and those after it reward, last ones first; tell whether that is done."""
+        while not late():
+            component = next(self._left, None)
+            if component is None:
+                return True
+            self._collect({self.search.number[state] for state in component if state in self.search.number})
+        return False
+
+    def _collect(self, states: set[int]) -> None:
+        """Keep of all rewards to come as many rows as there are intents, in which mixtures are the same."""
+        here = [self.search.arrays[k] for k in sorted(states)]
+        after = sorted(set(chain.from_iterable(each.successors for each in here)) - states)
+        rewards = [_rotated(each.reward.reshape(-1, each.n_t)) for each in here]
+        if here:
+            rows = _rotated(np.vstack([*rewards, *(self._to_come[t] for t in after)]))
+            self._to_come |= dict.fromkeys(states, rows / (np.abs(rows).max() or 1.0))
 
     def at(self, state: int) -> tuple[IntArray, FloatArray]:
         """Return the extreme intents e of a state and W[θ, e]."""
         if state not in self._known:
-            self._known[state] = _extreme(self._to_come[state])
+            every = len(self.search.game.intents)
+            rewards = self._to_come.get(state)
+            self._known[state] = (np.arange(every), np.eye(every)) if rewards is None else _extreme(rewards)
         return self._known[state]
 
     def spread(self, at: InformationState) -> InformationState:
-        """Return the belief over extreme intents with which as much is to be had at least."""
+        """Return the belief over extreme intents that goes with one, bW up to its size."""
         intents, weights = self.at(at.state)
         mass = at.belief @ weights
         if not mass.sum() > 0:  # nobody gets anything any more
@@ -47,24 +69,11 @@ class Extremes:
         belief[intents] = mass / mass.sum()
         return InformationState(at.state, belief)
 
-    @cached_property
-    def _to_come(self) -> dict[int, FloatArray]:
-        """By state, [k, θ]: rewards there and after, up to a rotation, in at most as many rows as there are intents."""
-        search, found = self.search, dict[int, FloatArray]()
-        for component in components(search.game):
-            here = [search.arrays[search.number[state]] for state in component if state in search.number]
-            inside = {each.number for each in here}
-            after = set(chain.from_iterable(each.successors for each in here)) - inside
-            rows = np.vstack([*map(_rewards, here), *(found[t] for t in sorted(after))]) if here else np.zeros((0, 0))
-            largest = np.abs(rows).max(initial=0.0)
-            found |= dict.fromkeys(inside, np.linalg.qr(rows / (largest or 1.0), mode="r"))
-        return found
 
-
-def _rewards(here: StateArrays) -> FloatArray:
-    """Return a state's rewards, [k, θ], in at most as many rows as there are intents."""
-    rows: FloatArray = np.linalg.qr(here.reward.reshape(-1, here.n_t), mode="r")
-    return rows
+def _rotated(rows: FloatArray) -> FloatArray:
+    """Return a matrix [k, θ] with as few rows as will do, whose columns have the same mixtures."""
+    found: FloatArray = np.asarray(np.linalg.qr(rows, mode="r"))
+    return found
 
 
 def _extreme(rewards: FloatArray) -> tuple[IntArray, FloatArray]:

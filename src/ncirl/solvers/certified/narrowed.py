@@ -1,6 +1,6 @@
 """P_A over vectors among some intents, of which the others are mixtures: a smaller program for a vector of them all.
 
-    max V  over plans A(·, e) of the intents e alone;        α(θ) = max_a  Σ_d D(d) r(a,d,θ) + γ Σ_i … ᾱ_i(θ)   for every θ
+    max V  over plans A(·, e) of the intents e alone;      α(θ) = max_a  Σ_d D(d) r(a,d,θ) + γ Σ_i … ᾱ_i(θ)  for every θ
 
 The program is that of the game with the intents e only, in which an attacker of any other intent is held down as well
 (`extremes`). What the defender's answer concedes is worked out for every intent of the game, as for any other backup.

@@ -40,7 +40,7 @@ class Walks:
         """Walk from the starts whose gaps weigh most, a few times."""
         upper, tuning = self.search.upper, self.search.tuning
         for _ in range(AT_ONCE):
-            if late():
+            if late() or not self.extremes.prepare(late):
                 return
             self.walk(late)
             if upper.changes > tuning.changed:
