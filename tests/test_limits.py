@@ -293,7 +293,7 @@ def test_playbooks_that_are_cut_in_the_end_are_close_to_what_was_shown(monkeypat
     assert ended
     assert verify(solution).holds
     first, last = shown[0].gap, shown[-1].gap
-    assert last - ROUNDING <= solution.gap <= last + 0.1 * (first - last)
+    assert 0 < solution.gap <= last + 0.1 * (first - last)  # written they may prove more than the search knew of them
     assert last < first / 2
 
 
