@@ -210,6 +210,26 @@ def test_who_draws_does_what_the_strategy_says(instance: Instance) -> None:
     assert alone["x0"][0] == pytest.approx(sum(p[0] for ids, p in group.policy(place, 1) if "x0" in ids))
 
 
+@pytest.mark.parametrize("shows", [0.7, 1.0])
+def test_an_intent_that_the_prior_rules_out_follows_the_crowd(shows: float) -> None:
+    """Nobody is ever shown to be in its team, but somebody may ask what it would do."""
+    graph = star({"c0": 1.0}, {"c1": 0.8}, {"c2": 1.0})
+    priors = (0.6, 0.4, 0.0)
+    intents = tuple(replace(intent, prior=prior) for intent, prior in zip(graph.intents, priors, strict=True))
+    graph = replace(graph, intents=intents)
+    found = hidden(graph, Team(names(graph), (Team(("t0", "t1")), Team(("t2",))), shows=shows))
+    assert verify_guarded(found.proof).holds
+    bounds_are_secured(found)
+    (group,) = lifted(found).groups
+    assert isinstance(group, HiddenAttacker)
+    rng, held = np.random.default_rng(0), 1
+    place = group.start(rng, 2)
+    for _ in range(3):
+        assert sum(chances[2] for _, chances in group.policy(place, held)) == pytest.approx(1.0)
+        tried = group.act(rng, place, 2, held, frozenset())
+        place = group.move(rng, place, 2, Seen(held, held, tried, tried, frozenset()))
+
+
 @pytest.mark.parametrize("seen", ["actions", "outcomes"])
 def test_the_watch_believes_what_bayes_would(seen: str) -> None:
     """A product over components, mode by mode, against the sum over everything that may have been attempted."""

@@ -107,9 +107,8 @@ class HiddenAttacker:
         return [((0, tuple(at for at, _ in law)), prod(p for _, p in law) * every) for law in begins]
 
     def policy(self, place: Place, held: int, placed: Ids = frozenset()) -> list[tuple[Ids, Chances]]:
-        """Return what it attempts; who is not in the team that is known, and so never comes here, does nothing."""
-        known = self.rules.teams[place[0]].intents
-        law: dict[Ids, Chances] = {frozenset(): np.array([float(name not in known) for name in self._names])}
+        """Return what it attempts."""
+        law: dict[Ids, Chances] = {}
         for m, chances in self._modes(place):
             plans = (list(c.attempts(at, m).items()) for c, at in zip(self.components, place[1], strict=True))
             for chosen in product(*plans):
@@ -201,13 +200,20 @@ class HiddenAttacker:
             yield component.after(at, m, actions, seen)
 
     def _modes(self, place: Place) -> list[tuple[int, Chances]]:
-        """Return the modes with their chances by intent; who is not in the team that is known is not here."""
+        """Return the modes with their chances by intent.
+
+        Who is in none of the teams that may be shown, as the prior rules that out, follows the crowd.
+        """
         rules, known = self.rules, self.rules.teams[place[0]]
+        modes = rules.modes[place[0]]
+        shown = [rules.teams[mode.team].intents for mode in modes if mode.team != place[0]]
+        here = {name for its in shown for name in its} if known.shows > 0 else set(known.intents)
         found = []
-        for m, mode in enumerate(rules.modes[place[0]]):
+        for m, mode in enumerate(modes):
             its = rules.teams[mode.team].intents
             chance = 1.0 - known.shows if mode.team == place[0] else known.shows
-            found.append((m, np.array([chance * (name in its) for name in self._names])))
+            own = [chance * (name in its) if name in here else mode.chance for name in self._names]
+            found.append((m, np.array(own)))
         return found
 
     def _team(self, place: Place, m: int) -> int:
