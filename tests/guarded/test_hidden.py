@@ -206,7 +206,7 @@ def test_who_draws_does_what_the_strategy_says(instance: Instance) -> None:
     met = Counter(group.act(rng, place, 0, 1, frozenset()) for _ in range(n))
     for ids, chances in group.policy(place, 1):
         assert met[ids] / n == pytest.approx(chances[0], abs=4 / np.sqrt(n))
-    alone = group.chances(place)
+    alone = group.chances(place, 1)
     assert alone["x0"][0] == pytest.approx(sum(p[0] for ids, p in group.policy(place, 1) if "x0" in ids))
 
 
@@ -254,6 +254,23 @@ def test_the_watch_believes_what_bayes_would(seen: str) -> None:
     assert evidence == pytest.approx(likely)
     assert watch.belief == pytest.approx(likely / likely.sum())
     assert not watch.observe(replace(stage, attempted=frozenset({"y"})))[1]  # what nobody of the team would ever try
+
+
+def test_the_watch_goes_on_after_what_nobody_of_the_team_would_do() -> None:
+    """The team is then behind what really holds: it attempts nothing that does, and catches up where it would have."""
+    graph = star({"c0": 1.0, "c2": 1.0}, {"c0": 0.5, "c2": 0.8}, usable=3, observes="outcomes")
+    first, second, third = graph.exploits
+    graph = replace(graph, exploits=(first, second, replace(third, premises=("c0",))))
+    net, watch = Net(graph), GuardedWatch(lifted(hidden(graph, Team(names(graph)))))
+    stranger = (("c0", "c1"), ("c2",), ())  # nobody wants c1
+    held, expected = net.start, []
+    for enabled in stranger:
+        after = held | net.mask(enabled)
+        expected.append(watch.observe(Seen(held, after, None, frozenset(), frozenset()))[1])
+        held = after
+        assert "x0" not in watch.attempts(held)  # it has what that gives
+    assert expected == [False, False, True]
+    assert watch.belief.sum() == pytest.approx(1.0)
 
 
 def test_the_search_begins_with_one_team_and_only_gains() -> None:

@@ -68,7 +68,7 @@ class GuardedWatch:
                 continue
             group = self.groups[stand[0]]
             if isinstance(group, HiddenAttacker):
-                for name, its in group.chances(stand[1]).items():
+                for name, its in group.chances(stand[1], held).items():
                     chances[name] = chances.get(name, 0.0) + float(weights @ self._spread(group, its)) / total
                 continue
             for ids, its in group.policy(stand[1], held, placed):
