@@ -15,6 +15,7 @@ from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, 
 from ncirl.attack_graphs.guarded.above import Above
 from ncirl.attack_graphs.guarded.apart import components
 from ncirl.attack_graphs.guarded.attacker import GuardedAttacker, attackers
+from ncirl.attack_graphs.guarded.below import Below
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group, group_faults
 from ncirl.attack_graphs.guarded.check import verify_guarded
 from ncirl.attack_graphs.guarded.cuts import Flow
@@ -22,6 +23,7 @@ from ncirl.attack_graphs.guarded.gather import Pool
 from ncirl.attack_graphs.guarded.hidden import Team, team_faults
 from ncirl.attack_graphs.guarded.hideout import Hideout
 from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
+from ncirl.attack_graphs.guarded.jobs import Job, solved_job
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.seen import Seen, Words
@@ -271,6 +273,35 @@ def test_the_watch_goes_on_after_what_nobody_of_the_team_would_do() -> None:
         assert "x0" not in watch.attempts(held)  # it has what that gives
     assert expected == [False, False, True]
     assert watch.belief.sum() == pytest.approx(1.0)
+
+
+def test_a_component_solved_again_only_gains() -> None:
+    graph = star({"c0": 1.0}, {"c1": 1.0}, usable=2)
+    net = Net(graph)
+    below, (group, _) = Below(net), side_by_side(graph, Team(names(graph)))
+    below.hidden.append({0: None})
+    exact = solved_job(net, Job(group, None, 1e-6, 0.0, 10.0))
+    assert exact is not None
+    below.take(exact)
+    before = below.bound
+    assert before > 0
+    below.take(replace(exact, lower=exact.lower / 2))
+    assert below.bound == before
+
+
+def test_where_several_nodes_begin_the_watch_takes_the_likeliest(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not every choice of one a component: these multiply, and a file says how many there are."""
+    attack = lifted(instance)
+    (group,) = attack.groups
+    assert isinstance(group, HiddenAttacker)
+    for component in group.components:
+        ((at, _),) = component.begin()
+        monkeypatch.setattr(component, "begin", lambda at=at: [(("elsewhere", 0), 0.1), (at, 0.9)])
+    assert len(group.begin()) == 2 ** len(group.components)
+    watch = GuardedWatch(attack)
+    assert watch.attempts(1)  # somewhere else it would not know what to attempt
 
 
 def test_the_search_begins_with_one_team_and_only_gains() -> None:

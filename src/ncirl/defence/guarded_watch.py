@@ -47,7 +47,9 @@ class GuardedWatch:
         self._law = {}
         for g, group in enumerate(self.groups):
             idle[group.intents] = 0.0
-            for place, chances in group.begin():
+            every = np.ones(len(group.intents))
+            begun = [(group.likeliest(), every)] if isinstance(group, HiddenAttacker) else group.begin()
+            for place, chances in begun:
                 self._add(self._law, (g, place), self._spread(group, chances) * self.net.prior)
         if idle.any():
             self._law[None] = idle

@@ -123,6 +123,10 @@ class HiddenAttacker:
         every = np.ones(len(self.intents))
         return [((0, tuple(at for at, _ in law)), prod(p for _, p in law) * every) for law in begins]
 
+    def likeliest(self) -> Place:
+        """Return where it most likely begins, without listing where else it may."""
+        return 0, tuple(max(component.begin(), key=lambda each: each[1])[0] for component in self.components)
+
     def policy(self, place: Place, held: int, placed: Ids = frozenset()) -> list[tuple[Ids, Chances]]:
         """Return what it attempts."""
         law: dict[Ids, Chances] = {}
