@@ -15,6 +15,7 @@ from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, 
 from ncirl.attack_graphs.guarded.above import Above
 from ncirl.attack_graphs.guarded.apart import components
 from ncirl.attack_graphs.guarded.attacker import GuardedAttacker, attackers
+from ncirl.attack_graphs.guarded.below import Below
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group, group_faults
 from ncirl.attack_graphs.guarded.check import verify_guarded
 from ncirl.attack_graphs.guarded.cuts import Flow
@@ -22,6 +23,7 @@ from ncirl.attack_graphs.guarded.gather import Pool
 from ncirl.attack_graphs.guarded.hidden import Team, team_faults
 from ncirl.attack_graphs.guarded.hideout import Hideout
 from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
+from ncirl.attack_graphs.guarded.jobs import Job, solved_job
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.seen import Seen, Words
@@ -206,8 +208,28 @@ def test_who_draws_does_what_the_strategy_says(instance: Instance) -> None:
     met = Counter(group.act(rng, place, 0, 1, frozenset()) for _ in range(n))
     for ids, chances in group.policy(place, 1):
         assert met[ids] / n == pytest.approx(chances[0], abs=4 / np.sqrt(n))
-    alone = group.chances(place)
+    alone = group.chances(place, 1)
     assert alone["x0"][0] == pytest.approx(sum(p[0] for ids, p in group.policy(place, 1) if "x0" in ids))
+
+
+@pytest.mark.parametrize("shows", [0.7, 1.0])
+def test_an_intent_that_the_prior_rules_out_follows_the_crowd(shows: float) -> None:
+    """Nobody is ever shown to be in its team, but somebody may ask what it would do."""
+    graph = star({"c0": 1.0}, {"c1": 0.8}, {"c2": 1.0})
+    priors = (0.6, 0.4, 0.0)
+    intents = tuple(replace(intent, prior=prior) for intent, prior in zip(graph.intents, priors, strict=True))
+    graph = replace(graph, intents=intents)
+    found = hidden(graph, Team(names(graph), (Team(("t0", "t1")), Team(("t2",))), shows=shows))
+    assert verify_guarded(found.proof).holds
+    bounds_are_secured(found)
+    (group,) = lifted(found).groups
+    assert isinstance(group, HiddenAttacker)
+    rng, held = np.random.default_rng(0), 1
+    place = group.start(rng, 2)
+    for _ in range(3):
+        assert sum(chances[2] for _, chances in group.policy(place, held)) == pytest.approx(1.0)
+        tried = group.act(rng, place, 2, held, frozenset())
+        place = group.move(rng, place, 2, Seen(held, held, tried, tried, frozenset()))
 
 
 @pytest.mark.parametrize("seen", ["actions", "outcomes"])
@@ -234,6 +256,52 @@ def test_the_watch_believes_what_bayes_would(seen: str) -> None:
     assert evidence == pytest.approx(likely)
     assert watch.belief == pytest.approx(likely / likely.sum())
     assert not watch.observe(replace(stage, attempted=frozenset({"y"})))[1]  # what nobody of the team would ever try
+
+
+def test_the_watch_goes_on_after_what_nobody_of_the_team_would_do() -> None:
+    """The team is then behind what really holds: it attempts nothing that does, and catches up where it would have."""
+    graph = star({"c0": 1.0, "c2": 1.0}, {"c0": 0.5, "c2": 0.8}, usable=3, observes="outcomes")
+    first, second, third = graph.exploits
+    graph = replace(graph, exploits=(first, second, replace(third, premises=("c0",))))
+    net, watch = Net(graph), GuardedWatch(lifted(hidden(graph, Team(names(graph)))))
+    stranger = (("c0", "c1"), ("c2",), ())  # nobody wants c1
+    held, expected = net.start, []
+    for enabled in stranger:
+        after = held | net.mask(enabled)
+        expected.append(watch.observe(Seen(held, after, None, frozenset(), frozenset()))[1])
+        held = after
+        assert "x0" not in watch.attempts(held)  # it has what that gives
+    assert expected == [False, False, True]
+    assert watch.belief.sum() == pytest.approx(1.0)
+
+
+def test_a_component_solved_again_only_gains() -> None:
+    graph = star({"c0": 1.0}, {"c1": 1.0}, usable=2)
+    net = Net(graph)
+    below, (group, _) = Below(net), side_by_side(graph, Team(names(graph)))
+    below.hidden.append({0: None})
+    exact = solved_job(net, Job(group, None, 1e-6, 0.0, 10.0))
+    assert exact is not None
+    below.take(exact)
+    before = below.bound
+    assert before > 0
+    below.take(replace(exact, lower=exact.lower / 2))
+    assert below.bound == before
+
+
+def test_where_several_nodes_begin_the_watch_takes_the_likeliest(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not every choice of one a component: these multiply, and a file says how many there are."""
+    attack = lifted(instance)
+    (group,) = attack.groups
+    assert isinstance(group, HiddenAttacker)
+    for component in group.components:
+        ((at, _),) = component.begin()
+        monkeypatch.setattr(component, "begin", lambda at=at: [(("elsewhere", 0), 0.1), (at, 0.9)])
+    assert len(group.begin()) == 2 ** len(group.components)
+    watch = GuardedWatch(attack)
+    assert watch.attempts(1)  # somewhere else it would not know what to attempt
 
 
 def test_the_search_begins_with_one_team_and_only_gains() -> None:

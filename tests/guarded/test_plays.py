@@ -182,3 +182,20 @@ def test_settings_are_checked(wrong: dict[str, float]) -> None:
         play(office(), **wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="attacker"):
         play(office(), "nobody", episodes=2)
+
+
+@cache
+def at_once() -> GuardedSolution:
+    return Guarded(relative_gap=9.0, time_limit=10).run(replace(office_graph(), discount=0.0))
+
+
+@pytest.mark.parametrize("attacker", ATTACKERS)
+@pytest.mark.filterwarnings("error")
+def test_where_only_the_first_stage_counts_there_are_plays_and_promises(attacker: str) -> None:
+    solution = at_once()
+    found = play(solution, attacker, episodes=FEW, rng=1)
+    assert np.isfinite(found.mean)
+    defender = solution.defender(0)
+    defender.observe((), defender.act(), ())
+    assert defender.ahead is not None
+    assert np.isfinite(defender.ahead).all()

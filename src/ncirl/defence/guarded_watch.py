@@ -47,7 +47,9 @@ class GuardedWatch:
         self._law = {}
         for g, group in enumerate(self.groups):
             idle[group.intents] = 0.0
-            for place, chances in group.begin():
+            every = np.ones(len(group.intents))
+            begun = [(group.likeliest(), every)] if isinstance(group, HiddenAttacker) else group.begin()
+            for place, chances in begun:
                 self._add(self._law, (g, place), self._spread(group, chances) * self.net.prior)
         if idle.any():
             self._law[None] = idle
@@ -68,7 +70,7 @@ class GuardedWatch:
                 continue
             group = self.groups[stand[0]]
             if isinstance(group, HiddenAttacker):
-                for name, its in group.chances(stand[1]).items():
+                for name, its in group.chances(stand[1], held).items():
                     chances[name] = chances.get(name, 0.0) + float(weights @ self._spread(group, its)) / total
                 continue
             for ids, its in group.policy(stand[1], held, placed):

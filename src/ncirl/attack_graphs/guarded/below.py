@@ -117,7 +117,9 @@ class Below:
         assert isinstance(solved.job.what, Group)
         if solved.job.what.hiding is not None:
             trial, k = solved.job.tag
-            self.hidden[trial][k] = Bundled(self.net, solved.job.what).weight, solved
+            known = self.hidden[trial][k]
+            if known is None or solved.lower > known[1].lower:
+                self.hidden[trial][k] = Bundled(self.net, solved.job.what).weight, solved
             return
         group = tuple(self.net.intents.index(name) for name in solved.job.what.intents)
         if group not in self.solved or solved.lower > self.solved[group][1].lower:

@@ -17,6 +17,7 @@ from math import prod
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.graph import Exploit
 from ncirl.attack_graphs.guarded.bundles import Bundled
 from ncirl.attack_graphs.guarded.hidden import Here, Hidden
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, drawn
@@ -49,15 +50,17 @@ class _Component:
         start = self.timed.starts[0].state
         return [((start, node), float(chances[0])) for node, chances in self.strategy.begin(start) if chances[0] > 0]
 
-    def attempts(self, at: At, m: int) -> dict[Ids, Actions]:
-        """Return the actions by what they attempt in a mode; nothing where there is nothing more to get."""
+    def attempts(self, at: At, m: int, held: int) -> dict[Ids, Actions]:
+        """Return the actions by what they attempt in a mode; nothing where there is nothing more to get.
+
+        What really holds is not attempted: whoever watches another attack may have seen more than this one would do.
+        """
         if self.timed.is_terminal(at[0]):
             return {frozenset(): []}
         here, found = self._here(at), dict[Ids, Actions]()
         policy = self.strategy.policy(at[0], at[1])[:, 0]
         for a in np.flatnonzero(policy > 0).tolist():
-            row = here.plans[m][here.chosen[a, m]].tolist()
-            ids = frozenset(e.id for e, chosen in zip(here.exploits, row, strict=True) if chosen)
+            ids = frozenset(e.id for e, c in self._plan(here, a, m) if not held & self._bits[c])
             found.setdefault(ids, []).append((a, float(policy[a])))
         return found
 
@@ -66,23 +69,37 @@ class _Component:
         return attempted & self.own
 
     def after(self, at: At, m: int, actions: Actions, seen: Seen) -> list[tuple[At, float]]:
-        """Return where it goes after a stage in a mode, one of the actions having been chosen."""
+        """Return where it goes after a stage in a mode, one of the actions having been chosen; nowhere if it cannot be.
+
+        What it meant to attempt and what really holds counts as done, as soon as it is not blocked.
+        """
         if self.timed.is_terminal(at[0]):
             return [(at, 1.0)]
         here, stage = self._here(at), self.timed.stage(at[0])
         applied = [control.id in seen.blocked for control, _ in here.offered]
         d = here.applied.tolist().index(applied)
-        mask = sum(1 << c for c, bit in enumerate(self._bits) if seen.after & bit)
-        then: State = self.rules.joined(mask, here.modes[m].team)
-        if self.rules.graph.horizon is not None and isinstance(at[0], tuple):
-            then = at[0][0] + 1, then
-        o, total = stage.outcomes.index(Outcome(then)), sum(chance for _, chance in actions)
+        number = {outcome: o for o, outcome in enumerate(stage.outcomes)}
+        stopped = {e.id for e, on in zip(here.exploits, here.blocked[d].tolist(), strict=True) if on}
+        total = sum(chance for _, chance in actions)
         law: dict[At, float] = {}
         for a, chance in actions:
-            i = self.timed.observations(at[0]).index(a, d, o)
+            done = {c for e, c in self._plan(here, a, m) if seen.after & self._bits[c] and e.id not in stopped}
+            then: State = self.rules.joined(here.mask | sum(1 << c for c in done), here.modes[m].team)
+            if self.rules.graph.horizon is not None and isinstance(at[0], tuple):
+                then = at[0][0] + 1, then
+            o = number.get(Outcome(then))
+            i = -1 if o is None else self.timed.observations(at[0]).index(a, d, o)
+            if i < 0:
+                continue
             for node, p in self.strategy.after(at[0], at[1], a, d, i):
                 law[then, node] = law.get((then, node), 0.0) + chance / total * float(p[0])
         return list(law.items())
+
+    @staticmethod
+    def _plan(here: Here, a: int, m: int) -> list[tuple[Exploit, int]]:
+        """Return the exploits that an action attempts in a mode, each with the number of its result."""
+        row = here.plans[m][here.chosen[a, m]].tolist()
+        return [each for each, chosen in zip(here.usable, row, strict=True) if chosen]
 
     def _here(self, at: At) -> Here:
         whole = at[0][1] if self.rules.graph.horizon is not None and isinstance(at[0], tuple) else at[0]
@@ -106,12 +123,15 @@ class HiddenAttacker:
         every = np.ones(len(self.intents))
         return [((0, tuple(at for at, _ in law)), prod(p for _, p in law) * every) for law in begins]
 
+    def likeliest(self) -> Place:
+        """Return where it most likely begins, without listing where else it may."""
+        return 0, tuple(max(component.begin(), key=lambda each: each[1])[0] for component in self.components)
+
     def policy(self, place: Place, held: int, placed: Ids = frozenset()) -> list[tuple[Ids, Chances]]:
-        """Return what it attempts; who is not in the team that is known, and so never comes here, does nothing."""
-        known = self.rules.teams[place[0]].intents
-        law: dict[Ids, Chances] = {frozenset(): np.array([float(name not in known) for name in self._names])}
+        """Return what it attempts."""
+        law: dict[Ids, Chances] = {}
         for m, chances in self._modes(place):
-            plans = (list(c.attempts(at, m).items()) for c, at in zip(self.components, place[1], strict=True))
+            plans = (list(c.attempts(at, m, held).items()) for c, at in zip(self.components, place[1], strict=True))
             for chosen in product(*plans):
                 ids = frozenset[str]().union(*(its for its, _ in chosen))
                 likely = prod(_likely(actions) for _, actions in chosen)
@@ -137,7 +157,7 @@ class HiddenAttacker:
     def act(self, rng: np.random.Generator, place: Place, column: int, held: int, placed: Ids) -> Ids:
         """Draw what it attempts."""
         m = drawn(rng, [(m, float(chances[column])) for m, chances in self._modes(place)])
-        plans = (c.attempts(at, m).items() for c, at in zip(self.components, place[1], strict=True))
+        plans = (c.attempts(at, m, held).items() for c, at in zip(self.components, place[1], strict=True))
         return frozenset[str]().union(*(drawn(rng, [(ids, _likely(its)) for ids, its in law]) for law in plans))
 
     def move(self, rng: np.random.Generator, place: Place, column: int, seen: Seen) -> Place:
@@ -146,12 +166,12 @@ class HiddenAttacker:
         m, chosen = drawn(rng, fitting)
         return self._team(place, m), tuple(drawn(rng, law) for law in self._moves(place, m, chosen, seen))
 
-    def chances(self, place: Place) -> dict[str, Chances]:
-        """Return how likely it attempts each exploit."""
+    def chances(self, place: Place, held: int) -> dict[str, Chances]:
+        """Return how likely it attempts each exploit when `held` really holds."""
         law: dict[str, Chances] = {}
         for m, chances in self._modes(place):
             for component, at in zip(self.components, place[1], strict=True):
-                for ids, actions in component.attempts(at, m).items():
+                for ids, actions in component.attempts(at, m, held).items():
                     for name in ids:
                         law[name] = law.get(name, np.zeros(len(self.intents))) + _likely(actions) * chances
         return law
@@ -172,7 +192,7 @@ class HiddenAttacker:
                 rest &= ~component.mask
                 its = replace(seen, after=seen.before | fresh & component.mask)
                 tried = []
-                for ids, actions in component.attempts(at, m).items():
+                for ids, actions in component.attempts(at, m, seen.before).items():
                     if seen.attempted is None:
                         tried.append((actions, _likely(actions) * chance(ids, component.own, its)))
                     elif ids == component.tried(seen.attempted):
@@ -181,8 +201,9 @@ class HiddenAttacker:
                 if not likely.any():
                     break
                 best = max(tried, key=lambda each: each[1])[0]
-                places.append(max(component.after(at, m, best, seen), key=lambda each: each[1])[0])
-            if likely.any() and not rest:
+                moved = component.after(at, m, best, seen)
+                places += [max(moved, key=lambda each: each[1])[0]] if moved else []
+            if likely.any() and not rest and len(places) == len(self.components):
                 yield (self._team(place, m), tuple(places)), likely
 
     def _fitting(self, place: Place, seen: Seen) -> Iterator[tuple[int, list[Actions], Chances]]:
@@ -191,7 +212,7 @@ class HiddenAttacker:
         for m, chances in self._modes(place):
             chosen = []
             for component, at in zip(self.components, place[1], strict=True):
-                chosen.append(component.attempts(at, m).get(component.tried(seen.attempted)))
+                chosen.append(component.attempts(at, m, seen.before).get(component.tried(seen.attempted)))
             known = [actions for actions in chosen if actions is not None]
             if len(known) == len(chosen):
                 yield m, known, prod(map(_likely, known)) * chances
@@ -201,13 +222,20 @@ class HiddenAttacker:
             yield component.after(at, m, actions, seen)
 
     def _modes(self, place: Place) -> list[tuple[int, Chances]]:
-        """Return the modes with their chances by intent; who is not in the team that is known is not here."""
+        """Return the modes with their chances by intent.
+
+        Who is in none of the teams that may be shown, as the prior rules that out, follows the crowd.
+        """
         rules, known = self.rules, self.rules.teams[place[0]]
+        modes = rules.modes[place[0]]
+        shown = [rules.teams[mode.team].intents for mode in modes if mode.team != place[0]]
+        here = {name for its in shown for name in its} if known.shows > 0 else set(known.intents)
         found = []
-        for m, mode in enumerate(rules.modes[place[0]]):
+        for m, mode in enumerate(modes):
             its = rules.teams[mode.team].intents
             chance = 1.0 - known.shows if mode.team == place[0] else known.shows
-            found.append((m, np.array([chance * (name in its) for name in self._names])))
+            own = [chance * (name in its) if name in here else mode.chance for name in self._names]
+            found.append((m, np.array(own)))
         return found
 
     def _team(self, place: Place, m: int) -> int:

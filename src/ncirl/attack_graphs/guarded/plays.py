@@ -159,7 +159,8 @@ def _stages(solution: GuardedSolution, stages: int | None) -> int:
     graph = solution.graph
     if stages is not None and stages < 1:
         raise InputError(f"stages: at least one is needed, got {stages}")
-    most = graph.horizon if graph.horizon is not None else max(ceil(log(SMALL) / log(graph.discount)), 1)
+    counting = max(ceil(log(SMALL) / log(graph.discount)), 1) if 0 < graph.discount < 1 else 1
+    most = graph.horizon if graph.horizon is not None else counting
     return most if stages is None else min(stages, most) if graph.horizon is not None else stages
 
 

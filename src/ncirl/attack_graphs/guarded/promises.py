@@ -29,6 +29,7 @@ for. The less of both is what is said.
 """
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 
@@ -82,6 +83,8 @@ class Promises:
                 if fresh >> c & 1:
                     ahead = ahead + (worth[c] if seen.after >> c & 1 else np.maximum(worth[c], 0.0))
             ahead = ahead - self._charged(part, here, seen)
+        if not net.graph.discount:  # what comes later counts for nothing, so that it breaks no promise of the start
+            return np.full(len(net.intents), inf)
         clipped: FloatArray = np.maximum(ahead, 0.0) / net.graph.discount
         return clipped
 

@@ -144,4 +144,4 @@ def _dearer(success: float, blocked: float, discount: float) -> float:
         return discount * chance / (1.0 - discount * (1.0 - chance)) if discount < 1 else 1.0
 
     left = max(success * (1.0 - blocked), LEAST)
-    return log(delay(success)) - log(delay(left)) if success > 0 else 0.0
+    return log(delay(success)) - log(delay(left)) if success > 0 and discount > 0 else 0.0
