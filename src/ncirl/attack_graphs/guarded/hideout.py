@@ -119,7 +119,9 @@ class Hideout:
         if key not in self._known:
             game = rules.game().timed()
             try:
-                found = backward(game, np.eye(1), TOLERANCE, limits=self._deadline.at_least(LONG))
+                found = backward(
+                    game, np.eye(1), TOLERANCE, limits=self._deadline.at_least(LONG / len(self.components))
+                )
             except LimitError:
                 return 0.0
             self._known[key] = float(found.lower[game.starts[0].state][0])
@@ -130,14 +132,14 @@ class Hideout:
         used: set[int] = set()
         for n in range(WAYS):
             for t in self.intents:
+                if deadline.passed and used:
+                    return components(self.net, sorted(used))
                 for way in self.pool.nth(t, n, deadline):
                     if way <= used or self.net.lasting(self.net.watching(way)):
                         continue
                     touched = [each for each in components(self.net, sorted(used | way)) if not way.isdisjoint(each)]
                     if all(self._fits(each, deadline) for each in touched):
                         used |= way
-            if deadline.passed:
-                break
         return components(self.net, sorted(used))
 
     def _fits(self, component: Component, deadline: Limits) -> bool:
