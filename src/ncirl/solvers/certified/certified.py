@@ -40,6 +40,7 @@ from ncirl.limits import Limits, default_memory
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
+from ncirl.solvers.certified.cycles import Cycles
 from ncirl.solvers.certified.dual_trials import dual_trial
 from ncirl.solvers.certified.lattice import Lattice, serves
 from ncirl.solvers.certified.layers import Layers, ends, stages_left
@@ -223,6 +224,8 @@ def activities(search: Search, width: int) -> list[Activity]:
     first = [Activity(trials.wide, tuning.wide), Activity(trials.deep, tuning.deep)]
     if ends(search) and serves(search):
         first.insert(0, Activity(Lattice(search, stages_left(search)).round, tuning.rounds))
+    elif serves(search):
+        first.insert(0, Activity(Cycles(search).round, tuning.rounds))
     elif ends(search):
         first.append(Activity(Layers(search).round, tuning.rounds))
     return [
