@@ -7,6 +7,7 @@
         sweep               all states met, last ones first, at the belief of the start       trials
         round               where play ends: all beliefs met, those of the last states first      layers
                             and where intents are few, a lattice of beliefs, finer each time      lattice
+        cycle               where it goes on and intents are few: a whole defence over such a lattice     cycles
         dual trial          to the points that the attacker's own program lacks               dual_trials
         improve vectors     policy improvement of the defender's controller                   policy_improvement
         improve points      and of the attacker's                                             policy_improvement
@@ -225,7 +226,9 @@ def activities(search: Search, width: int) -> list[Activity]:
     if ends(search) and serves(search):
         first.insert(0, Activity(Lattice(search, stages_left(search)).round, tuning.rounds))
     elif serves(search):
-        first.insert(0, Activity(Cycles(search).round, tuning.rounds))
+        cycles = Cycles(search)  # easy games need none: a trial is first, or, unless stages count little, some of them
+        due = 0.0 if search.slow else cycles.effort / tuning.rounds
+        first.insert(1, Activity(cycles.round, tuning.rounds, due=due))
     elif ends(search):
         first.append(Activity(Layers(search).round, tuning.rounds))
     return [

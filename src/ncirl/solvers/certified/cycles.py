@@ -32,8 +32,12 @@ from ncirl.solvers.certified.search import FINEST, Search
 
 __all__ = ["Cycles"]
 
-RISES, ENOUGH = 20, 0.1  # rounds of points, at most; of the target: what a point must rise by for another
+RISES, ENOUGH = (
+    20,
+    0.5,
+)  # rounds of points, at most; of a stage's part of the target: what a point must rise by for another
 CYCLES, LITTLE = 5, 0.7  # made of one lattice, at most; of the gap: if more is left, another would gain little
+USUAL = 4  # times that a belief is dealt with in a round
 MOST = 4000  # nodes of a cycle
 AT_ONCE = 100  # beliefs dealt with before looking at the clock
 
@@ -49,6 +53,11 @@ class Cycles:
         most = MOST // len(search.arrays)
         while self._finest > self._m and len(lattice(self._n_t, self._finest)) > most:
             self._finest = max(self._m, int(0.9 * self._finest))
+
+    @property
+    def effort(self) -> float:
+        """About the work of the first round."""
+        return float(USUAL * STORING * sum(len(each) for each in self._beliefs().values()))
 
     def round(self, target: float, late: Callable[[], bool]) -> None:
         """Raise the points, then make cycles, the first of them from the points."""
@@ -80,7 +89,7 @@ class Cycles:
 
     def _raise_points(self, beliefs: Beliefs, target: float, late: Callable[[], bool]) -> None:
         """Back up the lower bound until no point rises much; points rise in place, so cycles of them rise at once."""
-        search = self.search
+        search, enough = self.search, ENOUGH * target * (1.0 - self.search.game.discount)
         for _ in range(RISES):
             risen = 0.0
             for state, each in _parts(beliefs):
@@ -88,7 +97,7 @@ class Cycles:
                     return
                 risen = max(risen, raise_points_at(search, state, each))
             search.lower.evaluate(search.tuning.sweeps)
-            if risen <= max(ENOUGH * target, FINEST):
+            if risen <= max(enough, FINEST):
                 return
 
     def _guess(self, beliefs: Beliefs) -> KnownVectors:
@@ -134,7 +143,7 @@ class Cycles:
 
 
 def _led(backup: VectorBackup, instead: sp.csr_array, heaviest: IntArray) -> VectorBackup:
-    """Return a backup that leads to mixtures of the vectors found, or to the heaviest of one, instead of those known."""
+    """Return a backup that leads to mixtures of the vectors found, or to the heaviest in one, and not to those known."""
     mixtures = instead[backup.following]
     lengths = np.diff(mixtures.indptr)
     return replace(
