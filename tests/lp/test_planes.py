@@ -1,4 +1,4 @@
-"""Planes that touch a hull lie on it at one belief and nowhere below; mixtures rise above planes no more than they must."""
+"""Planes that touch a hull are on it at one belief and nowhere below; mixtures rise above planes as little as any."""
 
 from __future__ import annotations
 

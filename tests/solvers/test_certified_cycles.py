@@ -1,4 +1,4 @@
-"""Whole defences over a lattice of beliefs: bounds that hold, cycles that lead to themselves, gaps closed by them alone."""
+"""Whole defences over a lattice: bounds that hold, cycles that lead to themselves, gaps closed by them alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ncirl.solvers.certified.cycles import Cycles
 from ncirl.solvers.certified.lattice import serves
 from ncirl.solvers.certified.layers import ends
 from ncirl.solvers.certified.schedule import Activity, Schedule
-from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.set_up import SetUp
 from ncirl.solvers.certified.trials import Trials
 from random_games import random_game

@@ -225,7 +225,7 @@ def activities(search: Search, width: int) -> list[Activity]:
     first = [Activity(trials.wide, tuning.wide), Activity(trials.deep, tuning.deep)]
     if ends(search) and serves(search):
         first.insert(0, Activity(Lattice(search, stages_left(search)).round, tuning.rounds))
-    elif serves(search):
+    elif serves(search) and search.game.discount < 1:
         cycles = Cycles(search)  # easy games need none: a trial is first, or, unless stages count little, some of them
         due = 0.0 if search.slow else cycles.effort / tuning.rounds
         first.insert(1, Activity(cycles.round, tuning.rounds, due=due))

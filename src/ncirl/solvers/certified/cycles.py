@@ -32,14 +32,11 @@ from ncirl.solvers.certified.search import FINEST, Search
 
 __all__ = ["Cycles"]
 
-RISES, ENOUGH = (
-    20,
-    0.5,
-)  # rounds of points, at most; of a stage's part of the target: what a point must rise by for another
+RISES, ENOUGH = 20, 0.5  # rounds of points, at most; of a stage's part of the target: a rise worth another round
 CYCLES, LITTLE = 5, 0.7  # made of one lattice, at most; of the gap: if more is left, another would gain little
 USUAL = 4  # times that a belief is dealt with in a round
 MOST = 4000  # nodes of a cycle
-AT_ONCE = 100  # beliefs dealt with before looking at the clock
+AT_ONCE = 60  # beliefs dealt with before looking at the clock
 
 Beliefs = Mapping[int, FloatArray]  # [k, θ] by state
 
@@ -69,7 +66,7 @@ class Cycles:
         for k in range(CYCLES):
             made = self._cycle(known, beliefs, late)
             if made is None:
-                return
+                break
             before, now, known = high - low, self._conceded(made), made
             if now < high - FINEST:
                 best, high = made, now
@@ -143,7 +140,7 @@ class Cycles:
 
 
 def _led(backup: VectorBackup, instead: sp.csr_array, heaviest: IntArray) -> VectorBackup:
-    """Return a backup that leads to mixtures of the vectors found, or to the heaviest in one, and not to those known."""
+    """Return a backup that leads to mixtures of what was found, or to their heaviest parts, not to what is known."""
     mixtures = instead[backup.following]
     lengths = np.diff(mixtures.indptr)
     return replace(
