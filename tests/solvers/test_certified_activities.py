@@ -247,7 +247,7 @@ def test_turns_follow_shares_and_what_is_in_vain_waits() -> None:
         def run(*_: object) -> None:
             runs.append(name)
             search.meter.work += 1000
-            search.upper.changes += 1
+            search.upper.kept += 1
 
         return Activity(run, share=0.75 if name == "more" else 0.25)
 
@@ -260,3 +260,26 @@ def test_turns_follow_shares_and_what_is_in_vain_waits() -> None:
     assert search.gap(at) > 0
     assert runs.count("more") == pytest.approx(3 * runs.count("less"), abs=3)
     assert runs.count("idle") <= runs.count("less") + 1
+
+
+@pytest.mark.parametrize(("least", "turns"), [(None, 1 / 6), (0.5, 0.5)])
+def test_what_gains_nothing_keeps_the_least_of_its_share(least: float | None, turns: float) -> None:
+    search = begun(GAMES["attack graph"])
+    runs: list[str] = []
+
+    def gaining(*_: object) -> None:
+        runs.append("gaining")
+        search.meter.work += 1000
+        start = search.worst_start()
+        search.upper.kept += 1
+        search.upper.stores[start.state].alphas -= 1e-3 * search.gap(start)
+
+    def busy(*_: object) -> None:
+        runs.append("busy")
+        search.meter.work += 1000
+        search.upper.kept += 1
+
+    schedule = Schedule(search, [Activity(gaining, share=1.0), Activity(busy, share=1.0, least=least)])
+    for _ in range(120):
+        schedule.step(0.0, never)
+    assert runs.count("busy") / runs.count("gaining") == pytest.approx(turns / 2, rel=0.2)

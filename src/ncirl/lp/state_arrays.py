@@ -6,6 +6,7 @@ outcomes are, i = (d, o), it belongs to one defence and ``mass[i, a] = q(o | a, 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 
 import numpy as np
 import scipy.sparse as sp
@@ -85,6 +86,13 @@ class StateArrays:
             None if options is None else options.attacker[state],
             None if options is None else options.defender[state],
         )
+
+    def among(self, intents: IntArray) -> "StateArrays":
+        """Return the same state in the game with some of the intents only."""
+        fewer = copy(self)
+        fewer.n_t, fewer.attacker = len(intents), self.attacker[:, intents]
+        fewer.reward = np.ascontiguousarray(self.reward[:, :, intents])
+        return fewer
 
     @property
     def mass(self) -> sp.csr_array:

@@ -4,10 +4,11 @@
     while U − L > gap, the activity whose turn it is:                                     schedule
         wide trial          forward to gaps as large as that at the start, home backing up    trials
         deep trial          the same for smaller gaps, farther away                           trials
+        walk                where it goes on: along optimistic play as it comes, from above    walks
         sweep               all states met, last ones first, at the belief of the start       trials
         round               where play ends: all beliefs met, those of the last states first      layers
                             and where intents are few, a lattice of beliefs, finer each time      lattice
-        cycle               where it goes on and intents are few: a whole defence over such a lattice     cycles
+        cycle               where it goes on and intents are few, instead: whole defences over a lattice  cycles
         dual trial          to the points that the attacker's own program lacks               dual_trials
         improve vectors     policy improvement of the defender's controller                   policy_improvement
         improve points      and of the attacker's                                             policy_improvement
@@ -50,6 +51,7 @@ from ncirl.solvers.certified.schedule import Activity, Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.set_up import SMALLER, SetUp
 from ncirl.solvers.certified.trials import Trials, sweep
+from ncirl.solvers.certified.walks import Walks
 
 __all__ = ["NO_PRIOR", "Certified", "activities"]
 
@@ -220,17 +222,22 @@ class Certified:
 
 
 def activities(search: Search, width: int) -> list[Activity]:
-    """Return what takes turns; all but trials begin later, since easy games need nothing else."""
+    """Return what takes turns; all but trials and rounds begin later, since easy games need nothing else."""
     trials, tuning = Trials(search, width), search.tuning
     first = [Activity(trials.wide, tuning.wide), Activity(trials.deep, tuning.deep)]
     if ends(search) and serves(search):
         first.insert(0, Activity(Lattice(search, stages_left(search)).round, tuning.rounds))
+    elif ends(search):
+        first.append(Activity(Layers(search).round, tuning.rounds))
     elif serves(search) and search.game.discount < 1:
         cycles = Cycles(search)  # easy games need none: a trial is first, or, unless stages count little, some of them
         due = 0.0 if search.slow else cycles.effort / tuning.rounds
         first.insert(1, Activity(cycles.round, tuning.rounds, due=due))
-    elif ends(search):
-        first.append(Activity(Layers(search).round, tuning.rounds))
+    else:
+        walks = Walks(search)
+        first.append(
+            Activity(lambda _, late: walks.some(late), tuning.walks, due=tuning.walking, least=tuning.least_walks)
+        )
     return [
         *first,
         Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),

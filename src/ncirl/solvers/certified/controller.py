@@ -147,6 +147,7 @@ class Nodes(Generic[Node]):
     ) -> None:
         self.nodes: list[Node] = []
         self.changes = self.size = 0  # since, and nodes in use at, the last evaluation
+        self.kept = 0  # nodes that have ever been added or changed
         self.every_row = every_row
         self._stores, self._worth = stores, worth
 
@@ -160,6 +161,7 @@ class Nodes(Generic[Node]):
         else:  # no call in between: an interruption must not leave what is new with what is old
             self.nodes[me], self._worth[me] = node, worth
         self.changes += 1
+        self.kept += 1
 
     def controller(self, roots: Iterable[int] | None = None) -> ControllerMDP:
         """Return some nodes, by default those in the stores, and all they lead to as what the opponent faces."""

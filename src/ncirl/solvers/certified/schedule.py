@@ -29,6 +29,7 @@ class Activity:
     run: Callable[[float, Late], None]
     share: float
     due: float = 0.0  # when its turn comes
+    least: float | None = None  # of its share, what it gets while it gains nothing; by default 1 / the most
     gained: float = 0.0  # logarithm of how many times smaller the gap became; older runs count less
     work: float = 0.0  # what that took
 
@@ -65,4 +66,5 @@ class Schedule:
 
     def _favour(self, activity: Activity) -> float:
         usual, most = float(np.mean([each.rate for each in self.activities])), self.search.tuning.favour
-        return float(np.clip(activity.rate / usual, 1 / most, most)) if usual else 1.0
+        least = 1 / most if activity.least is None else activity.least
+        return float(np.clip(activity.rate / usual, least, most)) if usual else 1.0

@@ -69,6 +69,7 @@ class Search:
         self.accuracy = Accuracy()
         self._programs: dict[int, tuple[VectorProgram, PointProgram]] = {}
         self._paces: dict[int, float | None] = {}  # at which the programs were made
+        self.narrowed: dict[int, VectorProgram] = {}  # live programs among a state's extreme intents
         self.roots = [
             (start.probability, InformationState(self.number[start.state], start.belief))
             for start in game.starts
@@ -144,7 +145,7 @@ class Search:
         return self._programs[at.state]
 
     def _new_programs(self, state: int, pace: float | None) -> tuple[VectorProgram, PointProgram]:
-        here, likely, known = self.arrays[state], self._likely(self.states[state]), self._programs.get(state)
+        here, likely, known = self.arrays[state], self.likely(state), self._programs.get(state)
         below = PointProgram(here, self.lower, self.accuracy, self.meter) if known is None else known[1]
         if pace is None:
             return VectorProgram(here, self.upper, self.accuracy, self.meter, likely), below
@@ -155,10 +156,11 @@ class Search:
         known = self._programs.get(state)
         return None if known is None or self._paces[state] != self.pace else known
 
-    def _likely(self, state: State) -> tuple[IntArray, IntArray]:
+    def likely(self, state: int) -> tuple[IntArray, IntArray]:
         """Return the actions and defences that the equilibria with public intents use at a state."""
-        defences = np.sum([defence.mixes[state] for defence in self.initial.defences], axis=0)
-        return np.flatnonzero(self.initial.attacker[state].max(axis=1) > ACTIVE), np.flatnonzero(defences > ACTIVE)
+        name = self.states[state]
+        defences = np.sum([defence.mixes[name] for defence in self.initial.defences], axis=0)
+        return np.flatnonzero(self.initial.attacker[name].max(axis=1) > ACTIVE), np.flatnonzero(defences > ACTIVE)
 
     @property
     def pace(self) -> float | None:
@@ -304,11 +306,12 @@ class Search:
         """Give back what the live programs take; the bounds stay as they are."""
         self._programs.clear()
         self._paces.clear()
+        self.narrowed.clear()
 
     @property
     def changes(self) -> int:
-        """How many nodes have been added or changed since they were evaluated."""
-        return self.upper.changes + self.lower.changes
+        """How many nodes have ever been added or changed."""
+        return self.upper.kept + self.lower.kept
 
     def evaluate(self) -> None:
         """Carry improvements through both controllers, once enough has changed."""

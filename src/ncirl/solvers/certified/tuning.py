@@ -17,11 +17,14 @@ class Tuning:
     wide: float = 0.15  # share of wide trials: 1.17, 1.00; 0.68, 1.19
     deep: float = 0.25  # of deep ones: 1.10, 1.15; 0.90, 1.18
     rounds: float = 0.3  # of rounds, where play ends: twice is 1.4 times the gap on an attack graph, none 1.2 times
+    walks: float = 2.0  # of walks, where play goes on: there the upper bound is mostly what lacks
+    least_walks: float = 0.1  # of that share, what is left of it while they gain nothing
     sweep: float = 0.1  # of backward sweeps
     dual: float = 0.1  # of dual trials
     vectors: float = 0.4  # of improving vectors
     points: float = 0.1  # of improving points
     later: float = 1e7  # work after which all but trials begin: 1.11, 1.12; 0.61, 1.35
+    walking: float = 5e6  # work after which walks begin
     favour: float = 6.0  # times its share that an activity may get, or be refused: 1.09, 1.00; 0.68, 1.00
     missed: float = 1e-3  # of the gap at the start, what programs may leave out: 1.18, 1.23; 0.93, 1.02
     deeper: float = 0.3  # of the gap at the start, what deep trials look for: 1.00, 1.10; 1.00, 1.23
