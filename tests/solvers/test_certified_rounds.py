@@ -9,6 +9,8 @@ import pytest
 from ncirl import Certified, Game, HistoryLP, Status, games, solve
 from ncirl.limits import UNLIMITED
 from ncirl.solvers.certified.certified import activities
+from ncirl.solvers.certified.cycles import Cycles
+from ncirl.solvers.certified.lattice import Lattice, serves
 from ncirl.solvers.certified.layers import Layers, ends
 from ncirl.solvers.certified.schedule import Activity, Schedule
 from ncirl.solvers.certified.search import InformationState, Search
@@ -21,6 +23,7 @@ PRINTED = 1e-6
 EASY, FINE = 1e-3, 1e-4
 ROUNDS = 60
 PATROL = {4: 5 / 3, 6: 2.442478}
+FOUR = (0.1, 0.4, 0.6, 0.9)  # intents: more than a lattice is made for
 FIRST = {4: 9 / 7, 6: 1.803922}
 
 
@@ -129,14 +132,19 @@ def test_a_round_ends_when_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda: games.patrol(discount=1.0, horizon=3), True),
         (lambda: games.patrol(discount=0.9), False),
         (lambda: games.big_match(discount=0.9), False),
+        (lambda: games.patrol(intents=FOUR, discount=1.0, horizon=3), True),
+        (lambda: games.patrol(intents=FOUR, discount=0.9), False),
     ],
 )
 def test_only_where_play_ends(make: Callable[[], Game], so: bool) -> None:
     search = SetUp(make(), UNLIMITED).search
     assert ends(search) is so
-    shares = [each.share for each in activities(search, 2)]
-    assert (search.tuning.rounds in shares) is so
-    assert (search.tuning.walks in shares) is not so
+    every = activities(search, 2)
+    runs = [getattr(each.run, "__self__", None) for each in every]
+    assert any(isinstance(each, Layers | Lattice) for each in runs) is so
+    cycles = any(isinstance(each, Cycles) for each in runs)
+    assert cycles is (not so and serves(search))
+    assert (search.tuning.walks in [each.share for each in every]) is (not so and not cycles)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ the whole controller without any program, and prunes. Per node only the actions 
 are remembered by what they got when the node was made, which stays an upper bound.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +67,15 @@ class AlphaVectors(Nodes[VectorNode]):
         self._keep(me, node, vector)
         self.stores[here.number].put(me, vector)
 
+    def take(self, others: "AlphaVectors") -> None:
+        """Add all nodes of another controller, which lead to each other."""
+        first = len(self.nodes)
+        for node, vector in zip(others.nodes, others.vectors, strict=True):
+            self._keep(len(self.nodes), _shifted(node, first), vector)
+        for state, store in others.stores.items():  # now, so that what is in a store leads to nodes there are
+            for n, vector in zip(store.nodes.tolist(), store.alphas, strict=True):
+                self.stores[state].add(first + n, vector)
+
     def _node(self, here: StateArrays, belief: FloatArray | None, found: VectorBackup, me: int) -> VectorNode:
         """Return what a backup becomes."""
         following, default = (np.where(each == ONESELF, me, each) for each in (found.following, found.default))
@@ -113,3 +122,14 @@ class AlphaVectors(Nodes[VectorNode]):
         mass = here.mass_of(every, rows)
         entry, row = np.nonzero(mass)
         return row, to[entry], share[entry] * mass[entry, row]
+
+
+def _shifted(node: VectorNode, by: int) -> VectorNode:
+    """Return a node that leads to nodes whose numbers are larger."""
+    return replace(
+        node,
+        following=node.following + by,
+        default=node.default + by,
+        column=node.column + by,
+        leads=[n + by for n in node.leads],
+    )

@@ -8,6 +8,7 @@
         sweep               all states met, last ones first, at the belief of the start       trials
         round               where play ends: all beliefs met, those of the last states first      layers
                             and where intents are few, a lattice of beliefs, finer each time      lattice
+        cycle               where it goes on and intents are few, instead: whole defences over a lattice  cycles
         dual trial          to the points that the attacker's own program lacks               dual_trials
         improve vectors     policy improvement of the defender's controller                   policy_improvement
         improve points      and of the attacker's                                             policy_improvement
@@ -41,6 +42,7 @@ from ncirl.limits import Limits, default_memory
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
+from ncirl.solvers.certified.cycles import Cycles
 from ncirl.solvers.certified.dual_trials import dual_trial
 from ncirl.solvers.certified.lattice import Lattice, serves
 from ncirl.solvers.certified.layers import Layers, ends, stages_left
@@ -227,6 +229,10 @@ def activities(search: Search, width: int) -> list[Activity]:
         first.insert(0, Activity(Lattice(search, stages_left(search)).round, tuning.rounds))
     elif ends(search):
         first.append(Activity(Layers(search).round, tuning.rounds))
+    elif serves(search) and search.game.discount < 1:
+        cycles = Cycles(search)  # easy games need none: a trial is first, or, unless stages count little, some of them
+        due = 0.0 if search.slow else cycles.effort / tuning.rounds
+        first.insert(1, Activity(cycles.round, tuning.rounds, due=due))
     else:
         walks = Walks(search)
         first.append(

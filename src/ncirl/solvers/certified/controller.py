@@ -79,9 +79,9 @@ class ControllerMDP:
         if not self._goes_on(sweeps):
             return swept
         better = np.minimum if self._response.maximise else np.maximum
-        return np.asarray(better(swept, self._settled(swept)))
+        return np.asarray(better(swept, self.settled(swept)))
 
-    def _settled(self, values: FloatArray) -> FloatArray:
+    def settled(self, values: FloatArray) -> FloatArray:
         """Approach the fixed point by policy iteration, and turn what was found into a bound by its residual."""
         response, shape = self._response, values.shape
         sign = 1.0 if response.maximise else -1.0
@@ -176,6 +176,16 @@ class Nodes(Generic[Node]):
         controller = self.controller()
         self.changes, self.size = 0, len(controller.alive)
         self._worth[controller.alive] = controller.improved(self._worth[controller.alive], sweeps)
+        self._give()
+
+    def settle(self) -> None:
+        """Evaluate a controller whose nodes all lead to each other from whatever they are said to be worth."""
+        controller = self.controller(range(len(self.nodes)))
+        self._worth[: len(self.nodes)] = controller.settled(self._worth[: len(self.nodes)])
+        self._give()
+
+    def _give(self) -> None:
+        """Tell the stores what their nodes are worth now."""
         for store in self._stores.values():
             if len(store.nodes):
                 store.set_values(self._worth[store.nodes])

@@ -25,7 +25,7 @@ from ncirl.lp.at_beliefs import is_small
 from ncirl.solvers.certified.many import back_up_at
 from ncirl.solvers.certified.search import FINEST, Search
 
-__all__ = ["Lattice", "lattice", "serves"]
+__all__ = ["SCALES", "Lattice", "finer", "lattice", "serves"]
 
 SCALES = {1: (1, 1), 2: (16, 1000), 3: (6, 42)}  # the first m and the last, by number of intents
 FINER, LEAST = 5.0, 1.3  # times as many beliefs as before, at the most, and times as large an m, at the least
@@ -61,9 +61,7 @@ class Lattice:
             beliefs = [*self._beliefs(state, met.get(state)), *starts]
             if beliefs:
                 back_up_at(search, state, np.array(beliefs), late)
-        wanted = SURE * float(np.sqrt(max(search.gap_at_start(), 0.0) / max(target, FINEST)))
-        most = FINER ** (1 / max(1, self._n_t - 1))
-        self._m = min(self._finest, int(np.ceil(self._m * np.clip(wanted, LEAST, most))))
+        self._m = min(self._finest, finer(self._m, self._n_t, search.gap_at_start(), target))
 
     def _met(self) -> dict[int, FloatArray]:
         """Return, by state, the beliefs at which the nodes were made that play leads to."""
@@ -105,6 +103,12 @@ def lattice(n_intents: int, m: int) -> FloatArray:
     splits = [(0, *split, m) for split in combinations_with_replacement(range(m + 1), n_intents - 1)]
     beliefs = np.diff(np.array(splits, dtype=np.float64), axis=1) / m
     return np.asarray(beliefs[beliefs.max(axis=1) < 1])
+
+
+def finer(m: int, n_intents: int, gap: float, target: float) -> int:
+    """Return the m that should do for a target after one has left a gap, not too many beliefs at once."""
+    wanted = SURE * float(np.sqrt(max(gap, 0.0) / max(target, FINEST)))
+    return int(np.ceil(m * np.clip(wanted, LEAST, FINER ** (1 / max(1, n_intents - 1)))))
 
 
 def _near(beliefs: FloatArray, others: FloatArray, distance: float) -> BoolArray:
