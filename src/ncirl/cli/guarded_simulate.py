@@ -20,7 +20,7 @@ ANSWER = "best-response"
 GUARDED_ATTACKERS = (*AT_PLAY, ANSWER)
 SITUATIONS = 20_000  # looked at for an exact answer
 TOLERANCE = 1e-6  # of an exact answer
-SHARE = 0.5  # of the time, for an exact answer that was not asked for
+SHARE, PATIENCE = 0.5, 15.0  # of the time, and seconds at the most, for an exact answer that was not asked for
 ROUNDING = 1e-9
 ABOVE = (
     "an interval lies ABOVE what is promised, which chance does now and then; if more episodes with another seed say "
@@ -35,7 +35,8 @@ def simulate_guarded(
     check_seed(seed)
     if episodes < 1:
         raise InputError(f"--episodes: at least one is needed, got {episodes}")
-    met, answer = _answered(solution, limits if attacker == ANSWER else limits.within(SHARE * limits.left), attacker)
+    unasked = limits.within(min(SHARE * limits.left, PATIENCE))
+    met, answer = _answered(solution, limits if attacker == ANSWER else unasked, attacker)
     if attacker == ANSWER:
         assert met is not None
         drawn = _against_answer(solution, met, episodes, seed, limits)
