@@ -47,6 +47,9 @@ NEAR = 0.5  # of the time that is left, to solve more exactly where that alone w
 INNER = 0.5  # of the gap that is asked, where the prior is not known: for each prior that is tried
 TOGETHER = 2  # games that are solved again at a time
 LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
+ENOUGH = (
+    0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
+)
 GAINED = 0.1  # of the gap of a game: if solving it longer brought its bound on by less, that is not done again
 SLACK = 0.3  # of the gap: if games are solved less exactly than that, it pays to solve them again
 
@@ -228,16 +231,16 @@ class _Search:
         """Solve again, for longer, what promises most a second, until that is no more than a share of the gap."""
         while not limit.passed:
             loose = self._loose(enough)
-            jobs = self._longer(loose[:TOGETHER], limit)
+            jobs = self._longer(loose[:TOGETHER], limit) or self._longer(loose[:1], limit)
             if not jobs:
                 return Status.TIME_LIMIT if loose else Status.FINISHED
             before = {job.what: worst for job, (_, worst) in zip(jobs, loose, strict=False)}
-            self.exact.update(before)  # unless it turns out to gain something
+            self.exact.update(before)  # unless it turns out to gain something, or had little more time
             for solved in solve_all(self.net, jobs, self.workers, self._report, self.deadline):
                 worst = before[solved.job.what]
                 gained = worst.upper - solved.upper if solved.job.terms is not None else solved.lower - worst.lower
-                longer = solved.job.seconds / (LONGER * worst.job.seconds)
-                if gained >= GAINED * longer * (worst.upper - worst.lower):
+                is_longer = solved.job.seconds >= ENOUGH * LONGER * worst.job.seconds
+                if gained >= GAINED * (worst.upper - worst.lower) or not is_longer:
                     self.exact.discard(solved.job.what)
                 self._take(solved)
                 if self.is_done():
@@ -261,7 +264,7 @@ class _Search:
             before, overhead = worst.job.seconds, max(worst.overhead, self.pace.overhead(worst.job.work))
             most = limit.left * lanes / len(loose)
             times = (sqrt(before**2 + 4 * overhead * most) - before) / (2 * overhead)  # times·before + times²·overhead
-            if times < 1:
+            if times < ENOUGH * LONGER / 2:
                 return []
             seconds = min(LONGER, times) * before
             jobs.append(replace(worst.job, gap=FINE * (worst.upper - worst.lower), relative_gap=0.0, seconds=seconds))
