@@ -50,7 +50,7 @@ LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the
 ENOUGH = (
     0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
 )
-GAINED = 0.1  # of the gap of a game: if solving it longer brought its bound on by less, that is not done again
+GAINED = 0.02  # of the gap of a game: if solving it longer brought its bound on by less, that is not done again
 SLACK = 0.3  # of the gap: if games are solved less exactly than that, it pays to solve them again
 
 
