@@ -4,7 +4,12 @@ State s points at s' when an outcome of s names s'. Components come successors f
 known when its turn comes. One without a cycle is a single state that never returns to itself: a one-shot game there.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
+from graphlib import TopologicalSorter
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from ncirl._typing import State
 from ncirl.limits import UNLIMITED, Limits
@@ -38,62 +43,19 @@ def _components(game: Game, limits: Limits) -> list[list[State]]:
         list(dict.fromkeys(number[o.state] for o in game.stage(state).outcomes))
         for state in limits.watch(states, ORDERING)
     ]
-    found = list(limits.watch(_strongly_connected(after), ORDERING))
-    part = {i: k for k, members in enumerate(found) for i in members}
-    condensed: list[dict[int, None]] = [{} for _ in found]
+    ends = np.repeat(np.arange(len(after)), [len(each) for each in after]), np.concatenate([*after, []]).astype(np.intp)
+    graph = sp.csr_array((np.ones(len(ends[0])), ends), shape=(len(after), len(after)))
+    count, part = connected_components(graph, connection="strong")
+    members: list[list[int]] = [[] for _ in range(count)]
+    before: dict[int, dict[int, None]] = {}  # of each component, those that point at it
     for i, successors in limits.watch(enumerate(after), ORDERING):
-        condensed[part[i]] |= dict.fromkeys(part[j] for j in successors if part[j] != part[i])
-    ordered = reversed(list(limits.watch(_predecessors_first(condensed), ORDERING)))
-    return [[states[i] for i in found[c]] for c in ordered]
-
-
-def _strongly_connected(after: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Find the strongly connected components of a graph whose vertex i points at `after[i]`, each in order.
-
-    Tarjan's algorithm, with a path of its own instead of recursion: a component is complete when the search leaves the
-    vertex at which it entered. (A graph library does the same, and takes longer to load than most games to solve.)
-    """
-    entered: dict[int, int] = {}
-    lowest: dict[int, int] = {}  # where a vertex leads back to: the earliest entered, of those in no component yet
-    waiting: list[int] = []
-    done: set[int] = set()
-    for start in range(len(after)):
-        path = [] if start in entered else [(start, iter(after[start]))]
-        while path:
-            i, successors = path[-1]
-            if i not in entered:
-                entered[i] = lowest[i] = len(entered)
-                waiting.append(i)
-            fresh = next((j for j in successors if j not in entered), None)
-            if fresh is not None:
-                path.append((fresh, iter(after[fresh])))
-                continue
-            path.pop()
-            lowest[i] = min([lowest[i], *(lowest[j] for j in after[i] if j not in done)])
-            if lowest[i] == entered[i]:
-                members = [waiting.pop()]
-                while members[-1] != i:
-                    members.append(waiting.pop())
-                done.update(members)
-                yield sorted(members)
-
-
-def _predecessors_first(after: Sequence[Collection[int]]) -> Iterator[int]:
-    """List the vertices of a graph without cycles, in generations: one comes when all that point at it have come."""
-    missing = [0] * len(after)
-    for successors in after:
+        members[part[i]].append(i)
+        before.setdefault(int(part[i]), {})
         for j in successors:
-            missing[j] += 1
-    generation = [i for i, count in enumerate(missing) if not count]
-    while generation:
-        yield from generation
-        following = []
-        for i in generation:
-            for j in after[i]:
-                missing[j] -= 1
-                if not missing[j]:
-                    following.append(j)
-        generation = following
+            if part[j] != part[i]:
+                before.setdefault(int(part[j]), {})[int(part[i])] = None
+    ordered = reversed(list(limits.watch(TopologicalSorter(before).static_order(), ORDERING)))
+    return [[states[i] for i in members[c]] for c in ordered]
 
 
 def is_cyclic(game: Game, component: Sequence[State]) -> bool:
