@@ -40,12 +40,9 @@ def unmerged(playbook: P, timed: Game, merged: Quotient, limits: Limits = UNLIMI
         nodes, weights = (part.tolist() for part in playbook.starts[k])
         starts.append([(numbered(start.state, n), share * w) for n, w in zip(nodes, weights, strict=True)])
     moves: list[list[tuple[int, int, float]]] = []
-    seen: dict[
-        State, list[tuple[int, int, State]]
-    ] = {}  # by state: observations, what they are when merged, successors
-    after: dict[
-        tuple[int, int], list[tuple[int, float]]
-    ] = {}  # by node and merged observation, for all states it serves
+    # by state: observations, what they are when merged, successors; by node and merged observation: what follows
+    seen: dict[State, list[tuple[int, int, State]]] = {}
+    after: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for state, node in pairs:  # which grow on the way
         limits.check("writing the playbooks for states that were merged", len(moves))
         if state not in seen:
