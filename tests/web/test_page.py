@@ -292,6 +292,7 @@ class TestPlay:
 
     def test_an_exploit_is_ticked_in_the_graph(self, page: Page) -> None:
         open_page(page, "#play")
+        expect(exploit(page, "phish a password")).to_be_enabled()  # the play comes after its contest
         place = node_places(page)["e:phish a password"]
         page.mouse.click(place["x"], place["y"])
         expect(exploit(page, "phish a password")).to_be_checked()

@@ -31,7 +31,11 @@ class ChildProcess:
         self.pipe, theirs = context.Pipe()
         self._folder = tempfile.mkdtemp(prefix="ncirl-")
         self.process = context.Process(target=_run, args=(body, self._folder, theirs, *args), daemon=True)
-        self.process.start()
+        try:
+            self.process.start()
+        except OSError:  # there is no room for another
+            _remove(self._folder)
+            raise
         theirs.close()
 
     def receive(self, seconds: float, most: int) -> bytes | None:
