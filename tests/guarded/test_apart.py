@@ -13,6 +13,7 @@ from ncirl.attack_graphs.guarded.above import Above
 from ncirl.attack_graphs.guarded.apart import comes_apart, goals_apart
 from ncirl.attack_graphs.guarded.check import sum_up
 from ncirl.attack_graphs.guarded.cuts import Flow
+from ncirl.attack_graphs.guarded.jobs import solved_job
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
@@ -139,3 +140,17 @@ def test_a_graph_that_comes_apart_is_divided_there_even_if_it_fits_as_a_whole() 
         (("x",), ["a-x", "to-a"]),
         (("y",), ["to-y"]),
     ]
+
+
+def test_what_its_parts_may_come_to_is_known_once_they_are_solved() -> None:
+    """Where nothing is conceded any more, and only there: with less room for states something is."""
+    net = Net(two_halves())
+    above = Above(net, Flow(net))
+    for size in (Size(0, 0), Size(1_000, 100_000)):
+        assert above.hope == np.inf
+        for job in above.climb(size, 6, 0.01, Limits(None), Limits(None)):
+            found = solved_job(net, replace(job, seconds=5.0))
+            assert found is not None
+            above.take(found)
+    assert above.hope == min(sum(part.lower for part in trial.values() if part) for trial in above.trials[1:])
+    assert above.hope <= above.bound < above.totals[0]

@@ -53,7 +53,8 @@ class Above:
         self.trials: list[dict[int, Solved | None]] = []  # divisions, None where a part is not solved
         self.kinds: list[tuple[int, bool]] = []  # of each trial: its division, and whether guards are tolled
         self.totals: list[float] = []  # of each trial: its bound, infinite until all of it is solved
-        self.is_whole = False  # whether everything could be guarded
+        self.is_whole = False  # whether everything could be guarded in one part
+        self.complete: set[int] = set()  # trials that leave nothing unguarded
         self._met: set[tuple[Part, ...]] = set()
         self._grown: dict[tuple[int, ...], tuple[Part | None, set[Item]]] = {}  # by division and goals: chosen, refused
 
@@ -61,6 +62,11 @@ class Above:
     def bound(self) -> float:
         """The best bound."""
         return 0.0 if not self.goals else min(self.totals, default=inf)
+
+    @property
+    def hope(self) -> float:
+        """What the bound may come to if nothing is done but to solve more exactly what leaves nothing unguarded."""
+        return min((_hope(self.trials[trial]) for trial in self.complete), default=inf)
 
     def best(self) -> list[Solved]:
         """Return the parts that prove it."""
@@ -152,8 +158,11 @@ class Above:
 
     def _needed(self, part: Part) -> Part:
         """Return a part with no more width than it has use for: those of one game are then equal."""
-        most = len(self.net.stopped(part.guards)) + len(part.slow) + len(part.rare)
-        return replace(part, width=min(part.width, max(most, 1)))
+        return replace(part, width=min(part.width, max(self._most(part), 1)))
+
+    def _most(self, part: Part) -> int:
+        """Return what a part could play for at one state."""
+        return len(self.net.stopped(part.guards)) + len(part.slow) + len(part.rare)
 
     def _rung(
         self, n: int, size: Size, width: int, gap: float, deadline: Limits, limit: Limits, later: int
@@ -180,6 +189,7 @@ class Above:
         is_stoppable = all(self.net.watchers)  # what nothing stops is conceded, however many guards there are
         self.is_whole |= not n and len(taken) == len(self.net.guards) and is_stoppable
         concedes = n not in (0, self.apart) or not self.net.stopped(taken).issuperset(self.net.leading(self.goals))
+        is_complete = not concedes and all(part.width >= self._most(part) for part in parts)
         jobs: list[Job] = []
         for tolled in (False, True):
             other = self._least(n, not tolled)
@@ -196,6 +206,7 @@ class Above:
             if tolling.passed and taken:  # what guards charge depends on all tolls; without guards any will do
                 break
             self._met.add(games)
+            self.complete |= {len(self.trials)} if is_complete else set()
             self.trials.append(dict.fromkeys(range(len(charged))))
             self.kinds.append((n, tolled))
             self.totals.append(inf)

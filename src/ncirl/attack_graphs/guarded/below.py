@@ -62,7 +62,7 @@ class Below:
 
     def climb(self, size: Size, gap: float, deadline: Limits, hiding: Limits) -> list[Job]:
         """Return what to solve on the next rung; `hiding` is for what all play side by side."""
-        jobs = self._side_by_side(gap, hiding)
+        jobs = self.hide(gap, hiding)
         for intents, private, narrow in self._tries(size):
             found = gathered(self.pool, list(intents), size, deadline, private, narrow)
             self._merged |= {intents} if found is not None else set()
@@ -71,7 +71,7 @@ class Below:
                 jobs.append(Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(intents))))
         return jobs
 
-    def _side_by_side(self, gap: float, deadline: Limits) -> list[Job]:
+    def hide(self, gap: float, deadline: Limits) -> list[Job]:
         """Return the games of all intents as one team, where that promises more than what is known."""
         if not self.able or self.net.graph.attacker_budget is not None:
             return []

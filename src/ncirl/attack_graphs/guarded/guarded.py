@@ -51,6 +51,7 @@ ENOUGH = (
     0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
 )
 GAINED = 0.02  # of the gap of a game: if solving it longer brought its bound on by less, that is not done again
+OPEN = 0.5  # of the gap: what exact parts may leave open, where they are solved exactly instead of climbing on
 SLACK = 0.3  # of the gap: if games are solved less exactly than that, it pays to solve them again
 
 
@@ -172,8 +173,10 @@ class _Search:
             self._refine(self.deadline.within(refining), SLACK)
             if self.is_done():
                 return Status.GAP_REACHED
-            if self.above.is_whole:  # nothing is left to guard: what remains is to be more exact
+            if self.above.is_whole or self._is_complete():
                 break
+        share = self.deadline.left
+        self._solve(self.below.hide(rough, self.deadline.within(HIDING * share)), BELOW * share)
         return self._refine(self.deadline, 0.0)
 
     def _is_near(self) -> bool:
@@ -181,6 +184,10 @@ class _Search:
         slack = sum(s.upper - s.lower for s in self.above.best())
         slack += sum(weight * (s.upper - s.lower) for weight, s in self.below.best())
         return self.above.bound - self.below.bound - slack / 2 <= self.target
+
+    def _is_complete(self) -> bool:
+        """Tell whether nothing is left to guard, so that what remains is to be more exact, and whether that will do."""
+        return self.above.hope - self.below.bound <= OPEN * (self.above.bound - self.below.bound)
 
     def _turns(self, size: Size, width: int, gap: float, share: float) -> Iterator[tuple[list[Job], float]]:
         """Yield what to solve from above on a rung and then, chosen only when asked for, from below."""
