@@ -1,6 +1,7 @@
 """Graphs that come apart: which do, and that their parts add up to a bound."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from ncirl.attack_graphs.guarded.check import sum_up
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.jobs import solved_job
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.parts import Part, terms
+from ncirl.attack_graphs.guarded.parts import Part, part_faults, terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.limits import Limits
@@ -154,3 +155,34 @@ def test_what_its_parts_may_come_to_is_known_once_they_are_solved() -> None:
             above.take(found)
     assert above.hope == min(sum(part.lower for part in trial.values() if part) for trial in above.trials[1:])
     assert above.hope <= above.bound < above.totals[0]
+
+
+def test_a_part_to_which_more_width_is_of_no_use_is_not_solved_again() -> None:
+    """Two chains: there are never more than two exploits to play for, and both do not fit as a whole."""
+    chains = [["start", *(f"{side}{k}" for k in range(5)), "goal"] for side in "ab"]
+    names = dict.fromkeys(name for chain in chains for name in chain)
+    graph = AttackGraph(
+        conditions=tuple(Condition(name, initial=name == "start") for name in names),
+        exploits=tuple(Exploit(f"{a}-{b}", (a,), b, 0.8, 0.01, 0.05) for chain in chains for a, b in pairwise(chain)),
+        intents=(Intent("much", 0.5, {"goal": 1.0}), Intent("less", 0.5, {"goal": 0.5})),
+        discount=0.9,
+    )
+    net = Net(graph)
+    above = Above(net, Flow(net))
+
+    def climb(width: int) -> int:
+        jobs = above.climb(Size(12, 10_000), width, 0.01, Limits(None), Limits(None))
+        for job in jobs:
+            found = solved_job(net, replace(job, seconds=5.0))
+            assert found is not None
+            above.take(found)
+        return len(jobs)
+
+    assert climb(2) == 2
+    begun, known = len(above.trials), above.bound
+    assert climb(3) == 0
+    assert len(above.trials) > begun
+    assert above.totals[-1] == known == above.bound
+    parts = [solved.job.what for solved in above.best() if isinstance(solved.job.what, Part)]
+    assert parts
+    assert not part_faults(net, parts)

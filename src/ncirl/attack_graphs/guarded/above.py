@@ -11,8 +11,9 @@ graph comes apart (`apart`) nothing need be conceded, and guards that several wa
 third, which is solved even where the whole fits: its parts can be solved far more exactly.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import inf
 
 from ncirl.attack_graphs.guarded.apart import goals_apart
@@ -21,7 +22,7 @@ from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.grow import Item, grown, works
 from ncirl.attack_graphs.guarded.jobs import Job, Solved
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.parts import Part, terms
+from ncirl.attack_graphs.guarded.parts import Part, Terms, terms
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.limits import Limits
 
@@ -207,14 +208,37 @@ class Above:
                 break
             self._met.add(games)
             self.complete |= {len(self.trials)} if is_complete else set()
-            self.trials.append(dict.fromkeys(range(len(charged))))
-            self.kinds.append((n, tolled))
-            self.totals.append(inf)
-            for k, its_terms in enumerate(all_terms):
-                wanting = int((its_terms.worth > 0).any(axis=0).sum())
-                work = works(sizes[k], min(wanting + 1, len(self.net.intents)))
-                jobs.append(Job(charged[k], its_terms, 0.0, gap, 0.0, work, (len(self.trials) - 1, k)))
+            jobs += self._trial((n, tolled), charged, all_terms, sizes, gap)
         return jobs
+
+    def _trial(
+        self, kind: tuple[int, bool], parts: Sequence[Part], all_terms: Sequence[Terms], sizes: list[Size], gap: float
+    ) -> list[Job]:
+        """Begin a trial; return what is to be solved for it, which is what is not known from another."""
+        self.trials.append(dict.fromkeys(range(len(parts))))
+        self.kinds.append(kind)
+        self.totals.append(inf)
+        jobs: list[Job] = []
+        for k, (part, its) in enumerate(zip(parts, all_terms, strict=True)):
+            wanting = int((its.worth > 0).any(axis=0).sum())
+            work = works(sizes[k], min(wanting + 1, len(self.net.intents)))
+            job = Job(part, its, 0.0, gap, 0.0, work, (len(self.trials) - 1, k))
+            known = self._known(part, its, work)
+            if known is None:
+                jobs.append(job)
+            else:
+                self.take(replace(known, job=replace(known.job, tag=job.tag)))
+        return jobs
+
+    def _known(self, part: Part, its: Terms, work: float) -> Solved | None:
+        """Return what came of a part in another trial, if no width that it has since gained is of use to it."""
+        for solved in chain.from_iterable(trial.values() for trial in self.trials):
+            if solved is None or not isinstance(solved.job.what, Part) or solved.job.terms is None:
+                continue
+            is_same = replace(solved.job.what, width=part.width) == part and solved.job.work == work
+            if is_same and solved.job.terms.equals(its):
+                return solved
+        return None
 
 
 def _total(trial: Mapping[int, Solved | None]) -> float:

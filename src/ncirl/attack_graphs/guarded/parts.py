@@ -90,6 +90,11 @@ class Terms:
     charge: FloatArray
     futile: int = 0
 
+    def equals(self, other: "Terms") -> bool:
+        """Tell whether another part counts the same."""
+        arrays = (self.worth, other.worth), (self.charge, other.charge)
+        return self.futile == other.futile and all(np.array_equal(mine, its) for mine, its in arrays)
+
 
 def part_faults(net: Net, parts: Sequence[Part]) -> list[str]:
     """List what keeps parts from bounding the value of the graph."""
