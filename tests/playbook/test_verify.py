@@ -12,13 +12,13 @@ import scipy.sparse as sp
 import ncirl
 from ncirl.evaluation import best_response_to_attacker, best_response_to_defender
 from ncirl.model.game import Game
-from ncirl.playbook.build import AttackerNode, build_attacker_playbook
 from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
 from ncirl.playbook.verify import verify
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley
 from playbook.makers import Pair, attacker_with_corners, certified, controller_pair, history_pair, random_pair
 from playbook.makers import stationary_defender_playbook as stationary
+from playbook.nodes import AttackerNode, build_attacker_playbook
 from random_games import random_game
 
 EXACT = 1e-9
