@@ -33,7 +33,7 @@ def defender_playbook(
     search: Search, intents: MergedIntents, scale: float, limits: Limits = UNLIMITED
 ) -> DefenderPlaybook:
     """Build the defender's playbook from the vectors that are best at the starts, and all they lead to."""
-    vectors = search.upper
+    vectors, group = search.upper, intents.group
     begun: list[Begun] = []
     for start in search.game.starts:
         store = vectors.stores.get(search.number.get(start.state, -1))
@@ -48,7 +48,7 @@ def defender_playbook(
         game=intents.whole,
         states=states,
         state=state,
-        claims=scale * vectors.vectors[kept][:, intents.group],
+        claims=np.array([scale * vectors.vectors[n][group] for n in kept.tolist()]).reshape(len(kept), len(group)),
         moves=linked(intents.whole, states, state, links, limits),
         starts=tuple((number[roots], np.array(weights)) for roots, weights in begun),
         mixes=mixes,
@@ -75,13 +75,13 @@ def attacker_playbook(
     at_corners, from_corners = _corners(search, intents, limits)
     met, state = as_first_met(np.concatenate([np.repeat(np.arange(n_s), n_t), _places(nodes)]))
     states = tuple(search.states[s] for s in met)
-    corners = np.array([search.initial.corners[s] for s in search.states]).reshape(n_s, -1)[:, group]
+    corners = [search.initial.corners[s][group] for s in search.states]
     beliefs = [np.eye(n_t)] * n_s + [node.belief[None, group] * intents.odds for node in nodes]
     draft = AttackerPlaybook(
         game=intents.whole,
         states=states,
         state=state,
-        claims=scale * np.concatenate([corners.ravel(), points.values[kept]]),
+        claims=scale * np.concatenate([*corners, points.values[kept]]),
         moves=linked(intents.whole, states, state, Links.joined([from_corners, links]), limits),
         starts=tuple((number[roots], np.array(shares)) for roots, shares in begun),
         beliefs=np.concatenate([np.zeros((0, n_t)), *beliefs]),
