@@ -99,16 +99,15 @@ class OpponentMDP:
         )
         # between the parts there is no cycle: peel off what leads nowhere, then what led only there, and so on
         across = part[here] != part[there]
-        leading = np.unique(part[there][across] * np.int64(n) + part[here][across])  # one number a pair of parts
-        after, before_it = np.divmod(leading, n)
-        waiting = np.bincount(before_it, minlength=n)
-        starts = np.searchsorted(after, np.arange(n + 1))
+        ways = np.ones(int(across.sum())), (part[there][across], part[here][across])
+        leading = sp.csr_array(ways, shape=(n, n))  # [part, part that leads to it]
+        waiting = np.bincount(leading.indices, minlength=n)
         level = np.zeros(n, dtype=np.intp)  # by part
         ready = np.flatnonzero(waiting == 0)
         depth = 0
         while len(ready):
             level[ready] = depth
-            before = before_it[spans(starts[ready], starts[ready + 1])]
+            before = leading.indices[spans(leading.indptr[ready], leading.indptr[ready + 1])]
             np.subtract.at(waiting, before, 1)
             ready = np.unique(before[waiting[before] == 0])
             depth += 1
