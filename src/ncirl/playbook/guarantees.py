@@ -139,9 +139,9 @@ def _least(playbook: AttackerPlaybook, operations: int, limits: Limits) -> tuple
         limits.check(VERIFYING)
         stage = playbook.game.stage(playbook.states[s])
         for some in in_blocks(nodes, stage.reward.size):
-            policies = stacked(playbook.policies, some)
-            gain = np.einsum("kat,adt->kdt", policies, stage.reward, optimize=True)
-            size = np.einsum("kat,adt->kdt", policies, stage.magnitude, optimize=True)
+            policies = stacked(playbook.policies, some).transpose(2, 0, 1)  # indexed [θ, k, a]
+            gain = policies @ stage.reward.transpose(2, 0, 1)  # indexed [θ, k, d]
+            size = policies @ stage.magnitude.transpose(2, 0, 1)
             least = min(least, float((gain - (operations * EPSILON * size + TINY)).min()))
             extent = max(extent, float(size.max()))
     return least, extent

@@ -146,8 +146,9 @@ class DefenderPlaybook(Playbook):
         return mass, (seen.weight @ stacked(self.mixes, nodes).T)[mass.row].T * mass.data
 
     def _expected(self, nodes: IntArray, by_action: FloatArray) -> FloatArray:
-        expected: FloatArray = np.einsum("kd,adt->kat", stacked(self.mixes, nodes), by_action)
-        return expected
+        n_a, n_d, n_t = by_action.shape
+        expected: FloatArray = stacked(self.mixes, nodes) @ by_action.transpose(1, 0, 2).reshape(n_d, n_a * n_t)
+        return expected.reshape(len(nodes), n_a, n_t)
 
     @cached_property
     def continued(self) -> IntArray:
@@ -175,7 +176,9 @@ class AttackerPlaybook(Playbook):
         return weight, np.broadcast_to(weight.data, (len(nodes), weight.nnz))
 
     def _expected(self, nodes: IntArray, by_action: FloatArray) -> FloatArray:
-        expected: FloatArray = np.einsum("kat,adt->kd", self.plans(nodes), by_action, optimize=True)
+        n_a, n_d, n_t = by_action.shape
+        plans = self.plans(nodes).reshape(len(nodes), n_a * n_t)
+        expected: FloatArray = plans @ by_action.transpose(0, 2, 1).reshape(n_a * n_t, n_d)
         return expected
 
     def plans(self, nodes: IntArray) -> FloatArray:

@@ -29,7 +29,8 @@ def by_state(state: IntArray) -> list[tuple[int, IntArray]]:
 
 def in_blocks(nodes: IntArray, numbers: int) -> list[IntArray]:
     """Split nodes that take so many numbers each into parts that can be held at once, of one node at least."""
-    return np.array_split(nodes, min(len(nodes), 1 + len(nodes) * numbers // BLOCK))
+    parts = min(len(nodes), 1 + len(nodes) * numbers // BLOCK)
+    return [nodes] if parts == 1 else np.array_split(nodes, parts)
 
 
 def stacked(parts: Sequence[FloatArray], nodes: IntArray) -> FloatArray:
