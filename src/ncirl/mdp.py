@@ -98,15 +98,16 @@ class OpponentMDP:
             sp.csr_array((np.ones(len(here)), (here, there)), shape=(n, n)), connection="strong"
         )
         # between the parts there is no cycle: peel off what leads nowhere, then what led only there, and so on
-        pairs = np.unique(np.stack([part[there], part[here]])[:, part[here] != part[there]], axis=1)
-        waiting = np.bincount(pairs[1], minlength=n)
-        starts = np.searchsorted(pairs[0], np.arange(n + 1))
+        across = part[here] != part[there]
+        ways = np.ones(int(across.sum())), (part[there][across], part[here][across])
+        leading = sp.csr_array(ways, shape=(n, n))  # [part, part that leads to it]
+        waiting = np.bincount(leading.indices, minlength=n)
         level = np.zeros(n, dtype=np.intp)  # by part
         ready = np.flatnonzero(waiting == 0)
         depth = 0
         while len(ready):
             level[ready] = depth
-            before = pairs[1][spans(starts[ready], starts[ready + 1])]
+            before = leading.indices[spans(leading.indptr[ready], leading.indptr[ready + 1])]
             np.subtract.at(waiting, before, 1)
             ready = np.unique(before[waiting[before] == 0])
             depth += 1
@@ -129,10 +130,14 @@ class OpponentMDP:
         widths = self._ends[nodes] - self.first[nodes]
         return OpponentMDP(reward, sp.csr_array(self.moves[rows][:, nodes]), np.cumsum(widths) - widths, self.maximise)
 
-    def best(self, row_values: FloatArray) -> FloatArray:
-        """Return the best of each node's rows."""
+    def best(self, row_values: FloatArray, nodes: IntArray | None = None) -> FloatArray:
+        """Return the best of each node's rows; of some nodes only, if `row_values` are those of `rows_of` them."""
+        first = self.first
+        if nodes is not None:
+            widths = self._ends[nodes] - self.first[nodes]
+            first = np.cumsum(widths) - widths
         best = np.maximum if self.maximise else np.minimum
-        answer: FloatArray = best.reduceat(row_values, self.first, axis=0)
+        answer: FloatArray = best.reduceat(row_values, first, axis=0)
         return answer
 
     def approached(self, values: FloatArray, room: FloatArray) -> FloatArray:

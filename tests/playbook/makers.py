@@ -9,17 +9,12 @@ import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.model.game import Game
-from ncirl.playbook.build import (
-    AttackerNode,
-    DefenderNode,
-    build_attacker_playbook,
-    build_defender_playbook,
-)
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.unmerged import unmerged
 from ncirl.playbook.verify import verify
 from ncirl.solution import solve
 from ncirl.solvers.history_lp.history_lp import HistoryLP, HistorySolution
+from playbook.nodes import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
 
 __all__ = [
     "Pair",

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import ncirl
 from ncirl.errors import InputError
 from ncirl.model.game import Game
-from ncirl.playbook.build import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
 from ncirl.playbook.faults import playbook_faults, share_gaps
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from playbook.makers import controller_pair, history_pair
+from playbook.nodes import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
 from random_games import random_game, started_at
 
 ROUNDING = 1e-12

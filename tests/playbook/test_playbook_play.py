@@ -11,11 +11,11 @@ import pytest
 import ncirl
 from ncirl.evaluation import expected_payoff, simulate
 from ncirl.model.game import Game
-from ncirl.playbook.build import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
 from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
 from ncirl.playbook.verify import verify
 from ncirl.strategies.players import Attacker, Defender, Observer
 from playbook.makers import controller_pair, history_pair, random_pair
+from playbook.nodes import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
 from random_games import random_game
 
 EXACT = 1e-9

@@ -12,16 +12,17 @@ import scipy.sparse as sp
 import ncirl
 from ncirl.evaluation import best_response_to_attacker, best_response_to_defender
 from ncirl.model.game import Game
-from ncirl.playbook.build import AttackerNode, build_attacker_playbook
 from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
-from ncirl.playbook.verify import verify
+from ncirl.playbook.verify import evaluated, verify
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley
 from playbook.makers import Pair, attacker_with_corners, certified, controller_pair, history_pair, random_pair
 from playbook.makers import stationary_defender_playbook as stationary
+from playbook.nodes import AttackerNode, build_attacker_playbook
 from random_games import random_game
 
 EXACT = 1e-9
+SAME = 1e-12  # two proofs of one number
 OBSERVED = ("actions", "outcomes")
 
 
@@ -129,6 +130,9 @@ def broken(pair: Pair) -> dict[str, Pair]:
         "mix negative": defend(mixes=(defender.mixes[0] + [0.5, -0.5], *defender.mixes[1:])),
         "mix of another length": defend(mixes=(np.ones(1), *defender.mixes[1:])),
         "mix missing": defend(mixes=defender.mixes[1:]),
+        "mix infinite": defend(mixes=(*defender.mixes[:-1], np.array([np.inf, -np.inf]))),
+        "mix nan": defend(mixes=(*defender.mixes[:-1], defender.mixes[-1] * np.nan)),
+        "mix too small to be multiplied": defend(mixes=(*defender.mixes[:-1], np.array([1.0, 1e-100]))),
         "defender claims": defend(claims=defender.claims - 0.1),
         "defender moves elsewhere": defend(moves=moved(defender, elsewhere)),
         "defender moves less": defend(moves=moved(defender, less)),
@@ -140,6 +144,8 @@ def broken(pair: Pair) -> dict[str, Pair]:
         "defender starts beyond": defend(starts=((np.array([10**6]), np.ones(1)), *defender.starts[1:])),
         "policies": attack(policies=silent),
         "policy too small": attack(policies=(attacker.policies[0] * 0.999, *attacker.policies[1:])),
+        "policy of another shape": attack(policies=(*attacker.policies[:-1], attacker.policies[-1].T[:1])),
+        "policy nan": attack(policies=(*attacker.policies[:-1], attacker.policies[-1] * np.nan)),
         "beliefs": attack(beliefs=beliefs),
         "attacker claims": attack(claims=attacker.claims + 0.1),
         "attacker claims nan": attack(claims=attacker.claims * np.nan),
@@ -176,6 +182,33 @@ def test_worse_strategy_is_told_what_it_is_worth(honest: Pair) -> None:
     conceded = best_response_to_defender(honest.game, PlaybookDefender(playbook), sees_memory=True)
     assert found.upper == pytest.approx(conceded.value)
     assert found.upper > honest.upper
+
+
+@pytest.mark.parametrize("observes", OBSERVED)
+@pytest.mark.parametrize("horizon", [None, 3])
+def test_playbooks_claim_just_what_is_found_for_them(observes: str, horizon: int | None) -> None:
+    game = random_game(5, observes=observes, horizon=horizon, n_starts=2, terminal=True)
+    pair = controller_pair(game, 5)
+    given = [replace(book, claims=7 * book.claims - 1) for book in (pair.attacker_playbook, pair.defender_playbook)]
+    attacker, defender, found = evaluated(game, *given)
+    assert found.holds, found.faults
+    assert (found.lower, found.upper) == pytest.approx((pair.lower, pair.upper), abs=SAME)
+    assert attacker.claims.tolist() == found.attacker_values.tolist()
+    assert defender.claims.tolist() == found.defender_values.tolist()
+    again = verify(Pair(game, attacker, defender, found.lower, found.upper))
+    assert again.holds, again.faults
+    assert (again.lower, again.upper) == pytest.approx((found.lower, found.upper), abs=SAME)
+    boasting = replace(defender, claims=defender.claims - 100 * SAME)
+    assert not verify(Pair(game, attacker, boasting, found.lower, found.upper)).holds
+
+
+def test_a_playbook_with_faults_claims_nothing(honest: Pair) -> None:
+    halved = replace(honest.defender_playbook, mixes=tuple(mix / 2 for mix in honest.defender_playbook.mixes))
+    attacker, defender, found = evaluated(honest.game, honest.attacker_playbook, halved)
+    assert (found.holds, found.upper, found.lower) == (False, np.inf, pytest.approx(honest.lower, abs=SAME))
+    assert np.isinf(defender.claims).all()
+    assert np.isfinite(attacker.claims).all()
+    assert [fault.split(":")[0] for fault in found.faults] == ["defender's playbook"]
 
 
 def test_claims_of_nodes_are_not_believed(honest: Pair) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from ncirl import Game, HistoryLP, SizeError, Status, solve
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.playbook.verify import Certificate, verify
+from ncirl.playbook.verify import NOTHING, Certificate, verify
 from random_games import random_game
 
 __all__ = ["EXACT", "RECOMPUTED", "certify", "enclosure", "largest_reward", "mixed_game"]
@@ -74,6 +74,11 @@ def certify(solution: CertifiedSolution, *, gap: float) -> Certificate:
     assert found.lower == pytest.approx(solution.lower, abs=RECOMPUTED * scale)
     assert found.upper == pytest.approx(solution.upper, abs=RECOMPUTED * scale)
     np.testing.assert_allclose(found.per_intent, solution.per_intent, atol=RECOMPUTED * scale, rtol=0)
+    for claims, values in (
+        (solution.attacker_playbook.claims, found.attacker_values),
+        (solution.defender_playbook.claims, found.defender_values),
+    ):
+        np.testing.assert_allclose(claims, values, atol=EXACT * scale + NOTHING, rtol=0)
     assert solution.lower <= solution.upper + EXACT * scale
     if solution.status is Status.GAP_REACHED:
         assert solution.gap <= gap * (1 + RECOMPUTED) + EXACT * scale

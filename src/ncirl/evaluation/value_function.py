@@ -21,8 +21,8 @@ from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
 from ncirl.model.game import Game, Start
 from ncirl.model.stage import SUM_TOLERANCE, Stage
-from ncirl.playbook.playbook import by_state
 from ncirl.playbook.solution import CertifiedSolution
+from ncirl.playbook.stacks import by_state
 from ncirl.playbook.verify import verify
 
 __all__ = ["ValueBounds", "ValueFunction"]

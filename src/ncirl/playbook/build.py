@@ -1,100 +1,110 @@
-"""From the nodes a solver stored to a playbook: cleaned, merged where equal, cut to what is reachable, evaluated.
+"""From the nodes a solver stored to a playbook: cleaned, merged where equal, cut to what is reachable.
 
-Answers of linear programs carry errors, so nothing of them is taken at its word. Negative numbers and dust are dropped
-and distributions renormalised. The attacker's shares are made feasible: after observation i they must make up the
-posterior, Σ_j φ_ij b_j = β_i = mass[i] @ (π·b), or the prior at a start. Where they exceed it, each share is scaled by
+A draft is a playbook with the numbers that a solver came to. Answers of linear programs carry errors, so nothing of
+them is taken at its word. Negative numbers and dust are dropped and distributions renormalised. The attacker's shares
+are made feasible: after observation i they must make up the posterior, Σ_j φ_ij b_j = β_i = mass[i] @ (π·b), or the
+prior at a start. Where they exceed it, each share is scaled by
 
     min { β(θ) / Σ_k φ_k b_k(θ) : b_j(θ) > 0 } ∪ {1},
 
 after which nothing exceeds; what is then missing, β − Σ_j φ_j b_j ≥ 0, goes to the corner nodes, whose belief is e_θ.
 Shares below `DUST` times the posterior's mass are dropped. Gaps below `LEFT` times it, or `DUST` times where there is
-no corner to go to, are left: `verify` counts them. Claims are not kept either: they are what the finished playbook's
-nodes are worth (`ncirl.playbook.guarantees`).
+no corner to go to, are left: `verify` counts them. Claims are left as they are, for `ncirl.playbook.verify.evaluated`
+to put what the nodes are worth in their place.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ncirl._typing import FloatArray, IntArray, State
+from ncirl._typing import BoolArray, FloatArray, IntArray, State
 from ncirl.errors import InputError
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import policy_of
 from ncirl.model.game import Game
-from ncirl.playbook.faults import as_played
-from ncirl.playbook.guarantees import conceded, secured
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves, by_state, in_blocks, running
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves
 from ncirl.playbook.reduce import merged_nodes, pruned, start_nodes
+from ncirl.playbook.stacks import changed, running
 
 __all__ = [
-    "AttackerNode",
-    "DefenderNode",
-    "attacker_playbook",
+    "Links",
+    "as_first_met",
     "build_attacker_playbook",
     "build_defender_playbook",
-    "defender_playbook",
+    "cleaned_attacker",
+    "cleaned_defender",
+    "linked",
 ]
 
 BUILDING = "building the playbooks"
 DUST = 1e-13  # probabilities below this are errors of linear programs
 LEFT = 1e-15  # parts of a posterior below this are errors of rounding
 
-Links = Sequence[tuple[int, float]]  # (node, probability or share)
 CornerTable = Mapping[tuple[State, int], int]  # the node with belief e_θ at a state, by (state, θ)
 
 
-@dataclass(frozen=True, eq=False)
-class DefenderNode:
-    """A node to be: where it stands, D[d], what it claims to concede at most [θ], and (i, next node, probability)."""
+class Links(NamedTuple):
+    """What follows, as parallel arrays: after `observation` at `node` comes `following`, by `weight`."""
 
-    state: State
-    mix: FloatArray
-    claim: FloatArray
-    moves: Sequence[tuple[int, int, float]]
+    node: IntArray
+    observation: IntArray
+    following: IntArray
+    weight: FloatArray  # a probability (defender) or a share (attacker)
+
+    @classmethod
+    def none(cls) -> "Links":
+        """Return no links."""
+        none = np.zeros(0, dtype=np.intp)
+        return cls(none, none, none, np.zeros(0))
+
+    @classmethod
+    def joined(cls, parts: Iterable["Links"]) -> "Links":
+        """Return all the links of some parts, at least one."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
-class AttackerNode:
-    """A node to be: where it stands, b[θ], π[a, θ], what it claims to secure at least, and (i, next node, share)."""
-
-    state: State
-    belief: FloatArray
-    policy: FloatArray
-    claim: float
-    moves: Sequence[tuple[int, int, float]]
+def as_first_met(numbers: IntArray) -> tuple[list[int], IntArray]:
+    """Return distinct numbers in the order in which they are met first, and the place of each number among them."""
+    distinct, first, which = np.unique(numbers, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return distinct[order].tolist(), np.argsort(order)[which].astype(np.intp)
 
 
-def build_defender_playbook(
-    game: Game, nodes: Sequence[DefenderNode], starts: Sequence[Links], limits: Limits = UNLIMITED
-) -> DefenderPlaybook:
-    """Build the defender's playbook of a timed game from those of the nodes that can be reached.
+def linked(game: Game, states: Sequence[State], state: IntArray, links: Links, limits: Limits = UNLIMITED) -> Moves:
+    """Return the moves of nodes that stand at ``states[state]``."""
+    seen = []
+    for s in states:
+        limits.check(BUILDING)
+        limits.need(game.observing(s), BUILDING)
+        seen.append(len(game.observations(s)))
+    first = running(np.array(seen, dtype=np.intp)[state])
+    kept = links.weight > 0
+    rows, columns = (first[links.node] + links.observation)[kept], links.following[kept]
+    return Moves(first, sp.csr_array((links.weight[kept], (rows, columns)), shape=(int(first[-1]), len(state))))
 
-    `starts` are, per start of the game, (node, probability) pairs; none where the game ends at once.
-    """
-    raw = defender_playbook(game, nodes, starts, limits)
+
+def build_defender_playbook(draft: DefenderPlaybook, limits: Limits = UNLIMITED) -> DefenderPlaybook:
+    """Build the defender's playbook of a timed game from those nodes of a draft that can be reached."""
+    raw = cleaned_defender(draft)
     reachable, _ = pruned(raw, start_nodes(raw))
     distinct, _ = merged_nodes(reachable, limits)
-    return replace(distinct, claims=conceded(as_played(distinct), limits).nodes.high)
+    return distinct
 
 
 def build_attacker_playbook(
-    game: Game,
-    nodes: Sequence[AttackerNode],
-    starts: Sequence[Links],
-    corner_of: CornerTable | None = None,
-    limits: Limits = UNLIMITED,
+    draft: AttackerPlaybook, corner_of: CornerTable | None = None, limits: Limits = UNLIMITED
 ) -> AttackerPlaybook:
-    """Build the attacker's playbook of a timed game from those of the nodes that can be reached.
+    """Build the attacker's playbook of a timed game from those nodes of a draft that can be reached.
 
-    `starts` are, per start of the game, (node, share) pairs that make up P0(s, ·); none where the game ends at once.
-    The corners take what the shares leave of a posterior.
+    The corners take what the shares leave of a posterior, or of the prior.
 
     Raises `InputError` when something is left for which there is no corner node.
     """
     corner_of = corner_of or {}
-    raw = attacker_playbook(game, nodes, starts, limits)
+    raw = cleaned_attacker(draft)
     corners = np.array(list(corner_of.values()), dtype=np.intp)
     reachable, number = pruned(raw, np.union1d(start_nodes(raw), corners))
     distinct, label = merged_nodes(reachable, limits)
@@ -102,93 +112,45 @@ def build_attacker_playbook(
     limits.check(BUILDING)
     made_up = _feasible(distinct, places)
     needed, _ = pruned(made_up, start_nodes(made_up))
-    return replace(needed, claims=secured(as_played(needed), limits=limits).nodes.low)
+    return needed
 
 
-def defender_playbook(
-    game: Game, nodes: Sequence[DefenderNode], starts: Sequence[Links], limits: Limits = UNLIMITED
-) -> DefenderPlaybook:
-    """Write cleaned nodes into arrays, one to one."""
-    states, state = _states(nodes)
-    links = _links(game, states, state, nodes, limits)
-    return DefenderPlaybook(
-        game=game,
-        states=states,
-        state=state,
-        mixes=tuple(_distribution(node.mix) for node in nodes),
-        claims=np.array([node.claim for node in nodes], dtype=np.float64).reshape(len(nodes), len(game.intents)),
-        moves=replace(links, weights=_normalised_rows(links.weights)),
-        starts=tuple(_link_arrays(start, normalise=True) for start in starts),
+def cleaned_defender(draft: DefenderPlaybook) -> DefenderPlaybook:
+    """Return the same nodes with distributions for what is drawn."""
+    return replace(
+        draft,
+        mixes=changed(draft.state, draft.mixes, lambda _, mixes: _distributions(mixes)),
+        moves=replace(draft.moves, weights=_normalised_rows(draft.moves.weights)),
+        starts=tuple(_kept(nodes, _distributions(weights[None])[0]) for nodes, weights in draft.starts),
     )
 
 
-def attacker_playbook(
-    game: Game, nodes: Sequence[AttackerNode], starts: Sequence[Links], limits: Limits = UNLIMITED
-) -> AttackerPlaybook:
-    """Write cleaned nodes into arrays, one to one; shares as they are."""
-    states, state = _states(nodes)
-    drawn = [_distribution(node.belief) for node in nodes]
-    beliefs = np.array(drawn, dtype=np.float64).reshape(len(nodes), len(game.intents))
-    return AttackerPlaybook(
-        game=game,
-        states=states,
-        state=state,
+def cleaned_attacker(draft: AttackerPlaybook) -> AttackerPlaybook:
+    """Return the same nodes with beliefs and policies that are distributions, and shares as they are.
+
+    An intent that a belief rules out follows the crowd.
+    """
+    beliefs = _distributions(draft.beliefs)
+
+    def cleaned(nodes: IntArray, policies: FloatArray) -> FloatArray:
+        return policy_of(np.where(policies > DUST, policies, 0.0) * beliefs[nodes][:, None, :])
+
+    return replace(
+        draft,
         beliefs=beliefs,
-        policies=_policies(nodes, state, beliefs),
-        claims=np.array([node.claim for node in nodes], dtype=np.float64),
-        moves=_links(game, states, state, nodes, limits),
-        starts=tuple(_link_arrays(start, normalise=False) for start in starts),
+        policies=changed(draft.state, draft.policies, cleaned),
+        starts=tuple(_kept(nodes, shares) for nodes, shares in draft.starts),
     )
 
 
-def _distribution(weights: FloatArray) -> FloatArray:
+def _distributions(weights: FloatArray) -> FloatArray:
+    """Turn rows of weights into distributions without dust."""
     kept = np.where(weights > DUST, weights, 0.0)
-    distribution: FloatArray = kept / kept.sum()
-    return distribution
+    distributions: FloatArray = kept / kept.sum(axis=1, keepdims=True)
+    return distributions
 
 
-def _policies(nodes: Sequence[AttackerNode], state: IntArray, beliefs: FloatArray) -> tuple[FloatArray, ...]:
-    """Clean π[a, θ] of every node; an intent that the belief rules out follows the crowd."""
-    cleaned: dict[int, FloatArray] = {}
-    for _, here in by_state(state) if len(nodes) else []:
-        for some in in_blocks(here, nodes[here[0]].policy.size):
-            policies = np.array([nodes[n].policy for n in some])
-            plans = np.where(policies > DUST, policies, 0.0) * beliefs[some][:, None, :]
-            cleaned.update(zip(some.tolist(), policy_of(plans), strict=True))
-    return tuple(cleaned[n] for n in range(len(nodes)))
-
-
-def _states(nodes: Sequence[DefenderNode] | Sequence[AttackerNode]) -> tuple[tuple[State, ...], IntArray]:
-    number: dict[State, int] = {}
-    state = np.array([number.setdefault(node.state, len(number)) for node in nodes], dtype=np.intp)
-    return tuple(number), state
-
-
-def _links(
-    game: Game,
-    states: Sequence[State],
-    state: IntArray,
-    nodes: Sequence[DefenderNode] | Sequence[AttackerNode],
-    limits: Limits,
-) -> Moves:
-    seen = []
-    for s in states:
-        limits.check(BUILDING)
-        limits.need(game.observing(s), BUILDING)
-        seen.append(len(game.observations(s)))
-    first = running(np.array(seen, dtype=np.intp)[state])
-    owner = np.repeat(np.arange(len(nodes)), [len(node.moves) for node in nodes])
-    flat = np.array([move for node in nodes for move in node.moves], dtype=np.float64).reshape(len(owner), 3)
-    kept = flat[:, 2] > 0
-    rows, columns = (first[owner] + flat[:, 0].astype(np.intp))[kept], flat[kept, 1].astype(np.intp)
-    return Moves(first, sp.csr_array((flat[kept, 2], (rows, columns)), shape=(int(first[-1]), len(nodes))))
-
-
-def _link_arrays(links: Links, *, normalise: bool) -> tuple[IntArray, FloatArray]:
-    nodes = np.array([node for node, _ in links], dtype=np.intp)
-    weights = np.array([weight for _, weight in links], dtype=np.float64)
-    if normalise and len(nodes):
-        weights = _distribution(weights)
+def _kept(nodes: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
     return nodes[weights > 0], weights[weights > 0]
 
 
@@ -205,13 +167,19 @@ def _normalised_rows(weights: sp.csr_array) -> sp.csr_array:
 def _feasible(playbook: AttackerPlaybook, corner_of: CornerTable) -> AttackerPlaybook:
     """Return the playbook with shares, those of the starts too, that make up what they must."""
     game, moves = playbook.game, playbook.moves
-    needed, masses = playbook.continued()
-    owner = np.searchsorted(moves.first, needed, side="right") - 1
-    places = zip(playbook.state[owner].tolist(), (needed - moves.first[owner]).tolist(), strict=True)
-    successors = [game.observations(state).successors for state in playbook.states]
-    made = _made_up(playbook, moves.weights[needed], masses, [successors[s][i] for s, i in places], corner_of).tocoo()
+    needed, masses = playbook.continued
+    places: dict[State, int] = {}
+
+    def placed(states: Iterable[State]) -> IntArray:
+        return np.array([places.setdefault(state, len(places)) for state in states], dtype=np.intp)
+
+    leads = [placed(game.observations(state).successors) for state in playbook.states]
+    begins = placed(start.state for start in game.starts)
+    corners = _Corners(playbook, list(places), corner_of)
+    to = np.concatenate([np.zeros(0, dtype=np.intp), *(leads[s] for s in playbook.state.tolist())])[needed]
+    made = _made_up(playbook, moves.weights[needed], masses, to, corners).tocoo()
     prior = np.array([start.mass * (not game.is_terminal(start.state)) for start in game.starts])
-    begun = _made_up(playbook, playbook.begun(), prior, [start.state for start in game.starts], corner_of)
+    begun = _made_up(playbook, playbook.begun(), prior, begins, corners)
     weights = sp.csr_array((made.data, (needed[made.row], made.col)), shape=moves.weights.shape)
     return replace(
         playbook,
@@ -220,10 +188,36 @@ def _feasible(playbook: AttackerPlaybook, corner_of: CornerTable) -> AttackerPla
     )
 
 
+class _Corners:
+    """The corner nodes by place, of those in which play goes on or begins."""
+
+    def __init__(self, playbook: AttackerPlaybook, places: Sequence[State], corner_of: CornerTable) -> None:
+        self._playbook, self._places = playbook, places
+        n_t = len(playbook.game.intents)
+        found = [[corner_of.get((state, t), -1) for t in range(n_t)] for state in places]
+        self._node: IntArray = np.array(found, dtype=np.intp).reshape(len(places), n_t)
+
+    def known(self, place: IntArray) -> BoolArray:
+        """Tell for which intents places have one, [k, θ]."""
+        return self._node[place] >= 0
+
+    def nodes(self, place: IntArray, theta: IntArray) -> IntArray:
+        """Return those of places and intents, pair by pair."""
+        found = self._node[place, theta]
+        wrong = np.flatnonzero((found < 0) | (self._playbook.beliefs[found, theta] != 1))
+        if len(wrong):
+            game = self._playbook.game
+            intent, where = game.intents[theta[wrong[0]]], game.describe(self._places[place[wrong[0]]])
+            raise InputError(
+                f"corner_of: the shares leave some of intent '{intent}' at '{where}', which has no corner node"
+            )
+        return found
+
+
 def _made_up(
-    playbook: AttackerPlaybook, given: sp.csr_array, masses: FloatArray, states: Sequence[State], corner_of: CornerTable
+    playbook: AttackerPlaybook, given: sp.csr_array, masses: FloatArray, place: IntArray, corners: _Corners
 ) -> sp.csr_array:
-    """Return shares [row, node] that make up `masses` [row, θ], at the state of each row."""
+    """Return shares [row, node] that make up `masses` [row, θ], at the place of each row."""
     entries = given.tocoo()
     row, node, share = entries.row.astype(np.intp), entries.col.astype(np.intp), np.maximum(entries.data, 0.0)
     beliefs = playbook.beliefs
@@ -234,20 +228,8 @@ def _made_up(
     kept = share > dust[row]
     row, node, share = row[kept], node[kept], share[kept]
     missing = masses - sp.csr_array((share, (row, node)), shape=given.shape) @ beliefs
-    known = np.array([[(state, t) in corner_of for t in range(beliefs.shape[1])] for state in states])
-    least = np.where(known.reshape(masses.shape), LEFT / DUST, 1.0) * dust[:, None]  # without a corner, dust stays
+    least = np.where(corners.known(place), LEFT / DUST, 1.0) * dust[:, None]  # without a corner, dust stays
     short, theta = np.nonzero(missing > least)
-    corners = [_corner(playbook, corner_of, states[k], int(t)) for k, t in zip(short.tolist(), theta, strict=True)]
-    nodes = np.concatenate([node, np.array(corners, dtype=np.intp)])
+    nodes = np.concatenate([node, corners.nodes(place[short], theta)])
     shares = np.concatenate([share, missing[short, theta]])
     return sp.csr_array((shares, (np.concatenate([row, short]), nodes)), shape=given.shape)  # a node's are added up
-
-
-def _corner(playbook: AttackerPlaybook, corner_of: CornerTable, state: State, theta: int) -> int:
-    found = corner_of.get((state, theta))
-    if found is None or playbook.beliefs[found, theta] != 1:
-        intent, place = playbook.game.intents[theta], playbook.game.describe(state)
-        raise InputError(
-            f"corner_of: the shares leave some of intent '{intent}' at '{place}', which has no corner node"
-        )
-    return found

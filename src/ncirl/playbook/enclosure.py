@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from ncirl._typing import FloatArray, IntArray
+from ncirl._typing import BoolArray, FloatArray, IntArray
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import OpponentMDP
 
@@ -112,41 +112,43 @@ def _not_exceeded(
     limits: Limits,
 ) -> FloatArray:
     """Return values [n, k] that a maximising opponent provably does not exceed; infinite where none are found."""
-    unproved = np.full(hint.shape, np.inf)
-    if process.discount + unit >= 1 and not _ends(process, levels):
+    unproved, recurs = np.full(hint.shape, np.inf), _recurring(process, levels)
+    if process.discount + unit >= 1 and recurs.any():
         return unproved
     values, sizes = np.zeros(hint.shape), np.zeros(hint.shape)
-    for nodes in levels:  # successors come first
+    for nodes, again in zip(levels, recurs.tolist(), strict=True):  # successors come first
         limits.check("verifying the playbooks")
         rows = process.rows_of(nodes)
         moves = process.moves[rows]
         size = extent[rows] + moves @ sizes  # of what lies beyond: this level's own values are still 0
-        level = process.among(nodes, process.reward[rows] + moves @ values)
-        values[nodes] = _candidate(level, size, unit, hint[nodes])
+        reward = process.reward[rows] + moves @ values
+        if again:
+            values[nodes] = _candidate(process.among(nodes, reward), size, unit, hint[nodes])
+        else:
+            values[nodes] = process.best(reward + 2.0 * (unit * size + TINY), nodes)
         sizes[nodes] = np.abs(values[nodes])
     return values if np.isfinite(values).all() and _is_proved(process, extent, unit, values) else unproved
 
 
-def _ends(process: OpponentMDP, levels: Sequence[IntArray]) -> bool:
-    """Tell whether every node leads to nodes of earlier levels only, so that no play goes on for ever."""
-    rank = np.full(len(process.first), -1)
-    for k, nodes in enumerate(levels):
-        rank[nodes] = k
-    owner = np.repeat(np.arange(len(rank)), np.diff(np.append(process.first, len(process.reward))))
+def _recurring(process: OpponentMDP, levels: Sequence[IntArray]) -> BoolArray:
+    """Tell which levels lead to nodes that are not of earlier ones; if none does, no play goes on for ever."""
+    rank = np.zeros(len(process.first), dtype=np.intp)
+    rank[np.concatenate(levels)] = np.repeat(np.arange(len(levels)), [len(nodes) for nodes in levels])
+    owner = np.repeat(rank, np.diff(np.append(process.first, len(process.reward))))
     entries = process.moves.tocoo()
-    here, there = owner[entries.row[entries.data != 0]], entries.col[entries.data != 0]
-    return bool((rank >= 0).all() and (rank[there] < rank[here]).all())
+    here, there = owner[entries.row], rank[entries.col]
+    recurs: BoolArray = np.zeros(len(levels), dtype=np.bool_)
+    recurs[here[(there >= here) & (entries.data != 0)]] = True
+    return recurs
 
 
 def _candidate(level: OpponentMDP, size: FloatArray, unit: float, hint: FloatArray) -> FloatArray:
-    """Look for values of one level that pass the comparison."""
+    """Look for values of one level, among whose nodes play recurs, that pass the comparison."""
 
     def error(values: FloatArray) -> FloatArray:
         off: FloatArray = unit * (size + level.moves @ np.abs(values)) + TINY
         return off
 
-    if not level.moves.nnz:
-        return level.best(level.reward + 2.0 * error(hint))
     values, more = hint, 2.0
     for _ in range(ATTEMPTS):  # a hint that is far off leaves too much room
         room = error(values)

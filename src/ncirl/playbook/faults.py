@@ -11,6 +11,7 @@ normalised.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -19,8 +20,9 @@ import scipy.sparse as sp
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.model.game import Game
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves, Playbook
+from ncirl.playbook.stacks import changed, in_stacks
 
-__all__ = ["LEAST", "TOLERANCE", "as_played", "playbook_faults", "prior_faults", "share_gaps"]
+__all__ = ["LEAST", "TOLERANCE", "as_played", "held_to_account", "playbook_faults", "prior_faults", "share_gaps"]
 
 TOLERANCE = 1e-9  # how far sums may be off
 LEAST = 1e-90  # the product of three is still an ordinary number
@@ -29,17 +31,26 @@ SHOWN = 3  # nodes named in a fault
 P = TypeVar("P", DefenderPlaybook, AttackerPlaybook)
 
 
-def playbook_faults(playbook: DefenderPlaybook | AttackerPlaybook) -> list[str]:
+def playbook_faults(playbook: P) -> list[str]:
     """List what is wrong with a playbook; what a fault makes meaningless is not looked at."""
+    return held_to_account(playbook)[0]
+
+
+def held_to_account(playbook: P) -> tuple[list[str], P]:
+    """List what is wrong with a playbook; return it also as it is played, where there is nothing."""
     faults = _frame_faults(playbook) or _place_faults(playbook) or _node_faults(playbook) or _small_faults(playbook)
     if faults:
-        return faults
-    return _chance_faults(playbook) if isinstance(playbook, DefenderPlaybook) else _share_faults(playbook)
+        return faults, playbook
+    if isinstance(playbook, DefenderPlaybook):
+        faults = _chance_faults(playbook)
+        return faults, playbook if faults else as_played(playbook)
+    played = as_played(playbook)
+    return _share_faults(played), played
 
 
 def _chance_faults(playbook: DefenderPlaybook) -> list[str]:
     """List what is drawn next, or at first, from no distribution."""
-    rows = playbook.continued()
+    rows = playbook.continued
     sums = np.asarray(playbook.moves.weights.sum(axis=1)).ravel()[rows]
     wrong = rows[~(np.abs(sums - 1) <= TOLERANCE)]
     faults = _named(_owner(playbook.moves, wrong), "moves on with probabilities that do not sum to one")
@@ -50,21 +61,19 @@ def _chance_faults(playbook: DefenderPlaybook) -> list[str]:
 
 
 def _share_faults(playbook: AttackerPlaybook) -> list[str]:
-    """List intents that would leave the playbook, and shares that do not make up what they must."""
-    lonely = [
-        n
-        for n, (policy, belief) in enumerate(zip(playbook.policies, playbook.beliefs, strict=True))
-        if (policy[~(policy @ belief > 0)] > 0).any()
-    ]
-    faults = _named(lonely, "lets an intent that it rules out do what no other does")
-    played = as_played(playbook)
-    rows, gaps = share_gaps(played)
+    """List intents that would leave a playbook, as it is played, and shares that do not make up what they must."""
+    lonely = np.zeros(len(playbook), dtype=bool)
+    for nodes, policies in in_stacks(playbook.state, playbook.policies):
+        others = np.matmul(policies, playbook.beliefs[nodes][:, :, None])[:, :, 0] > 0
+        lonely[nodes] = ((policies > 0).any(axis=2) & ~others).any(axis=1)
+    faults = _named(np.flatnonzero(lonely).tolist(), "lets an intent that it rules out do what no other does")
+    rows, gaps = share_gaps(playbook)
     empty = ~(np.asarray(playbook.moves.weights.sum(axis=1)).ravel()[rows] > 0)
     wrong = rows[empty | ~(gaps <= TOLERANCE)]
     faults += _named(_owner(playbook.moves, wrong), "moves on with shares that do not make up the posterior")
     total = sum(start.mass.sum() for start in playbook.game.starts)
     for k, (start, (nodes, shares)) in enumerate(zip(playbook.game.starts, playbook.starts, strict=True)):
-        gap = np.abs(start.mass / total - shares @ played.beliefs[nodes]).sum()
+        gap = np.abs(start.mass / total - shares @ playbook.beliefs[nodes]).sum()
         if len(nodes) and not (gap <= TOLERANCE and shares.sum() > 0):
             faults.append(f"start {k} ('{playbook.game.describe(start.state)}'): the shares do not make up the prior")
     return faults
@@ -72,7 +81,7 @@ def _share_faults(playbook: AttackerPlaybook) -> list[str]:
 
 def share_gaps(playbook: AttackerPlaybook) -> tuple[IntArray, FloatArray]:
     """Return the rows of the moves that are needed, and |β − Σ_j φ_j b_j|₁ there."""
-    rows, masses = playbook.continued()
+    rows, masses = playbook.continued
     gaps: FloatArray = np.abs(masses - playbook.moves.weights[rows] @ playbook.beliefs).sum(axis=1)
     return rows, gaps
 
@@ -94,7 +103,7 @@ def as_played(playbook: P) -> P:
     if isinstance(playbook, AttackerPlaybook):  # its shares only matter in relation to each other
         return replace(
             playbook,
-            policies=tuple(policy / policy.sum(axis=0) for policy in playbook.policies),
+            policies=changed(playbook.state, playbook.policies, _normalised),
             beliefs=playbook.beliefs / playbook.beliefs.sum(axis=1, keepdims=True),
         )
     weights, starts = playbook.moves.weights, playbook.starts
@@ -103,10 +112,16 @@ def as_played(playbook: P) -> P:
     exact = sp.csr_array((data, weights.indices, weights.indptr), shape=weights.shape)
     return replace(
         playbook,
-        mixes=tuple(mix / mix.sum() for mix in playbook.mixes),
+        mixes=changed(playbook.state, playbook.mixes, _normalised),
         moves=replace(playbook.moves, weights=exact),
         starts=tuple((nodes, given / given.sum() if len(nodes) else given) for nodes, given in starts),
     )
+
+
+def _normalised(_: IntArray, drawn: FloatArray) -> FloatArray:
+    """Normalise what is drawn from at each node, [k, choice, ...]."""
+    distributions: FloatArray = drawn / drawn.sum(axis=1, keepdims=True)
+    return distributions
 
 
 def _frame_faults(playbook: Playbook) -> list[str]:
@@ -175,34 +190,37 @@ def _met(game: Game, listed: dict[State, int]) -> set[State]:
 def _node_faults(playbook: DefenderPlaybook | AttackerPlaybook) -> list[str]:
     """List what is not given for every node, and the nodes that do not draw from distributions."""
     n, n_t = len(playbook), len(playbook.game.intents)
-    by_state = [playbook.game.stage(state).shape for state in playbook.states]
-    shapes = [by_state[s] for s in playbook.state]
+    shapes = [playbook.game.stage(state).shape for state in playbook.states]
     if isinstance(playbook, DefenderPlaybook):
         if len(playbook.mixes) != n or playbook.claims.shape != (n, n_t):
             return ["mixes or claims are not given for every node"]
-        return _distribution_faults("mix", playbook.mixes, [(n_d,) for _, n_d in shapes])
+        return _distribution_faults("mix", playbook.state, playbook.mixes, [(n_d,) for _, n_d in shapes])
     if len(playbook.policies) != n or playbook.claims.shape != (n,) or playbook.beliefs.shape != (n, n_t):
         return ["policies, claims or beliefs are not given for every node"]
-    faults = _distribution_faults("policy", playbook.policies, [(n_a, n_t) for n_a, _ in shapes])
-    return faults + _distribution_faults("belief", list(playbook.beliefs), [(n_t,)] * n)
+    faults = _distribution_faults("policy", playbook.state, playbook.policies, [(n_a, n_t) for n_a, _ in shapes])
+    return faults + _distribution_faults("belief", np.zeros_like(playbook.state), [*playbook.beliefs], [(n_t,)])
 
 
-def _distribution_faults(what: str, given: Sequence[FloatArray], shapes: Sequence[tuple[int, ...]]) -> list[str]:
-    """Name the nodes whose array has another shape or does not sum to one over its first axis."""
-    wrong = [
-        n
-        for n, (part, shape) in enumerate(zip(given, shapes, strict=True))
-        if part.shape != shape or not ((part >= 0).all() and (np.abs(part.sum(axis=0) - 1) <= TOLERANCE).all())
-    ]
-    return _named(wrong, f"has a {what} that is no distribution over what can be chosen")
+def _distribution_faults(
+    what: str, state: IntArray, given: Sequence[FloatArray], shapes: Sequence[tuple[int, ...]]
+) -> list[str]:
+    """Name the nodes whose array has not the shape of its state, or does not sum to one over its first axis."""
+    wrong = np.array([part.shape != shapes[s] for part, s in zip(given, state.tolist(), strict=True)], dtype=bool)
+    for nodes, parts in in_stacks(state, given, np.flatnonzero(~wrong)):
+        with np.errstate(all="ignore"):  # infinities of both signs may meet
+            off = np.abs(parts.sum(axis=1) - 1).reshape(len(nodes), -1)
+        wrong[nodes] = ~((parts >= 0).reshape(len(nodes), -1).all(axis=1) & (off <= TOLERANCE).all(axis=1))
+    return _named(np.flatnonzero(wrong).tolist(), f"has a {what} that is no distribution over what can be chosen")
 
 
 def _small_faults(playbook: DefenderPlaybook | AttackerPlaybook) -> list[str]:
     """List probabilities that are too small to be multiplied."""
     parts = [playbook.game.stage(state).law.data for state in playbook.states]
     parts += [playbook.moves.weights.data, *(weights for _, weights in playbook.starts)]
-    parts += playbook.mixes if isinstance(playbook, DefenderPlaybook) else [*playbook.policies, playbook.beliefs]
-    if any(((part > 0) & (part < LEAST)).any() for part in parts):
+    parts += [] if isinstance(playbook, DefenderPlaybook) else [playbook.beliefs]
+    drawn = playbook.mixes if isinstance(playbook, DefenderPlaybook) else playbook.policies
+    stacks = (stack for _, stack in in_stacks(playbook.state, drawn))
+    if any(((part > 0) & (part < LEAST)).any() for part in chain(parts, stacks)):
         return [f"a probability lies between 0 and {LEAST:g}; what is as small must be 0"]
     return []
 

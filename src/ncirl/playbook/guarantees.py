@@ -29,7 +29,8 @@ from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import OpponentMDP
 from ncirl.model.game import Game
 from ncirl.playbook.enclosure import EPSILON, TINY, Enclosure, enclosed
-from ncirl.playbook.playbook import BLOCK, AttackerPlaybook, DefenderPlaybook, Playbook, by_state, in_blocks
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Playbook
+from ncirl.playbook.stacks import BLOCK, by_state, in_blocks, stacked
 
 __all__ = ["Guarantee", "conceded", "secured"]
 
@@ -87,18 +88,18 @@ def secured(playbook: AttackerPlaybook, horizon: int | None = None, limits: Limi
     """
     game = playbook.game
     limits.check(VERIFYING)
-    rows, masses = playbook.continued()
+    rows, masses = playbook.continued
     needed = np.zeros((playbook.moves.first[-1], len(game.intents)))
     needed[rows] = masses
     shares, strays = _in_proportion(playbook.moves.weights, needed, playbook.beliefs)
     limits.check(VERIFYING)
-    response = replace(playbook, moves=replace(playbook.moves, weights=shares)).response()
+    chances = playbook.chances()
+    response, strayed = playbook.response_to(chances @ shares), game.discount * (chances @ strays)
     operations = _operations(playbook, response)
     if game.discount == 1 and horizon is None:
         horizon = len(response.levels())  # no play meets more nodes, where none recur
     least, size = _least(playbook, operations, limits)
     worst, its_extent = (amount * _stages(game.discount, horizon) for amount in (least, size))
-    strayed = game.discount * (playbook.chances() @ strays)
     reward = response.reward + worst * strayed
     extent = playbook.extents() + game.discount * abs(worst) + 2 * its_extent * strayed
     nodes = enclosed(replace(response, reward=reward), extent, operations, playbook.claims, limits)
@@ -138,9 +139,9 @@ def _least(playbook: AttackerPlaybook, operations: int, limits: Limits) -> tuple
         limits.check(VERIFYING)
         stage = playbook.game.stage(playbook.states[s])
         for some in in_blocks(nodes, stage.reward.size):
-            policies = np.stack([playbook.policies[n] for n in some])
-            gain = np.einsum("kat,adt->kdt", policies, stage.reward, optimize=True)
-            size = np.einsum("kat,adt->kdt", policies, stage.magnitude, optimize=True)
+            policies = stacked(playbook.policies, some).transpose(2, 0, 1)  # indexed [θ, k, a]
+            gain = policies @ stage.reward.transpose(2, 0, 1)  # indexed [θ, k, d]
+            size = policies @ stage.magnitude.transpose(2, 0, 1)
             least = min(least, float((gain - (operations * EPSILON * size + TINY)).min()))
             extent = max(extent, float(size.max()))
     return least, extent

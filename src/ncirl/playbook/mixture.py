@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.model.game import Game
-from ncirl.playbook.playbook import DefenderPlaybook, Moves, running
+from ncirl.playbook.playbook import DefenderPlaybook, Moves
+from ncirl.playbook.stacks import running
 
 __all__ = ["Beginnings", "mixture"]
 

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray, State
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, by_state
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
+from ncirl.playbook.stacks import by_state
 from ncirl.strategies.remembered import Remembered
 from ncirl.strategies.strategy import Memory
 

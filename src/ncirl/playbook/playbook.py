@@ -15,6 +15,7 @@ handful of them.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -25,10 +26,9 @@ from ncirl.mdp import OpponentMDP
 from ncirl.model.game import Game
 from ncirl.model.observations import Observations
 from ncirl.model.stage import Stage
+from ncirl.playbook.stacks import by_state, in_blocks, running, stacked
 
-__all__ = ["AttackerPlaybook", "DefenderPlaybook", "Moves", "Playbook", "by_state", "in_blocks", "running"]
-
-BLOCK = 2_000_000  # numbers held at once
+__all__ = ["AttackerPlaybook", "DefenderPlaybook", "Moves", "Playbook"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,23 +43,6 @@ class Moves:
         row = self.first[node] + i
         span = slice(self.weights.indptr[row], self.weights.indptr[row + 1])
         return self.weights.indices[span], self.weights.data[span]
-
-
-def running(lengths: IntArray) -> IntArray:
-    """Return where each of consecutive blocks begins, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
-
-
-def by_state(state: IntArray) -> list[tuple[int, IntArray]]:
-    """Group nodes by the number of their state."""
-    order = np.argsort(state, kind="stable")
-    groups = np.split(order, np.flatnonzero(np.diff(state[order])) + 1)
-    return [(int(state[nodes[0]]), nodes) for nodes in groups if len(nodes)]
-
-
-def in_blocks(nodes: IntArray, numbers: int) -> list[IntArray]:
-    """Split nodes that take so many numbers each into parts that can be held at once, of one node at least."""
-    return np.array_split(nodes, min(len(nodes), 1 + len(nodes) * numbers // BLOCK))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +71,11 @@ class Playbook(ABC):
 
     def response(self) -> OpponentMDP:
         """Return the MDP the opponent faces; where it is the attacker, all intents side by side."""
-        moves = sp.csr_array(self.game.discount * (self.chances() @ self.moves.weights))
+        return self.response_to(self.chances() @ self.moves.weights)
+
+    def response_to(self, following: sp.csr_array) -> OpponentMDP:
+        """Return the MDP the opponent would face if these were the chances of what follows each of its choices."""
+        moves = sp.csr_array(self.game.discount * following)
         rewards = self._rewards(lambda stage: stage.reward)
         return OpponentMDP(rewards, moves, self._first_rows()[:-1], maximise=self.attacker_answers)
 
@@ -156,23 +143,21 @@ class DefenderPlaybook(Playbook):
 
     def _chances_of(self, nodes: IntArray, seen: Observations) -> tuple[sp.coo_array, FloatArray]:
         mass = seen.mass.tocoo()
-        return mass, (seen.weight @ self._stacked(nodes).T)[mass.row].T * mass.data
+        return mass, (seen.weight @ stacked(self.mixes, nodes).T)[mass.row].T * mass.data
 
     def _expected(self, nodes: IntArray, by_action: FloatArray) -> FloatArray:
-        expected: FloatArray = np.einsum("kd,adt->kat", self._stacked(nodes), by_action)
-        return expected
+        n_a, n_d, n_t = by_action.shape
+        expected: FloatArray = stacked(self.mixes, nodes) @ by_action.transpose(1, 0, 2).reshape(n_d, n_a * n_t)
+        return expected.reshape(len(nodes), n_a, n_t)
 
-    def _stacked(self, nodes: IntArray) -> FloatArray:
-        """Return the mixes [k, d] of nodes at one state."""
-        return np.stack([self.mixes[n] for n in nodes])
-
+    @cached_property
     def continued(self) -> IntArray:
-        """List the rows of `moves` that are needed: observations that can be made and do not end the play."""
+        """The rows of `moves` that are needed: observations that can be made and do not end the play."""
         rows = [np.zeros(0, dtype=np.intp)]
         for s, nodes in by_state(self.state):
             seen = self.game.observations(self.states[s])
             possible = self._goes_on(s) & (np.asarray(seen.mass.max(axis=1).todense()).ravel() > 0)
-            i, k = np.nonzero((seen.weight @ self._stacked(nodes).T > 0) & possible[:, None])
+            i, k = np.nonzero((seen.weight @ stacked(self.mixes, nodes).T > 0) & possible[:, None])
             rows.append(self.moves.first[nodes][k] + i)
         return np.sort(np.concatenate(rows))
 
@@ -191,16 +176,19 @@ class AttackerPlaybook(Playbook):
         return weight, np.broadcast_to(weight.data, (len(nodes), weight.nnz))
 
     def _expected(self, nodes: IntArray, by_action: FloatArray) -> FloatArray:
-        expected: FloatArray = np.einsum("kat,adt->kd", self.plans(nodes), by_action, optimize=True)
+        n_a, n_d, n_t = by_action.shape
+        plans = self.plans(nodes).reshape(len(nodes), n_a * n_t)
+        expected: FloatArray = plans @ by_action.transpose(0, 2, 1).reshape(n_a * n_t, n_d)
         return expected
 
     def plans(self, nodes: IntArray) -> FloatArray:
         """Return A[k, a, θ] = π(a, θ) b(θ) of nodes at one state."""
-        plans: FloatArray = np.stack([self.policies[n] for n in nodes]) * self.beliefs[nodes][:, None, :]
+        plans: FloatArray = stacked(self.policies, nodes) * self.beliefs[nodes][:, None, :]
         return plans
 
+    @cached_property
     def continued(self) -> tuple[IntArray, FloatArray]:
-        """Return the rows of `moves` that are needed, and the posterior β[row, θ] that each must make up.
+        """The rows of `moves` that are needed, and the posterior β[row, θ] that each must make up.
 
         These are the observations that the plan allows and that do not end the play.
         """

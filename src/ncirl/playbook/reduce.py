@@ -5,8 +5,9 @@ digits. The coarsest such merging is found by supposing all nodes that do the sa
 nothing changes. A merge that rounding hides costs size, never truth.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -15,7 +16,8 @@ import scipy.sparse as sp
 from ncirl._typing import FloatArray, IntArray
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import spans
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves, Playbook, running
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves, Playbook
+from ncirl.playbook.stacks import in_stacks, running
 
 __all__ = ["merged_nodes", "pruned", "start_nodes"]
 
@@ -45,12 +47,7 @@ def pruned(playbook: P, roots: IntArray) -> tuple[P, IntArray]:
 
 def merged_nodes(playbook: P, limits: Limits = UNLIMITED) -> tuple[P, IntArray]:
     """Keep one node of each class of equal ones; return also each node's new number."""
-    label = _numbered(
-        [
-            (int(s), *(np.round(part, DIGITS).tobytes() for part in parts))
-            for s, *parts in zip(playbook.state, *_deeds(playbook), strict=True)
-        ]
-    )
+    label = _numbered(list(zip(playbook.state.tolist(), *_deeds(playbook), strict=True)))
     while True:
         limits.check("merging the nodes of a playbook")
         refined = _split(playbook.moves, label)
@@ -67,16 +64,31 @@ def _split(moves: Moves, label: IntArray) -> IntArray:
     pooled.sort_indices()
     cuts: IntArray = pooled.indptr[moves.first].astype(np.intp)
     seen = np.repeat(np.arange(pooled.shape[0]), np.diff(pooled.indptr)) - np.repeat(moves.first[:-1], np.diff(cuts))
-    parts = (seen, pooled.indices, np.round(pooled.data, DIGITS))
-    return _numbered(
-        [(int(k), *(part[cuts[n] : cuts[n + 1]].tobytes() for part in parts)) for n, k in enumerate(label)]
-    )
+    entries = np.stack([seen, pooled.indices, np.round(pooled.data, DIGITS).view(np.int64)], axis=1)
+    return _numbered(list(zip(label.tolist(), _cut(entries, cuts), strict=True)))
 
 
-def _deeds(playbook: DefenderPlaybook | AttackerPlaybook) -> tuple[Sequence[FloatArray], ...]:
-    if isinstance(playbook, DefenderPlaybook):
-        return (playbook.mixes,)
-    return playbook.policies, list(playbook.beliefs)
+def _deeds(playbook: DefenderPlaybook | AttackerPlaybook) -> Iterator[list[bytes]]:
+    """Go through what nodes do, and the attacker's believe: for each of these, bytes that are equal where it is."""
+    drawn = playbook.mixes if isinstance(playbook, DefenderPlaybook) else playbook.policies
+    deeds = [b""] * len(playbook)
+    for nodes, stack in in_stacks(playbook.state, drawn):
+        for n, deed in zip(nodes.tolist(), _rows(stack), strict=True):
+            deeds[n] = deed
+    yield deeds
+    if isinstance(playbook, AttackerPlaybook):
+        yield _rows(playbook.beliefs)
+
+
+def _rows(numbers: FloatArray) -> list[bytes]:
+    """Return bytes that are equal where rows [k, ...] are, up to `DIGITS` digits."""
+    return _cut(np.round(numbers, DIGITS), np.arange(len(numbers) + 1))
+
+
+def _cut(numbers: FloatArray | IntArray, cuts: IntArray) -> list[bytes]:
+    """Return the bytes of the rows between one cut and the next."""
+    every, width = numbers.tobytes(), numbers[0].nbytes if len(numbers) else 0
+    return [every[begin:end] for begin, end in pairwise((width * cuts).tolist())]
 
 
 def _numbered(keys: Sequence[tuple[object, ...]]) -> IntArray:

@@ -1,19 +1,25 @@
 """A playbook made on merged states, told in the words of the game itself.
 
 A node of the merged game (`ncirl.model.quotient`) serves every state of its class, so the nodes are the pairs (state,
-node) that can be reached; what is done and what is seen goes through `QuotientMap`. Values do not change.
+node) that can be reached, met a stage at a time; what is done and what is seen goes through `QuotientMap`. Values do
+not change.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 
-from ncirl._typing import State
+from ncirl._typing import FloatArray, IntArray, State
 from ncirl.limits import UNLIMITED, Limits
+from ncirl.mdp import spans
 from ncirl.model.game import Game, Start
 from ncirl.model.quotient import Quotient
-from ncirl.playbook.build import AttackerNode, DefenderNode, attacker_playbook, defender_playbook
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
+from ncirl.playbook.build import Links, as_first_met, cleaned_attacker, cleaned_defender, linked
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Playbook
+from ncirl.playbook.stacks import changed, running
 from ncirl.strategies.quotient_map import QuotientMap
 
 __all__ = ["unmerged"]
@@ -24,48 +30,97 @@ P = TypeVar("P", DefenderPlaybook, AttackerPlaybook)
 def unmerged(playbook: P, timed: Game, merged: Quotient, limits: Limits = UNLIMITED) -> P:
     """Return the playbook of the game `timed` for one of ``merged.game``, where `merged` is ``quotient(timed)``."""
     words, defends = QuotientMap(timed, merged), isinstance(playbook, DefenderPlaybook)
-    number: dict[tuple[State, int], int] = {}
-    pairs: list[tuple[State, int]] = []
-
-    def numbered(state: State, node: int) -> int:
-        if (state, node) not in number:
-            number[state, node] = len(pairs)
-            pairs.append((state, node))
-        return number[state, node]
-
-    starts = []
+    pairs, starts = _Pairs(playbook, words), []
     for start in timed.starts:
         k = _twin(start, merged)
         share = 1.0 if defends else start.probability / merged.game.starts[k].probability
-        nodes, weights = (part.tolist() for part in playbook.starts[k])
-        starts.append([(numbered(start.state, n), share * w) for n, w in zip(nodes, weights, strict=True)])
-    moves: list[list[tuple[int, int, float]]] = []
-    # by state: observations, what they are when merged, successors; by node and merged observation: what follows
-    seen: dict[State, list[tuple[int, int, State]]] = {}
-    after: dict[tuple[int, int], list[tuple[int, float]]] = {}
-    for state, node in pairs:  # which grow on the way
-        limits.check("writing the playbooks for states that were merged", len(moves))
-        if state not in seen:
-            successors = timed.observations(state).successors
-            seen[state] = [(i, words.observation(state, i), successor) for i, successor in enumerate(successors)]
-        moves.append([])
-        for i, when_merged, successor in seen[state]:
-            following = after.get((node, when_merged))
-            if following is None:
-                nodes, weights = (part.tolist() for part in playbook.moves.after(node, when_merged))
-                following = after[node, when_merged] = list(zip(nodes, weights, strict=True))
-            moves[-1] += [(i, numbered(successor, n), w) for n, w in following]
-    claims, links = playbook.claims, list(zip(pairs, moves, strict=True))
-    if isinstance(playbook, DefenderPlaybook):
-        mixes = playbook.mixes
-        defending = [DefenderNode(s, words.defender_actions(s, mixes[n]), claims[n], to) for (s, n), to in links]
-        return defender_playbook(timed, defending, starts, limits)
-    beliefs, policies = playbook.beliefs, playbook.policies
-    attacking = [
-        AttackerNode(s, beliefs[n], words.attacker_actions(s, policies[n]), float(claims[n]), to)
-        for (s, n), to in links
-    ]
-    return attacker_playbook(timed, attacking, starts, limits)
+        nodes, weights = playbook.starts[k]
+        starts.append((pairs.numbered(np.full(len(nodes), pairs.place(start.state)), nodes), share * weights))
+    links = pairs.followed(limits)
+    place, node = pairs.met()
+    met, state = as_first_met(place)
+    states = tuple(pairs.states[s] for s in met)
+    told = replace(
+        playbook,
+        game=timed,
+        states=states,
+        state=state,
+        claims=playbook.claims[node],
+        moves=linked(timed, states, state, links, limits),
+        starts=tuple(starts),
+    )
+
+    def in_own_order(order: Callable[[State, FloatArray], FloatArray]) -> Callable[[IntArray, FloatArray], FloatArray]:
+        return lambda nodes, drawn: order(states[state[nodes[0]]], drawn.swapaxes(0, 1)).swapaxes(0, 1)
+
+    if isinstance(told, DefenderPlaybook):
+        mixes = [told.mixes[n] for n in node.tolist()]
+        return cleaned_defender(replace(told, mixes=changed(state, mixes, in_own_order(words.defender_actions))))
+    policies = [told.policies[n] for n in node.tolist()]
+    own = changed(state, policies, in_own_order(words.attacker_actions))
+    return cleaned_attacker(replace(told, policies=own, beliefs=told.beliefs[node]))
+
+
+class _Pairs:
+    """The pairs of a state and a node that play meets, numbered as they are met."""
+
+    def __init__(self, playbook: Playbook, words: QuotientMap) -> None:
+        self.states: list[State] = []
+        self._playbook, self._words = playbook, words
+        self._place: dict[State, int] = {}
+        self._number: dict[int, int] = {}  # by place · number of nodes + node
+        self._seen: dict[int, tuple[IntArray, IntArray]] = {}  # by place: observations when merged, where they lead
+
+    def place(self, state: State) -> int:
+        """Return the number of a state, given as it is met."""
+        if state not in self._place:
+            self._place[state] = len(self.states)
+            self.states.append(state)
+        return self._place[state]
+
+    def numbered(self, place: IntArray, node: IntArray) -> IntArray:
+        """Return the numbers of pairs."""
+        number = self._number
+        keys = (place * len(self._playbook) + node).tolist()
+        return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.intp)
+
+    def met(self, after: int = 0) -> tuple[IntArray, IntArray]:
+        """Return places and nodes of the pairs met so far, without the first `after`."""
+        keys = np.fromiter(islice(self._number, after, None), dtype=np.intp)
+        place, node = np.divmod(keys, max(len(self._playbook), 1))
+        return place, node
+
+    def followed(self, limits: Limits) -> Links:
+        """Meet all pairs that others lead to; return how."""
+        done, found = 0, [Links.none()]
+        while done < len(self._number):
+            limits.check("writing the playbooks for states that were merged", done)
+            place, node = self.met(after=done)
+            found.append(self._after(done, place, node))
+            done += len(node)
+        return Links.joined(found)
+
+    def _after(self, first: int, place: IntArray, node: IntArray) -> Links:
+        """Return what follows pairs, the first of which has the number `first`."""
+        moves = self._playbook.moves
+        here, which = np.unique(place, return_inverse=True)
+        merged, leads = zip(*(self._seen_at(s) for s in here.tolist()), strict=True)
+        begin = running(np.array([len(each) for each in merged]))
+        # a line for each pair and observation, then one for each of the nodes to which that leads
+        line, pair = spans(begin[which], begin[which + 1]), np.repeat(np.arange(len(node)), np.diff(begin)[which])
+        row = moves.first[node[pair]] + np.concatenate(merged)[line]
+        lengths = np.diff(moves.weights.indptr)[row]
+        entry = spans(moves.weights.indptr[row], moves.weights.indptr[row] + lengths)
+        line, pair = np.repeat(line, lengths), np.repeat(pair, lengths)
+        following = self.numbered(np.concatenate(leads)[line], moves.weights.indices[entry])
+        return Links(first + pair, line - begin[which[pair]], following, moves.weights.data[entry])
+
+    def _seen_at(self, place: int) -> tuple[IntArray, IntArray]:
+        if place not in self._seen:
+            state = self.states[place]
+            leads = [self.place(successor) for successor in self._words.timed.observations(state).successors]
+            self._seen[place] = self._words.observations(state), np.array(leads, dtype=np.intp)
+        return self._seen[place]
 
 
 def _twin(start: Start, merged: Quotient) -> int:

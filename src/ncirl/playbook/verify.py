@@ -13,22 +13,26 @@ allowed beyond what rounding can explain at that very node, so no reward that pl
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from ncirl._typing import BoolArray, FloatArray
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
-from ncirl.playbook.faults import as_played, playbook_faults, prior_faults
-from ncirl.playbook.guarantees import conceded, secured
+from ncirl.playbook.enclosure import Enclosure
+from ncirl.playbook.faults import held_to_account, prior_faults
+from ncirl.playbook.guarantees import Guarantee, conceded, secured
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 
-__all__ = ["Certificate", "Claimed", "verify"]
+__all__ = ["Certificate", "Claimed", "evaluated", "verify"]
 
 NOTHING = 1e-200
 UNPROVED = "nothing can be proved in floating-point arithmetic: the discount is too near to one"
+
+P = TypeVar("P", DefenderPlaybook, AttackerPlaybook)
 
 
 class Claimed(Protocol):
@@ -142,70 +146,108 @@ def verify(policy: Claimed, limits: Limits = UNLIMITED) -> Certificate:
     False
     """
     began = time.perf_counter()
-    timed = policy.game.timed()
-    faults = prior_faults(timed)
-    playable = not faults
+    return _certificate(policy, *_sides(policy, limits), began)
+
+
+def evaluated(
+    game: Game, attacker: AttackerPlaybook, defender: DefenderPlaybook, limits: Limits = UNLIMITED
+) -> tuple[AttackerPlaybook, DefenderPlaybook, Certificate]:
+    """Return two playbooks that claim at each node just what they guarantee there, and the certificate of that.
+
+    The claims that they come with only tell where to look.
+    """
+    began = time.perf_counter()
+    attacking, defending = _sides(_Unclaimed(game, attacker, defender), limits)
+    attacker = replace(attacker, claims=attacking.found.nodes.low)
+    defender = replace(defender, claims=defending.found.nodes.high)
+    return attacker, defender, _certificate(_Unclaimed(game, attacker, defender), attacking, defending, began)
+
+
+@dataclass(frozen=True, eq=False)
+class _Unclaimed:
+    """Playbooks for which no bounds are claimed."""
+
+    game: Game
+    attacker_playbook: AttackerPlaybook
+    defender_playbook: DefenderPlaybook
+    lower: float = -np.inf
+    upper: float = np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """What was found for one playbook, whatever it claims; where there is no proof, all of it is infinite."""
+
+    faults: list[str]
+    found: Guarantee
+
+    @property
+    def allowance(self) -> float:
+        """How far the bound may be off."""
+        return self.found.high - self.found.low if self.found.is_proved else 0.0
+
+
+def _sides(policy: Claimed, limits: Limits) -> tuple[_Side, _Side]:
+    """Find what both playbooks guarantee: nothing with faults, or without a prior to play for."""
+    timed, horizon = policy.game.timed(), policy.game.horizon
     attacker, defender = replace(policy.attacker_playbook, game=timed), replace(policy.defender_playbook, game=timed)
-    attacking = _attacking(attacker, policy.lower, policy.game.horizon, playable, limits)
-    defending = _defending(defender, policy.upper, playable, limits)
-    faults += [f"attacker's playbook: {fault}" for fault in attacking.faults]
-    faults += [f"defender's playbook: {fault}" for fault in defending.faults]
+    if prior_faults(timed):
+        return _Side([], _nothing(attacker)), _Side([], _nothing(defender))
+    return (
+        _side(attacker, lambda played: secured(played, horizon, limits)),
+        _side(defender, lambda played: conceded(played, limits)),
+    )
+
+
+def _side(playbook: P, prove: Callable[[P], Guarantee]) -> _Side:
+    faults, played = held_to_account(playbook)
+    if faults:
+        return _Side(faults, _nothing(playbook))
+    found = prove(played)
+    return _Side([], found) if found.is_proved else _Side([UNPROVED], _nothing(playbook))
+
+
+def _nothing(playbook: AttackerPlaybook | DefenderPlaybook) -> Guarantee:
+    """Return what is guaranteed by an attacker that secures nothing, or a defender that concedes anything."""
+    by_intent = np.full(len(playbook.game.intents) if isinstance(playbook, DefenderPlaybook) else 0, np.inf)
+    anything = np.full((len(playbook), *by_intent.shape) if len(by_intent) else len(playbook), np.inf)
+    return Guarantee(-np.inf, np.inf, Enclosure(-anything, anything), by_intent)
+
+
+def _certificate(policy: Claimed, attacking: _Side, defending: _Side, began: float) -> Certificate:
+    """Hold what a policy claims against what was found for its playbooks."""
+    low, high = attacking.found, defending.found
+    secures, concedes = list(attacking.faults), list(defending.faults)
+    if low.is_proved:
+        secures += _claim_faults("secure less", ~(policy.attacker_playbook.claims <= low.nodes.high))
+        if not policy.lower <= low.high:
+            secures.append(f"secures {low.low:.9g}, not the {policy.lower:.9g} claimed")
+    if high.is_proved:
+        less = ~(policy.defender_playbook.claims >= high.nodes.low)
+        concedes += _claim_faults("concede more", np.any(less, axis=1))
+        if not policy.upper >= high.low:
+            concedes.append(f"concedes {high.high:.9g}, not the {policy.upper:.9g} claimed")
+    faults = prior_faults(policy.game.timed())
+    faults += [f"attacker's playbook: {fault}" for fault in secures]
+    faults += [f"defender's playbook: {fault}" for fault in concedes]
     if not policy.lower <= policy.upper + attacking.allowance + defending.allowance:
         faults.append(f"the lower bound claimed, {policy.lower:.9g}, is above the upper one, {policy.upper:.9g}")
-    if not attacking.bound <= defending.bound:
+    if not low.low <= high.high:
         faults.append("the bounds found contradict each other; this is an error of the verifier: please report it")
     return Certificate(
-        lower=float(_told(attacking.bound)),
-        upper=float(_told(defending.bound)),
+        lower=float(_told(low.low)),
+        upper=float(_told(high.high)),
         lower_allowance=attacking.allowance,
         upper_allowance=defending.allowance,
-        per_intent=_told(defending.per_intent),
-        attacker_values=_told(attacking.values),
-        defender_values=_told(defending.values),
+        per_intent=_told(high.per_intent),
+        attacker_values=_told(low.nodes.low),
+        defender_values=_told(high.nodes.high),
         holds=not faults,
         claimed_lower=policy.lower,
         claimed_upper=policy.upper,
         faults=tuple(faults),
         seconds=time.perf_counter() - began,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """What was found for one playbook."""
-
-    faults: list[str]
-    bound: float
-    allowance: float
-    values: FloatArray
-    per_intent: FloatArray
-
-
-def _attacking(playbook: AttackerPlaybook, claim: float, horizon: int | None, playable: bool, limits: Limits) -> _Side:
-    """Check an attacker's playbook; with faults, or without a prior to play for, it secures nothing."""
-    faults = playbook_faults(playbook) if playable else []
-    found = secured(as_played(playbook), horizon, limits) if playable and not faults else None
-    if found is None or not found.is_proved:
-        faults += [] if found is None else [UNPROVED]
-        return _Side(faults, -np.inf, 0.0, np.full(len(playbook), -np.inf), np.zeros(0))
-    faults = _claim_faults("secure less", ~(playbook.claims <= found.nodes.high))
-    if not claim <= found.high:
-        faults.append(f"secures {found.low:.9g}, not the {claim:.9g} claimed")
-    return _Side(faults, found.low, found.high - found.low, found.nodes.low, np.zeros(0))
-
-
-def _defending(playbook: DefenderPlaybook, claim: float, playable: bool, limits: Limits) -> _Side:
-    """Check a defender's playbook; with faults, or without a prior to play for, it concedes anything."""
-    n_t = len(playbook.game.intents)
-    faults = playbook_faults(playbook) if playable else []
-    found = conceded(as_played(playbook), limits) if playable and not faults else None
-    if found is None or not found.is_proved:
-        faults += [] if found is None else [UNPROVED]
-        return _Side(faults, np.inf, 0.0, np.full((len(playbook), n_t), np.inf), np.full(n_t, np.inf))
-    faults = _claim_faults("concede more", np.any(~(playbook.claims >= found.nodes.low), axis=1))
-    if not claim >= found.low:
-        faults.append(f"concedes {found.high:.9g}, not the {claim:.9g} claimed")
-    return _Side(faults, found.high, found.high - found.low, found.nodes.high, found.per_intent)
 
 
 def _told(numbers: FloatArray | float) -> FloatArray:

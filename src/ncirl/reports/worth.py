@@ -19,8 +19,9 @@ from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.model.stage import Stage
-from ncirl.playbook.playbook import DefenderPlaybook, by_state
+from ncirl.playbook.playbook import DefenderPlaybook
 from ncirl.playbook.solution import CertifiedSolution
+from ncirl.playbook.stacks import by_state
 
 __all__ = ["FixedDefence", "Members", "Uses", "Worth", "fixed_defences", "without_option", "worth_of_options"]
 

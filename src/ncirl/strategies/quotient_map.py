@@ -19,7 +19,7 @@ class QuotientMap:
 
     def __init__(self, timed: Game, merged: Quotient) -> None:
         self.timed, self.merged = timed, merged
-        self._observations: dict[State, dict[int, int]] = {}
+        self._observations: dict[State, IntArray] = {}
 
     def number(self, state: State) -> int:
         """Return the merged state."""
@@ -39,19 +39,24 @@ class QuotientMap:
 
     def observation(self, state: State, i: int) -> int:
         """Return the merged game's observation for observation `i` of the game."""
-        known = self._observations.setdefault(state, {})
-        if i not in known:
-            known[i] = self._translated(state, i)
-        return known[i]
+        return int(self.observations(state)[i])
 
-    def _translated(self, state: State, i: int) -> int:
-        seen = self.timed.observations(state)
-        row, o = np.argwhere(seen.table == i)[0]
+    def observations(self, state: State) -> IntArray:
+        """Return the merged game's observation for each of the game's."""
+        if state not in self._observations:
+            self._observations[state] = self._translated(state)
+        return self._observations[state]
+
+    def _translated(self, state: State) -> IntArray:
+        seen, merged = self.timed.observations(state), self.merged.game
         order = (self.merged.attacker if seen.by_action else self.merged.defender)[state]
-        action = int(np.flatnonzero(order == row)[0])
-        outcomes = self.merged.game.stage(self.number(state)).outcomes
-        outcome = outcomes.index(self.merged.outcome(self.timed.stage(state).outcomes[o]))
-        return int(self.merged.game.observations(self.number(state)).table[action, outcome])
+        outcomes = {outcome: k for k, outcome in enumerate(merged.stage(self.number(state)).outcomes)}
+        own = [outcomes.get(self.merged.outcome(outcome), -1) for outcome in self.timed.stage(state).outcomes]
+        row, o = np.nonzero(seen.table >= 0)
+        of_merged = merged.observations(self.number(state)).table[np.argsort(order)][:, own]
+        translated: IntArray = np.full(len(seen), -1, dtype=np.intp)
+        translated[seen.table[row, o]] = of_merged[row, o]  # the same wherever an observation stands in the table
+        return translated
 
 
 def _reordered(order: IntArray, merged: FloatArray) -> FloatArray:

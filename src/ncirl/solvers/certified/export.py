@@ -1,118 +1,182 @@
 """From the nodes of a search to playbooks, with all intents and in the game's own units.
 
 Corners, which the search knows only as numbers, become nodes too: at e_θ the attacker plays the complete-information
-strategy of θ and stays at corners of θ for ever.
+strategy of θ and stays at corners of θ for ever. Nodes at one state are written together, as arrays [node, ...].
 """
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from ncirl._typing import FloatArray
+from ncirl._typing import FloatArray, IntArray
 from ncirl.limits import UNLIMITED, Limits
+from ncirl.lp.state_arrays import StateArrays
 from ncirl.model.belief import policy_of
 from ncirl.model.intents import MergedIntents
-from ncirl.playbook.build import AttackerNode, DefenderNode, build_attacker_playbook, build_defender_playbook
+from ncirl.playbook.build import Links, as_first_met, build_attacker_playbook, build_defender_playbook, linked
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
+from ncirl.playbook.stacks import by_state, in_blocks
+from ncirl.solvers.certified.alpha_vectors import VectorNode
+from ncirl.solvers.certified.belief_points import PointNode
 from ncirl.solvers.certified.search import Search
 
 __all__ = ["attacker_playbook", "defender_playbook"]
 
 WRITING = "writing the playbooks"
 
+Begun = tuple[list[int], list[float]]  # nodes of the search to begin at, and their weights
+N = TypeVar("N", VectorNode, PointNode)
+
 
 def defender_playbook(
     search: Search, intents: MergedIntents, scale: float, limits: Limits = UNLIMITED
 ) -> DefenderPlaybook:
     """Build the defender's playbook from the vectors that are best at the starts, and all they lead to."""
-    vectors = search.upper
-    roots = []
+    vectors, group = search.upper, intents.group
+    begun: list[Begun] = []
     for start in search.game.starts:
         store = vectors.stores.get(search.number.get(start.state, -1))
-        roots.append(None if store is None else int(store.nodes[store.best(start.mass)]))
-    order: dict[int, int] = {}
-    pending = [root for root in roots if root is not None]
-    while pending:
-        n = pending.pop()
-        if n not in order:
-            order[n] = len(order)
-            node = vectors.nodes[n]
-            pending += [*node.following.tolist(), *node.default.tolist()]
-    nodes: list[DefenderNode] = []
-    for n in order:
-        limits.check(WRITING, len(nodes))
-        node = vectors.nodes[n]
-        here = search.arrays[node.state]
-        mix = np.zeros(here.n_d)
-        mix[node.defences] = node.mix
-        possible = np.flatnonzero(here.reach(node.defences, node.mix) > 0)
-        bare = np.setdiff1d(possible, node.observation)
-        default = node.default[here.toward[bare]]
-        moves = [
-            (i, order[j], p)
-            for i, j, p in zip(
-                here.seen[node.observation].tolist(), node.following.tolist(), node.chance.tolist(), strict=True
-            )
-        ]
-        moves += [(i, order[j], 1.0) for i, j in zip(here.seen[bare].tolist(), default.tolist(), strict=True)]
-        claim = scale * vectors.vectors[n][intents.group]
-        nodes.append(DefenderNode(search.states[node.state], mix, claim, moves))
-    starts = [[] if root is None else [(order[root], 1.0)] for root in roots]
-    return build_defender_playbook(intents.whole, nodes, starts, limits)
+        begun.append(([], []) if store is None else ([int(store.nodes[store.best(start.mass)])], [1.0]))
+    kept = _reached(begun, lambda n: (vectors.nodes[n].following, vectors.nodes[n].default))
+    nodes = [vectors.nodes[n] for n in kept.tolist()]
+    number = _numbers(kept, len(vectors.nodes))
+    mixes, links = _written(search, nodes, number, _mixed, limits)
+    met, state = as_first_met(_places(nodes))
+    states = tuple(search.states[s] for s in met)
+    draft = DefenderPlaybook(
+        game=intents.whole,
+        states=states,
+        state=state,
+        claims=np.array([scale * vectors.vectors[n][group] for n in kept.tolist()]).reshape(len(kept), len(group)),
+        moves=linked(intents.whole, states, state, links, limits),
+        starts=tuple((number[roots], np.array(weights)) for roots, weights in begun),
+        mixes=mixes,
+    )
+    return build_defender_playbook(draft, limits)
 
 
 def attacker_playbook(
     search: Search, intents: MergedIntents, scale: float, limits: Limits = UNLIMITED
 ) -> AttackerPlaybook:
     """Build the attacker's playbook from the points that serve the starts best, and all they lead to."""
-    points = search.lower
-    nodes, corner_of = _corners(search, intents, scale, limits)
-    roots: list[tuple[int, float] | None] = []
+    points, group = search.lower, intents.group
+    begun: list[Begun] = []
     for start in search.game.starts:
         store = points.stores.get(search.number.get(start.state, -1))
         best = None if store is None else store.best(start.mass)
-        roots.append(None if store is None or best is None else (int(store.nodes[best[0]]), best[1]))
-    order: dict[int, int] = {}
-    pending = [root[0] for root in roots if root is not None]
+        begun.append(([], []) if store is None or best is None else ([int(store.nodes[best[0]])], [best[1]]))
+    kept = _reached(begun, lambda n: (points.nodes[n].following,))
+    nodes = [points.nodes[n] for n in kept.tolist()]
+    n_s, n_t = len(search.states), len(group)
+    number = n_s * n_t + _numbers(kept, len(points.nodes))  # corners come before, by state and intent
+    policies, links = _written(search, nodes, number, lambda here, some: _planned(here, some, group), limits)
+    links = links._replace(node=n_s * n_t + links.node)
+    at_corners, from_corners = _corners(search, intents, limits)
+    met, state = as_first_met(np.concatenate([np.repeat(np.arange(n_s), n_t), _places(nodes)]))
+    states = tuple(search.states[s] for s in met)
+    corners = [search.initial.corners[s][group] for s in search.states]
+    beliefs = [np.eye(n_t)] * n_s + [node.belief[None, group] * intents.odds for node in nodes]
+    draft = AttackerPlaybook(
+        game=intents.whole,
+        states=states,
+        state=state,
+        claims=scale * np.concatenate([*corners, points.values[kept]]),
+        moves=linked(intents.whole, states, state, Links.joined([from_corners, links]), limits),
+        starts=tuple((number[roots], np.array(shares)) for roots, shares in begun),
+        beliefs=np.concatenate([np.zeros((0, n_t)), *beliefs]),
+        policies=at_corners + policies,
+    )
+    corner_of = {(s, t): k * n_t + t for k, s in enumerate(search.states) for t in range(n_t)}
+    return build_attacker_playbook(draft, corner_of, limits)
+
+
+def _reached(begun: Iterable[Begun], leads: Callable[[int], Iterable[IntArray]]) -> IntArray:
+    """List the nodes of the search that can be reached."""
+    order: dict[int, None] = {}
+    pending = [root for roots, _ in begun for root in roots]
     while pending:
         n = pending.pop()
         if n not in order:
-            order[n] = len(nodes) + len(order)
-            pending += points.nodes[n].following.tolist()
-    for n in order:
-        limits.check(WRITING, len(nodes))
-        node = points.nodes[n]
-        here = search.arrays[node.state]
-        plan = np.zeros((here.n_a, here.n_t))
-        plan[node.actions] = node.plan
-        moves = [
-            (int(here.seen[i]), order[j], float(share))
-            for i, j, share in zip(node.observation.tolist(), node.following.tolist(), node.share.tolist(), strict=True)
-        ]
-        belief = node.belief[intents.group] * intents.odds
-        policy = policy_of(plan)[:, intents.group]
-        nodes.append(AttackerNode(search.states[node.state], belief, policy, scale * float(points.values[n]), moves))
-    starts = [[] if root is None else [(order[root[0]], root[1])] for root in roots]
-    return build_attacker_playbook(intents.whole, nodes, starts, corner_of, limits)
+            order[n] = None
+            for following in leads(n):
+                pending += following.tolist()
+    return np.array(list(order), dtype=np.intp)
 
 
-def _corners(
-    search: Search, intents: MergedIntents, scale: float, limits: Limits
-) -> tuple[list[AttackerNode], dict[tuple[object, int], int]]:
-    """Return a node per state and intent, and where each stands."""
-    n_t = len(intents.group)
-    corner_of = {(s, t): k * n_t + t for k, s in enumerate(search.states) for t in range(n_t)}
-    nodes: list[AttackerNode] = []
+def _numbers(kept: IntArray, n: int) -> IntArray:
+    """Return the place of each of `n` nodes among those `kept`."""
+    number = np.zeros(n, dtype=np.intp)
+    number[kept] = np.arange(len(kept))
+    return number
+
+
+def _places(nodes: Sequence[VectorNode] | Sequence[PointNode]) -> IntArray:
+    return np.array([node.state for node in nodes], dtype=np.intp)
+
+
+def _written(
+    search: Search,
+    nodes: Sequence[N],
+    number: IntArray,
+    write: Callable[[StateArrays, Sequence[N]], tuple[FloatArray, Links]],
+    limits: Limits,
+) -> tuple[tuple[FloatArray, ...], Links]:
+    """Write nodes of the search: what each draws from, and links to the new `number` of what follows."""
+    drawn: list[FloatArray] = [np.zeros(0)] * len(nodes)
+    links = [Links.none()]
+    for s, group in by_state(_places(nodes)):
+        here = search.arrays[s]
+        for some in in_blocks(group, here.n_d + here.n_a * here.n_t + len(here.seen)):
+            limits.check(WRITING)
+            stack, led = write(here, [nodes[n] for n in some.tolist()])
+            links.append(Links(some[led.node], here.seen[led.observation], number[led.following], led.weight))
+            for n, part in zip(some.tolist(), stack, strict=True):
+                drawn[n] = part
+    return tuple(drawn), Links.joined(links)
+
+
+def _mixed(here: StateArrays, nodes: Sequence[VectorNode]) -> tuple[FloatArray, Links]:
+    """Return D[k, d] of vectors at one state, and what follows; where they say nothing, their defaults do."""
+    whose, defence = _flat([node.defences for node in nodes])
+    mixes = np.zeros((len(nodes), here.n_d))
+    mixes[whose, defence] = np.concatenate([node.mix for node in nodes])
+    owner, seen = _flat([node.observation for node in nodes])
+    _, following = _flat([node.following for node in nodes])
+    bare = (here.weight @ mixes.T).T > 0  # indexed [k, i]
+    bare[owner, seen] = False
+    k, i = np.nonzero(bare)
+    default = np.stack([node.default for node in nodes])[k, here.toward[i]]
+    said = Links(owner, seen, following, np.concatenate([node.chance for node in nodes]))
+    return mixes, Links.joined([said, Links(k, i, default, np.ones(len(k)))])
+
+
+def _planned(here: StateArrays, nodes: Sequence[PointNode], group: IntArray) -> tuple[FloatArray, Links]:
+    """Return π[k, a, θ] of points at one state, for all intents, and what follows."""
+    whose, action = _flat([node.actions for node in nodes])
+    plans = np.zeros((len(nodes), here.n_a, here.n_t))
+    plans[whose, action] = np.concatenate([node.plan for node in nodes])
+    owner, seen = _flat([node.observation for node in nodes])
+    _, following = _flat([node.following for node in nodes])
+    links = Links(owner, seen, following, np.concatenate([node.share for node in nodes]))
+    return policy_of(plans)[:, :, group], links
+
+
+def _flat(parts: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """Return whose each number is, and the numbers, one part after another."""
+    return np.repeat(np.arange(len(parts)), [len(part) for part in parts]), np.concatenate(parts)
+
+
+def _corners(search: Search, intents: MergedIntents, limits: Limits) -> tuple[tuple[FloatArray, ...], Links]:
+    """Return policies of a node per state and intent, one after another, and what follows there."""
+    group, n_t = intents.group, len(intents.group)
+    policies: list[FloatArray] = []
+    links = [Links.none()]
     for here, state in zip(search.arrays, search.states, strict=True):
-        limits.check(WRITING, len(nodes))
-        every = np.arange(len(here.seen))
+        limits.check(WRITING, len(policies))
         strategy: FloatArray = search.initial.attacker[state]  # [a, merged θ]
-        reached = here.posteriors(every, np.arange(here.n_a), strategy)  # [i, merged θ]
-        for t in range(n_t):
-            g = int(intents.group[t])
-            policy = np.repeat(strategy[:, [g]], n_t, axis=1)
-            moves = [
-                (int(here.seen[i]), corner_of[search.states[int(here.successor[i])], t], float(reached[i, g]))
-                for i in np.flatnonzero(reached[:, g] > 0).tolist()
-            ]
-            claim = scale * float(search.initial.corners[state][g])
-            nodes.append(AttackerNode(state, np.eye(n_t)[t], policy, claim, moves))
-    return nodes, corner_of
+        reached = here.posteriors(np.arange(len(here.seen)), np.arange(here.n_a), strategy)[:, group]  # [i, θ]
+        i, t = np.nonzero(reached > 0)
+        links.append(Links(len(policies) + t, here.seen[i], here.successor[i] * n_t + t, reached[i, t]))
+        policies.extend(np.repeat(strategy[:, group].T[:, :, None], n_t, axis=2))  # everybody does what θ would
+    return tuple(policies), Links.joined(links)

@@ -23,7 +23,7 @@ from ncirl.model.quotient import quotient
 from ncirl.model.tempered import tempered
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.unmerged import unmerged
-from ncirl.playbook.verify import Certificate, verify
+from ncirl.playbook.verify import Certificate, evaluated
 from ncirl.solvers.certified.export import attacker_playbook, defender_playbook
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.initial import initial_bounds
@@ -139,7 +139,7 @@ class SetUp:
         if not self.merged.is_trivial:
             attacker = unmerged(attacker, self.timed, self.merged, limits)
             defender = unmerged(defender, self.timed, self.merged, limits)
-        proved = verify(_Unclaimed(self.game, attacker, defender), limits)
+        attacker, defender, proved = evaluated(self.game, attacker, defender, limits)
         if proved.faults:
             raise NcirlError(
                 f"the playbooks of game '{self.game.name}' do not verify: {proved.faults[0]}; please report this"
@@ -156,14 +156,3 @@ class Playbooks:
     proved: Certificate
     seconds: float  # that writing and verifying them took
     solves: int  # linear programs before them
-
-
-@dataclass(frozen=True, eq=False)
-class _Unclaimed:
-    """Playbooks that claim nothing yet: what `verify` finds becomes the claim."""
-
-    game: Game
-    attacker_playbook: AttackerPlaybook
-    defender_playbook: DefenderPlaybook
-    lower: float = -np.inf
-    upper: float = np.inf
