@@ -53,7 +53,7 @@ def _just_below(bound: float, value: Fraction, error: Fraction, largest: Fractio
 
 
 def solved(game: Game, path: Path, *, gap: float = 0.05) -> Path:
-    ncirl.solve(game, Certified(gap=gap, time_limit=2)).save(path)
+    ncirl.solve(game, Certified(gap=gap, relative_gap=0.25)).save(path)
     return path
 
 

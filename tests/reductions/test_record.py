@@ -32,7 +32,7 @@ from reductions.graphs import ladders
 
 OFF = 1e-6
 FEW = 12
-EXACT = ncirl.Certified(gap=5e-3, time_limit=1)
+EXACT = ncirl.Certified(gap=5e-3, time_limit=20)
 REDUCTIONS: dict[str, Callable[[AttackGraph], tuple[AttackGraph, Reduction]]] = {
     "prune": prune,
     "crop": lambda g: crop_hops(g, 1),
