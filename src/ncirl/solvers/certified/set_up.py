@@ -31,7 +31,7 @@ from ncirl.solvers.initial import initial_bounds
 __all__ = ["SMALLER", "Playbooks", "SetUp"]
 
 SMALLER = "solve a smaller game"
-LIKEWISE = 3.0  # times building the arrays of the search: about what writing and verifying playbooks takes
+LIKEWISE = 2.0  # times building the arrays of the search: about what writing and verifying playbooks takes
 MUCH, SOON = 0.05, 1.0  # of the memory, and in seconds: if it takes more, it is done before the search, too
 MARGIN, LATE = 1.5, 0.1  # times what it took: what is left for it; of the time limit: what it may be late
 SELDOM, PART = 4.0, 0.1  # times what it takes, and of the time limit: what lies between two times at the least
