@@ -8,6 +8,7 @@ the strategies in it first, and what they are worth follows from what is known o
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class VectorBackup:
     conceded: FloatArray  # [a, θ], what each action of the attacker gets at most; the new vector is its maximum
     reach: FloatArray  # weight[i]·D
 
-    @property
+    @cached_property
     def vector(self) -> FloatArray:
         """The vector that comes of it, [θ]."""
         vector: FloatArray = self.conceded.max(axis=0)

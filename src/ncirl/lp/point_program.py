@@ -106,16 +106,15 @@ class PointProgram(StageProgram):
             self._open(np.array(sorted(set(shut.tolist()))))
         weights = self.here.weight_of(observations)
         against = -self.here.discount * weights[:, self.defences] * gains[:, None]
-        served = np.zeros((n, n, n_t))
-        served[np.arange(n), np.arange(n)] = beliefs
-        rows = np.concatenate([self.defence_rows, (self.row_of[observations][:, None] + np.arange(n_t)).ravel()])
-        block = np.hstack([against, served.reshape(n, -1)])
-        self.session.add_columns(rows, block, np.zeros(n), np.zeros(n), np.full(n, INF))
+        served = self.row_of[observations][:, None] + np.arange(n_t)
+        rows = np.hstack([np.broadcast_to(self.defence_rows, against.shape), served])
+        nothing = np.zeros(n)
+        self.session.add_columns(rows, np.hstack([against, beliefs]), nothing, nothing, np.full(n, INF))
         self.share_observation = np.concatenate([self.share_observation, observations])
         self.share_node = np.concatenate([self.share_node, [each[1] for each in new]])
         self.share_gain = np.concatenate([self.share_gain, gains])
-        self.share_belief = np.vstack([self.share_belief, beliefs])
-        self.share_weight = np.vstack([self.share_weight, weights])
+        self.share_belief = np.concatenate([self.share_belief, beliefs])
+        self.share_weight = np.concatenate([self.share_weight, weights])
         self.share_columns = np.concatenate([self.share_columns, self.n_columns + np.arange(n)])
         self.n_columns += n
         return True
@@ -240,9 +239,10 @@ class PointProgram(StageProgram):
         if self.whole:
             line, point = np.nonzero(worth > self.accuracy.missed)
             return list(zip(observations[line].tolist(), point.tolist(), strict=True))
-        best = worth.argmax(axis=1)
-        kept = worth.max(axis=1) > self.accuracy.missed
-        return list(zip(observations[kept].tolist(), best[kept].tolist(), strict=True))
+        kept = np.flatnonzero(np.maximum.reduce(worth, axis=1) > self.accuracy.missed)
+        if not len(kept):
+            return []
+        return list(zip(observations[kept].tolist(), worth[kept].argmax(axis=1).tolist(), strict=True))
 
     def _payoff(self, plan: FloatArray, share: FloatArray) -> FloatArray:
         """Return what plan and shares get against every defence, [d]."""
@@ -250,26 +250,27 @@ class PointProgram(StageProgram):
 
     def _add_shares(self, solution: LPSolution, plan: FloatArray) -> bool:
         here = self.here
-        mix = self.mix(solution)
-        reach = here.discount * here.reach(self.defences, mix)
+        reach = here.discount * here.reach(self.defences, self.mix(solution))
         used = self.actions if self.whole else self.actions[plan.sum(axis=1) > ACTIVE]
         candidates = np.flatnonzero(here.possible(used) & (reach > ACTIVE))
+        order, parts = here.by_successor(candidates)
+        candidates = candidates[order]
+        reach, open_ = reach[candidates], self.row_of[candidates] >= 0
+        prices = self._row_prices(solution.duals)[candidates]
         beta = self.posteriors(plan, candidates)
         wanted: list[tuple[int, int]] = []
-        for t, at in here.grouped(candidates):
+        for t, part in parts:
             store = self.known.stores[t]
             if not len(store.gains):
                 continue
-            observations = candidates[at]
-            open_ = self.row_of[observations] >= 0
-            worth = reach[observations][:, None] * store.gains  # [i, j]
-            if open_.any():
-                rows = self.row_of[observations[open_]][:, None] + np.arange(here.n_t)
-                prices = np.maximum(solution.duals[rows], 0.0)
-                worth[open_] -= prices @ store.beliefs.T
-            if (~open_).any():
-                worth[~open_] *= store.shares(beta[at[~open_]])
-            wanted += self._best(worth, observations)
+            worth = reach[part][:, None] * store.gains  # [i, j]
+            opened = open_[part]
+            if opened.all():
+                worth -= prices[part] @ store.beliefs.T
+            else:
+                worth[opened] -= prices[part][opened] @ store.beliefs.T
+                worth[~opened] *= store.shares(beta[part][~opened])
+            wanted += self._best(worth, candidates[part])
         return self._share(wanted)
 
     def _cleaned(

@@ -49,7 +49,7 @@ def nonrevealing(
             node[k] = store.nodes[j]
     worth = secured[here.toward]
     away = here.reward[actions] @ belief + here.discount * here.expected(actions, worth)  # [a, d]
-    stay = here.discount * here.expected(actions, here.loop.astype(float))
+    stay = here.staying[actions]
 
     def secures(x: FloatArray) -> float:
         return float(((x @ away) / (1.0 - x @ stay)).min())
