@@ -214,7 +214,7 @@ def _compressed(places: IntArray, block: FloatArray) -> tuple[int, IntArray, Int
     """Return the non-zeros of a dense block as HiGHS takes them: how many, starts, indices, values."""
     there = block != 0
     lengths = there.sum(axis=1, dtype=np.int32)
-    starts = np.zeros(len(block), dtype=np.int32)
-    np.cumsum(lengths[:-1], out=starts[1:])
+    starts: IntArray = np.zeros(len(block), dtype=np.int32)
+    lengths[:-1].cumsum(out=starts[1:])
     index = np.broadcast_to(places.astype(np.int32), block.shape)[there]
     return len(index), starts, index, block[there]

@@ -179,10 +179,10 @@ class StateArrays:
         return now + self.discount * self.gather(reach[:, None] * promised)
 
     def by_successor(self, observations: IntArray) -> tuple[IntArray, list[tuple[int, slice]]]:
-        """Return an order of some observations in which those that lead to a state stand together, and where each do."""
+        """Return an order of some observations in which those that lead to the same state come together, and where."""
         toward = self.toward[observations]
-        order = np.argsort(toward, kind="stable")
-        ends = np.cumsum(np.bincount(toward, minlength=len(self.successors))).tolist()
+        order = toward.argsort(kind="stable")
+        ends = np.bincount(toward, minlength=len(self.successors)).cumsum().tolist()
         parts = zip(self.successors, [0, *ends], ends, strict=False)
         return order, [(t, slice(begin, end)) for t, begin, end in parts if end > begin]
 

@@ -69,7 +69,7 @@ class VectorProgram(StageProgram):
         self.session.add_columns(self.defence_rows, block, np.zeros(n), np.full(n, -INF), np.full(n, INF))
         first = len(self.open)
         self.open = np.concatenate([self.open, new])
-        self.weights = np.vstack([self.weights, weights])
+        self.weights = np.concatenate([self.weights, weights])
         self.value_columns = np.concatenate([self.value_columns, self.n_columns + np.arange(n)])
         self.n_columns += n
         toward = self.here.toward[new]
@@ -87,7 +87,8 @@ class VectorProgram(StageProgram):
             mass = self.here.mass_of(observations, self.actions)  # [row, active a]
             columns = np.broadcast_to(self.plan_columns, (n, len(self.plan_columns)))
             block = -(mass[:, :, None] * alphas[:, None, :]).reshape(n, -1)
-        columns, block = np.hstack([columns, value]), np.hstack([block, np.ones((n, 1))])
+        columns = np.concatenate([columns, value], axis=1)
+        block = np.concatenate([block, np.ones((n, 1))], axis=1)
         self.session.add_rows(columns, block, np.full(n, -INF), np.zeros(n))
         self.cut_rows = np.concatenate([self.cut_rows, self.n_rows + np.arange(n)])
         self.n_rows += n
@@ -108,9 +109,9 @@ class VectorProgram(StageProgram):
         self._default: IntArray = np.array(
             [store.nodes[k] for store, k in zip(stores, best, strict=True)], dtype=np.intp
         )
-        self._stand_in: FloatArray = np.array(
-            [store.alphas[k] for store, k in zip(stores, best, strict=True)]
-        ).reshape(-1, self.here.n_t)
+        self._stand_in: FloatArray = np.array([store.alphas[k] for store, k in zip(stores, best, strict=True)]).reshape(
+            -1, self.here.n_t
+        )
         if self.fresh:
             self.start(*self.likely)
 
@@ -158,7 +159,7 @@ class VectorProgram(StageProgram):
 
     def _add_cuts(self, values: FloatArray, plan: FloatArray) -> bool:
         beta = self.posteriors(plan, self.open)
-        live = np.flatnonzero(beta.sum(axis=1) > ACTIVE)
+        live = (beta.sum(axis=1) > ACTIVE).nonzero()[0]
         order, parts = self.here.by_successor(self.open[live])
         live = live[order]
         beta, least, worths = beta[live], np.empty(len(live)), []
@@ -170,7 +171,7 @@ class VectorProgram(StageProgram):
             return False
         cuts: list[tuple[int, FloatArray, int]] = []  # open observation, vector, node
         for (t, part), worth in zip(parts, worths, strict=True):
-            store, those = self.stores[t], np.flatnonzero(missed[part])
+            store, those = self.stores[t], missed[part].nonzero()[0]
             for k, j in zip(live[part][those].tolist(), worth[those].argmin(axis=1).tolist(), strict=True):
                 alpha, node = store.alphas[j], int(store.nodes[j])
                 row = self._latest.get((k, node))

@@ -294,4 +294,4 @@ class Backward:
 
 def _met(payoff: FloatArray, solved: MatrixGame) -> float:
     """Return the largest |payoff| that the strategies of a stage game meet."""
-    return float(np.abs(payoff[np.ix_(solved.row_strategy > 0, solved.column_strategy > 0)]).max())
+    return float(np.abs(payoff[solved.row_strategy > 0][:, solved.column_strategy > 0]).max())

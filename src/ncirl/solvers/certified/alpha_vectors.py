@@ -82,7 +82,7 @@ class AlphaVectors(Nodes[VectorNode]):
         others = np.full(here.n_a, not self.every_row)
         others[found.actions[found.plan.sum(axis=1) > 0]] = False
         others[found.conceded.argmax(axis=0)] = False
-        rows = np.flatnonzero(~others)
+        rows = (~others).nonzero()[0]
         discount = here.discount * found.reach
         row, column, weight = self._entries(here, rows, discount, found.observation, following, found.chance, default)
         return VectorNode(
@@ -115,12 +115,12 @@ class AlphaVectors(Nodes[VectorNode]):
         """Return entries (row, node, discounted chance) of the attacker's actions `rows`."""
         without = discount > 0
         without[observation] = False
-        bare = np.flatnonzero(without)
+        bare = without.nonzero()[0]
         every = np.concatenate([observation, bare])
         to = np.concatenate([following, default[here.toward[bare]]])
         share = np.concatenate([chance, np.ones(len(bare))]) * discount[every]
         mass = here.mass_of(every, rows)
-        entry, row = np.nonzero(mass)
+        entry, row = mass.nonzero()
         return row, to[entry], share[entry] * mass[entry, row]
 
 
