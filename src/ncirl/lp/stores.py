@@ -35,7 +35,7 @@ class VectorStore:
     def add(self, node: int, vector: FloatArray) -> None:
         """Append a vector."""
         self.changes += 1
-        alphas, nodes = np.vstack([self.alphas, vector]), np.append(self.nodes, node)
+        alphas, nodes = np.concatenate([self.alphas, vector[None]]), np.concatenate([self.nodes, [node]])
         self.alphas, self.nodes = alphas, nodes  # at once: an interruption may come whenever something is called
 
     def put(self, node: int, vector: FloatArray) -> None:

@@ -65,7 +65,11 @@ class AlphaVectors(Nodes[VectorNode]):
         me = len(self.nodes) if instead_of is None else instead_of
         node, vector = self._node(here, belief, found, me), found.vector if vector is None else vector
         self._keep(me, node, vector)
-        self.stores[here.number].put(me, vector)
+        store = self.stores[here.number]
+        if instead_of is None:
+            store.add(me, vector)
+        else:
+            store.put(me, vector)
 
     def take(self, others: "AlphaVectors") -> None:
         """Add all nodes of another controller, which lead to each other."""
