@@ -56,6 +56,18 @@ def test_changes_are_followed_by_warm_solves() -> None:
     assert meter.seconds > 0
 
 
+def test_rows_and_columns_may_have_places_of_their_own() -> None:
+    session = production()
+    none, one = np.full(2, -INF), np.ones(2)
+    session.add_rows(np.array([[0, 1], [1, 0]]), np.array([[2.0, 0.0], [3.0, 4.0]]), none, one)
+    session.add_columns(np.array([[4, 0], [1, 3]]), np.array([[5.0, 6.0], [0.0, 7.0]]), one, 0 * one, one)
+    expected = np.zeros((5, 4))
+    expected[:3, :2] = production().matrix().toarray()
+    expected[3, 0], expected[4, 1], expected[4, 0] = 2.0, 3.0, 4.0
+    expected[4, 2], expected[0, 2], expected[3, 3] = 5.0, 6.0, 7.0
+    np.testing.assert_array_equal(session.matrix().toarray(), expected)
+
+
 @pytest.mark.parametrize(
     ("upper", "status"), [(np.array([4.0, 12.0, -1.0]), "Infeasible"), (np.full(3, INF), "nbounded")]
 )

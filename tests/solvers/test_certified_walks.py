@@ -167,6 +167,21 @@ def test_a_walk_ends_when_time_is_up_and_leaves_the_accuracy_as_it_was() -> None
     assert not search.narrowed
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_on_the_way_home_only_what_may_have_changed_is_done_again(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    search = begun(GAMES["cheap blocking"])
+    walks, updates, out = Walks(search), list[int](), list[int]()
+    walks.extremes.prepare(never)
+    if not kept:
+        monkeypatch.setattr(search, "keep_vector", lambda at, found: None)
+    update, path = walks._update, walks._path
+    monkeypatch.setattr(walks, "_update", lambda at: updates.append(at.state) or update(at))
+    monkeypatch.setattr(walks, "_path", lambda late: out.append(len(found := path(late))) or found)
+    walks.walk(never)
+    assert out[0] > 1
+    assert len(updates) > out[0] if kept else len(updates) == out[0]
+
+
 def test_before_all_states_are_prepared_nobody_walks() -> None:
     search = begun(GAMES["many mixtures"])
     walks, kept, turns = Walks(search), search.upper.kept, iter([False, False])

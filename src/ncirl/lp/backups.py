@@ -8,6 +8,7 @@ the strategies in it first, and what they are worth follows from what is known o
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class VectorBackup:
     conceded: FloatArray  # [a, θ], what each action of the attacker gets at most; the new vector is its maximum
     reach: FloatArray  # weight[i]·D
 
-    @property
+    @cached_property
     def vector(self) -> FloatArray:
         """The vector that comes of it, [θ]."""
         vector: FloatArray = self.conceded.max(axis=0)
@@ -43,20 +44,32 @@ class VectorBackup:
 
     def variants(self, here: StateArrays) -> "list[VectorBackup]":
         """Return this and, where one can stay, what comes of keeping at it until the state is left."""
-        if not here.loops:
-            return [self]
-        away = ~here.loop[self.observation]
+        return [self, self._kept(here, self._conceded_by_staying(here))] if here.loops else [self]
+
+    def best_at(self, belief: FloatArray, here: StateArrays) -> "VectorBackup":
+        """Return the variant that concedes least at a belief."""
+        if here.loops:
+            conceded = self._conceded_by_staying(here)
+            if conceded.max(axis=0) @ belief < self.vector @ belief:
+                return self._kept(here, conceded)
+        return self
+
+    def _conceded_by_staying(self, here: StateArrays) -> FloatArray:
+        """Return what keeping at it until the state is left concedes to each action, [a, θ]."""
         leave = here.conceded(self.defences, self.mix, np.where(here.loop, 0.0, self.reach), self.promised)
         stay = here.discount * here.gather(np.where(here.loop, self.reach, 0.0))
-        kept = replace(
+        return np.asarray(leave / (1.0 - stay)[:, None])
+
+    def _kept(self, here: StateArrays, conceded: FloatArray) -> "VectorBackup":
+        away = ~here.loop[self.observation]
+        return replace(
             self,
             observation=self.observation[away],
             following=self.following[away],
             chance=self.chance[away],
             default=np.where(np.array(here.successors) == here.number, ONESELF, self.default),
-            conceded=leave / (1.0 - stay)[:, None],
+            conceded=conceded,
         )
-        return [self, kept]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -12,7 +12,7 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.backups import PointBackup, VectorBackup
 from ncirl.lp.program import ACTIVE, Accuracy, StageProgram, cleaned_beliefs
-from ncirl.lp.session import INF, LPSolution, Meter
+from ncirl.lp.session import INF, Meter
 from ncirl.lp.state_arrays import NONE, StateArrays
 from ncirl.lp.stores import KnownPoints, PointStore
 
@@ -66,7 +66,7 @@ class PointProgram(StageProgram):
         """Return rows and coefficients [θ, row] of new plan columns."""
         if self.here.by_action:
             return NONE, np.zeros((self.here.n_t, 0))
-        open_ = np.flatnonzero(self.row_of >= 0)
+        open_ = (self.row_of >= 0).nonzero()[0]
         mass = self.here.mass_of(open_, np.array([action]))[:, 0]
         rows: IntArray = (self.row_of[open_][:, None] + np.arange(self.here.n_t)).ravel()
         return rows, _per_intent(-mass, self.here.n_t)
@@ -106,16 +106,15 @@ class PointProgram(StageProgram):
             self._open(np.array(sorted(set(shut.tolist()))))
         weights = self.here.weight_of(observations)
         against = -self.here.discount * weights[:, self.defences] * gains[:, None]
-        served = np.zeros((n, n, n_t))
-        served[np.arange(n), np.arange(n)] = beliefs
-        rows = np.concatenate([self.defence_rows, (self.row_of[observations][:, None] + np.arange(n_t)).ravel()])
-        block = np.hstack([against, served.reshape(n, -1)])
-        self.session.add_columns(rows, block, np.zeros(n), np.zeros(n), np.full(n, INF))
+        served = self.row_of[observations][:, None] + np.arange(n_t)
+        rows = np.concatenate([np.broadcast_to(self.defence_rows, against.shape), served], axis=1)
+        block, nothing = np.concatenate([against, beliefs], axis=1), np.zeros(n)
+        self.session.add_columns(rows, block, nothing, nothing, np.full(n, INF))
         self.share_observation = np.concatenate([self.share_observation, observations])
         self.share_node = np.concatenate([self.share_node, [each[1] for each in new]])
         self.share_gain = np.concatenate([self.share_gain, gains])
-        self.share_belief = np.vstack([self.share_belief, beliefs])
-        self.share_weight = np.vstack([self.share_weight, weights])
+        self.share_belief = np.concatenate([self.share_belief, beliefs])
+        self.share_weight = np.concatenate([self.share_weight, weights])
         self.share_columns = np.concatenate([self.share_columns, self.n_columns + np.arange(n)])
         self.n_columns += n
         return True
@@ -185,13 +184,13 @@ class PointProgram(StageProgram):
             solution = self.session.solve()
             plan = self.plan(solution)
             late = self.accuracy.late()  # whatever there is makes a point
-            if not late and self._add_shares(solution, plan):
+            mix = self.mix(solution)
+            if not late and self._add_shares(solution.duals, plan, mix):
                 continue
             share = np.maximum(solution.columns[self.share_columns], 0.0)
             payoff = self._payoff(plan, share)
             if not late and self.add_missed(solution.columns[0] - payoff, self.defences, defences=True):
                 continue
-            mix = self.mix(solution)
             gained = mix @ self.gain[:, self.defences]
             if not self.here.by_action:  # then an action not in use serves posteriors that are open
                 gained = gained + self.here.gather(self._row_prices(solution.duals))
@@ -213,7 +212,7 @@ class PointProgram(StageProgram):
     def _row_prices(self, duals: FloatArray) -> FloatArray:
         """Return the multipliers of the rows of each observation, [i, θ]; 0 where it has none."""
         prices = np.zeros((len(self.row_of), self.here.n_t))
-        open_ = np.flatnonzero(self.row_of >= 0)
+        open_ = (self.row_of >= 0).nonzero()[0]
         prices[open_] = np.maximum(duals[self.row_of[open_][:, None] + np.arange(self.here.n_t)], 0.0)
         return prices
 
@@ -223,7 +222,7 @@ class PointProgram(StageProgram):
         whole = np.zeros((len(self.actions), here.n_t))
         column = {a: k for k, a in enumerate(self.actions.tolist())}
         whole[[column[a] for a in actions.tolist()]] = plan
-        seen = np.flatnonzero(here.possible(actions))
+        seen = here.possible(actions).nonzero()[0]
         beta = self.posteriors(whole, seen)
         met = beta.sum(axis=1) > ACTIVE
         seen, beta = seen[met], beta[met]
@@ -240,36 +239,38 @@ class PointProgram(StageProgram):
         if self.whole:
             line, point = np.nonzero(worth > self.accuracy.missed)
             return list(zip(observations[line].tolist(), point.tolist(), strict=True))
-        best = worth.argmax(axis=1)
-        kept = worth.max(axis=1) > self.accuracy.missed
-        return list(zip(observations[kept].tolist(), best[kept].tolist(), strict=True))
+        kept = (worth.max(axis=1) > self.accuracy.missed).nonzero()[0]
+        if not len(kept):
+            return []
+        return list(zip(observations[kept].tolist(), worth[kept].argmax(axis=1).tolist(), strict=True))
 
     def _payoff(self, plan: FloatArray, share: FloatArray) -> FloatArray:
         """Return what plan and shares get against every defence, [d]."""
         return self.against(plan) + self.here.discount * ((share * self.share_gain) @ self.share_weight)
 
-    def _add_shares(self, solution: LPSolution, plan: FloatArray) -> bool:
+    def _add_shares(self, duals: FloatArray, plan: FloatArray, mix: FloatArray) -> bool:
         here = self.here
-        mix = self.mix(solution)
         reach = here.discount * here.reach(self.defences, mix)
         used = self.actions if self.whole else self.actions[plan.sum(axis=1) > ACTIVE]
-        candidates = np.flatnonzero(here.possible(used) & (reach > ACTIVE))
+        candidates = (here.possible(used) & (reach > ACTIVE)).nonzero()[0]
+        order, parts = here.by_successor(candidates)
+        candidates = candidates[order]
+        reach, open_ = reach[candidates], self.row_of[candidates] >= 0
+        prices = self._row_prices(duals)[candidates]
         beta = self.posteriors(plan, candidates)
         wanted: list[tuple[int, int]] = []
-        for t, at in here.grouped(candidates):
+        for t, part in parts:
             store = self.known.stores[t]
             if not len(store.gains):
                 continue
-            observations = candidates[at]
-            open_ = self.row_of[observations] >= 0
-            worth = reach[observations][:, None] * store.gains  # [i, j]
-            if open_.any():
-                rows = self.row_of[observations[open_]][:, None] + np.arange(here.n_t)
-                prices = np.maximum(solution.duals[rows], 0.0)
-                worth[open_] -= prices @ store.beliefs.T
-            if (~open_).any():
-                worth[~open_] *= store.shares(beta[at[~open_]])
-            wanted += self._best(worth, observations)
+            worth = reach[part][:, None] * store.gains  # [i, j]
+            opened = open_[part]
+            if opened.all():
+                worth -= prices[part] @ store.beliefs.T
+            else:
+                worth[opened] -= prices[part][opened] @ store.beliefs.T
+                worth[~opened] *= store.shares(beta[part][~opened])
+            wanted += self._best(worth, candidates[part])
         return self._share(wanted)
 
     def _cleaned(
@@ -277,7 +278,7 @@ class PointProgram(StageProgram):
     ) -> PointBackup:
         """Make plan and shares exactly feasible, and work out what they get with the gains of now."""
         plan = self.here.policy(self.actions, plan) * belief
-        used = np.flatnonzero(share > ACTIVE)
+        used = (share > ACTIVE).nonzero()[0]
         self._basis = list(zip(self.share_observation[used].tolist(), self.share_node[used].tolist(), strict=True))
         observation, beliefs = self.share_observation[used], self.share_belief[used]
         bought = np.zeros((len(self.here.seen), self.here.n_t))

@@ -87,6 +87,7 @@ class StageProgram(ABC):
         self.n_rows, self.n_columns = n_t, 1 + n_t
         self.actions, self.defences = NONE, NONE
         self.plan_columns, self.defence_rows = NONE, NONE
+        self.first_column: IntArray = np.full(self.here.n_a, -1)  # of the columns of each action in use
         self.clear()
         for d in defences.tolist():
             self.add_defence(d)
@@ -117,6 +118,7 @@ class StageProgram(ABC):
         places = np.concatenate([np.arange(n_t), self.defence_rows, rows])
         self.session.add_columns(places, block, np.zeros(n_t), np.zeros(n_t), np.where(self.may_play[action], INF, 0.0))
         self.plan_columns = np.concatenate([self.plan_columns, self.n_columns + np.arange(n_t)])
+        self.first_column[action] = self.n_columns
         self.n_columns += n_t
         self.actions = np.append(self.actions, action)
         self.opened(action, None)
@@ -135,6 +137,8 @@ class StageProgram(ABC):
     def add_missed(self, shortfall: FloatArray, known: IntArray, *, defences: bool) -> bool:
         """Add the actions whose violation is largest, if any exceeds the tolerance."""
         shortfall[known] = 0.0
+        if not shortfall.max() > self.accuracy.missed:
+            return False
         worst = np.argsort(-shortfall)[:ACTIONS_AT_ONCE]
         missed = worst[shortfall[worst] > self.accuracy.missed].tolist()
         for k in missed:
@@ -142,7 +146,7 @@ class StageProgram(ABC):
                 self.add_defence(k)
             else:
                 self.add_action(k)
-        return bool(missed)
+        return True
 
     def at(self, belief: FloatArray) -> None:
         """Change the belief."""

@@ -103,13 +103,19 @@ class Session:
         self._highs.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper)
 
     def add_rows(self, columns: IntArray, block: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
-        """Append rows with coefficients ``block[row, k]`` at column ``columns[k]``; zeros are left out."""
+        """Append rows with coefficients ``block[row, k]`` at column ``columns[k]``, or ``columns[row, k]`` of its own.
+
+        Zeros are left out.
+        """
         self._highs.addRows(len(block), lower, upper, *_compressed(columns, block))
 
     def add_columns(
         self, rows: IntArray, block: FloatArray, cost: FloatArray, lower: FloatArray, upper: FloatArray
     ) -> None:
-        """Append columns with coefficients ``block[column, k]`` at row ``rows[k]``; zeros are left out."""
+        """Append columns with coefficients ``block[column, k]`` at row ``rows[k]``, or ``rows[column, k]`` of its own.
+
+        Zeros are left out.
+        """
         self._highs.addCols(len(block), cost, lower, upper, *_compressed(rows, block))
 
     def delete_rows(self, rows: IntArray) -> None:
@@ -143,8 +149,8 @@ class Session:
         answer = self._highs.run() if self._limits is None else self._watched(self._limits)
         self.meter.seconds += time.perf_counter() - began
         self.meter.solves += 1
-        iterations = max(0, self._highs.getInfo().simplex_iteration_count)
-        self.meter.work += (iterations + WARM_START) * self._highs.getNumRow() + ANY_SOLVE
+        _, iterations = self._highs.getInfoValue("simplex_iteration_count")  # all of `getInfo` takes much longer
+        self.meter.work += (max(0, iterations) + WARM_START) * self._highs.getNumRow() + ANY_SOLVE
         optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         return bool(optimal and answer != highspy.HighsStatus.kError)
 
@@ -206,6 +212,9 @@ class Session:
 
 def _compressed(places: IntArray, block: FloatArray) -> tuple[int, IntArray, IntArray, FloatArray]:
     """Return the non-zeros of a dense block as HiGHS takes them: how many, starts, indices, values."""
-    line, k = np.nonzero(block)
-    starts = np.searchsorted(line, np.arange(len(block)))
-    return len(line), starts.astype(np.int32), np.asarray(places)[k].astype(np.int32), block[line, k]
+    there = block != 0
+    lengths = there.sum(axis=1, dtype=np.int32)
+    starts: IntArray = np.zeros(len(block), dtype=np.int32)
+    lengths[:-1].cumsum(out=starts[1:])
+    index = np.broadcast_to(places.astype(np.int32), block.shape)[there]
+    return len(index), starts, index, block[there]

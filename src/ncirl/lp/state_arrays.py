@@ -7,6 +7,7 @@ outcomes are, i = (d, o), it belongs to one defence and ``mass[i, a] = q(o | a, 
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -161,6 +162,11 @@ class StateArrays:
             return self._by_owner(self.table * worth[:, None])[actions]
         return self._by_owner(self.table[:, actions] * worth[:, None]).T
 
+    @cached_property
+    def staying(self) -> FloatArray:
+        """γ Pr(play stays here | a, d), [a, d]."""
+        return self.discount * self.expected(np.arange(self.n_a), self.loop.astype(np.float64))
+
     def _by_owner(self, values: FloatArray) -> FloatArray:
         total = np.zeros((self._n_owners, *values.shape[1:]))
         if len(self._first):
@@ -172,16 +178,19 @@ class StateArrays:
         now: FloatArray = mix @ self.reward[:, defences]
         return now + self.discount * self.gather(reach[:, None] * promised)
 
+    def by_successor(self, observations: IntArray) -> tuple[IntArray, list[tuple[int, slice]]]:
+        """Return an order of some observations in which those that lead to the same state come together, and where."""
+        toward = self.toward[observations]
+        order = toward.argsort(kind="stable")
+        ends = np.bincount(toward, minlength=len(self.successors)).cumsum().tolist()
+        parts = zip(self.successors, [0, *ends], ends, strict=False)
+        return order, [(t, slice(begin, end)) for t, begin, end in parts if end > begin]
+
     def grouped(self, observations: IntArray) -> Iterator[tuple[int, IntArray]]:
         """Go through the successors of some observations; with each, where in the list those that lead to it stand."""
-        toward = self.toward[observations]
-        order = np.argsort(toward, kind="stable")
-        ends = np.cumsum(np.bincount(toward, minlength=len(self.successors))).tolist()
-        begin = 0
-        for t, end in zip(self.successors, ends, strict=True):
-            if end > begin:
-                yield t, order[begin:end]
-            begin = end
+        order, parts = self.by_successor(observations)
+        for t, part in parts:
+            yield t, order[part]
 
     def opened_by(self, action: int | None, defence: int | None) -> IntArray:
         """Return the observations that come into play with an attacker's action, or with a defender's."""

@@ -30,16 +30,19 @@ class VectorStore:
     def __init__(self, n_intents: int) -> None:
         self.alphas = np.zeros((0, n_intents))
         self.nodes = NONE
+        self.changes = 0  # since the beginning
 
     def add(self, node: int, vector: FloatArray) -> None:
         """Append a vector."""
-        alphas, nodes = np.vstack([self.alphas, vector]), np.append(self.nodes, node)
+        self.changes += 1
+        alphas, nodes = np.concatenate([self.alphas, vector[None]]), np.concatenate([self.nodes, [node]])
         self.alphas, self.nodes = alphas, nodes  # at once: an interruption may come whenever something is called
 
     def put(self, node: int, vector: FloatArray) -> None:
         """Append a vector, or change the one there is."""
-        here = np.flatnonzero(self.nodes == node)
+        here = (self.nodes == node).nonzero()[0]
         if len(here):
+            self.changes += 1
             self.alphas[here] = vector
         else:
             self.add(node, vector)
@@ -58,6 +61,7 @@ class VectorStore:
 
     def set_values(self, alphas: FloatArray) -> None:
         """Change all vectors, and drop those that another one dominates."""
+        self.changes += 1
         self.alphas = alphas
         self.prune()
 
@@ -91,7 +95,7 @@ class PointStore:
 
     def put(self, node: int, belief: FloatArray, value: float) -> None:
         """Append a point, or change the value of the one there is."""
-        here = np.flatnonzero(self.nodes == node)
+        here = (self.nodes == node).nonzero()[0]
         if len(here):
             self.gains[here] = value - self.corners @ belief
         else:

@@ -69,34 +69,32 @@ class VectorProgram(StageProgram):
         self.session.add_columns(self.defence_rows, block, np.zeros(n), np.full(n, -INF), np.full(n, INF))
         first = len(self.open)
         self.open = np.concatenate([self.open, new])
-        self.weights = np.vstack([self.weights, weights])
+        self.weights = np.concatenate([self.weights, weights])
         self.value_columns = np.concatenate([self.value_columns, self.n_columns + np.arange(n)])
         self.n_columns += n
-        self._cut(first + np.arange(n), self._serving()[self.here.toward[new]])
+        toward = self.here.toward[new]
+        self._cut(first + np.arange(n), self._stand_in[toward], self._default[toward])
 
-    def _serving(self) -> IntArray:
-        """Return, per successor, the position of the vector that is best at today's belief."""
-        return np.array([self.stores[t].best(self.belief) for t in self.here.successors], dtype=np.intp)
-
-    def _cut(self, opens: IntArray, positions: IntArray) -> None:
-        """Add rows V_i ≤ α·β_i; `positions` are those of the vectors in their stores."""
-        observations = self.open[opens]
-        stores = [self.stores[t] for t in self.here.successor[observations].tolist()]
-        alphas = np.array([store.alphas[k] for store, k in zip(stores, positions.tolist(), strict=True)])
-        nodes = np.array([store.nodes[k] for store, k in zip(stores, positions.tolist(), strict=True)])
+    def _cut(self, opens: IntArray, alphas: FloatArray, nodes: IntArray) -> None:
+        """Add rows V_i ≤ α·β_i for some open observations, a vector and its node each."""
+        n, n_t = len(opens), self.here.n_t
         self._latest.update(zip(zip(opens.tolist(), nodes.tolist(), strict=True), alphas, strict=True))
-        n = len(opens)
-        mass = self.here.mass_of(observations, self.actions)  # [row, active a]
-        plan = -(mass[:, :, None] * alphas[:, None, :]).reshape(n, -1)
-        value = np.zeros((n, len(self.value_columns)))
-        value[np.arange(n), opens] = 1.0
-        columns = np.concatenate([self.plan_columns, self.value_columns])
-        self.session.add_rows(columns, np.hstack([plan, value]), np.full(n, -INF), np.zeros(n))
+        observations, value = self.open[opens], self.value_columns[opens][:, None]
+        if self.here.by_action:  # a posterior is a part of the plan of one action
+            columns = self.first_column[self.here.owner[observations]][:, None] + np.arange(n_t)
+            block = -alphas
+        else:
+            mass = self.here.mass_of(observations, self.actions)  # [row, active a]
+            columns = np.broadcast_to(self.plan_columns, (n, len(self.plan_columns)))
+            block = -(mass[:, :, None] * alphas[:, None, :]).reshape(n, -1)
+        columns = np.concatenate([columns, value], axis=1)
+        block = np.concatenate([block, np.ones((n, 1))], axis=1)
+        self.session.add_rows(columns, block, np.full(n, -INF), np.zeros(n))
         self.cut_rows = np.concatenate([self.cut_rows, self.n_rows + np.arange(n)])
         self.n_rows += n
         self.cut_open = np.concatenate([self.cut_open, opens])
         self.cut_node = np.concatenate([self.cut_node, nodes])
-        self.cut_alphas = np.vstack([self.cut_alphas, alphas])
+        self.cut_alphas = np.concatenate([self.cut_alphas, alphas])
 
     def solve(self, belief: FloatArray) -> VectorBackup:
         """Solve at a belief, adding what is missed."""
@@ -105,8 +103,15 @@ class VectorProgram(StageProgram):
         return self._solved()
 
     def _begun(self, belief: FloatArray) -> None:
-        """Build the program if that has not been done."""
-        self.belief = belief
+        """Take note, per successor, of the vector that is best at a belief; build the program if there is none yet."""
+        stores = [self.stores[t] for t in self.here.successors]
+        best = [store.best(belief) for store in stores]
+        self._default: IntArray = np.array(
+            [store.nodes[k] for store, k in zip(stores, best, strict=True)], dtype=np.intp
+        )
+        self._stand_in: FloatArray = np.array([store.alphas[k] for store, k in zip(stores, best, strict=True)]).reshape(
+            -1, self.here.n_t
+        )
         if self.fresh:
             self.start(*self.likely)
 
@@ -154,22 +159,28 @@ class VectorProgram(StageProgram):
 
     def _add_cuts(self, values: FloatArray, plan: FloatArray) -> bool:
         beta = self.posteriors(plan, self.open)
-        live = np.flatnonzero(beta.sum(axis=1) > ACTIVE)
-        opens: list[int] = []
-        positions: list[int] = []
-        for t, at in self.here.grouped(self.open[live]):
-            opens_here, store = live[at], self.stores[t]
-            worth = beta[opens_here] @ store.alphas.T
-            missed = values[opens_here] > worth.min(axis=1) + self.accuracy.missed
-            if missed.any():
-                for k, j in zip(opens_here[missed].tolist(), worth[missed].argmin(axis=1).tolist(), strict=True):
-                    row = self._latest.get((k, int(store.nodes[j])))
-                    if row is None or not np.array_equal(row, store.alphas[j]):  # the same again would change nothing
-                        opens.append(k)
-                        positions.append(j)
-        if opens:
-            self._cut(np.array(opens, dtype=np.intp), np.array(positions, dtype=np.intp))
-        return bool(opens)
+        live = (beta.sum(axis=1) > ACTIVE).nonzero()[0]
+        order, parts = self.here.by_successor(self.open[live])
+        live = live[order]
+        beta, least, worths = beta[live], np.empty(len(live)), []
+        for t, part in parts:
+            worths.append(beta[part] @ self.stores[t].alphas.T)
+            np.minimum.reduce(worths[-1], axis=1, out=least[part])
+        missed = values[live] > least + self.accuracy.missed
+        if not missed.any():
+            return False
+        cuts: list[tuple[int, FloatArray, int]] = []  # open observation, vector, node
+        for (t, part), worth in zip(parts, worths, strict=True):
+            store, those = self.stores[t], missed[part].nonzero()[0]
+            for k, j in zip(live[part][those].tolist(), worth[those].argmin(axis=1).tolist(), strict=True):
+                alpha, node = store.alphas[j], int(store.nodes[j])
+                row = self._latest.get((k, node))
+                if row is None or not np.array_equal(row, alpha):  # the same again would change nothing
+                    cuts.append((k, alpha, node))
+        if cuts:
+            opens, alphas, nodes = zip(*cuts, strict=True)
+            self._cut(np.array(opens), np.array(alphas), np.array(nodes))
+        return bool(cuts)
 
     def _add_defences(self, columns: FloatArray, plan: FloatArray) -> bool:
         payoff = self.against(plan) + self.here.discount * (columns[self.value_columns] @ self.weights)
@@ -186,6 +197,10 @@ class VectorProgram(StageProgram):
         )
         return self.here.discount * (worth @ self.here.weight_of(shut)) if len(shut) else np.zeros(self.here.n_d)
 
+    def now(self, nodes: IntArray) -> FloatArray:
+        """Return the vectors of some nodes as they are now, [node, θ]."""
+        return self.known.vectors[nodes]
+
     def _backup(self, solution: LPSolution, plan: FloatArray) -> VectorBackup:
         """Read the defender's side off the multipliers, and work out what it concedes to every action."""
         here = self.here
@@ -199,12 +214,9 @@ class VectorProgram(StageProgram):
         total = np.bincount(self.cut_open[kept], weights=prices[kept], minlength=len(self.open))
         chance = prices[kept] / total[self.cut_open[kept]]
         observation, following = self.open[self.cut_open[kept]], self.cut_node[kept]
-        stores = [(self.stores[t], k) for t, k in zip(here.successors, self._serving().tolist(), strict=True)]
-        default = np.array([store.nodes[k] for store, k in stores], dtype=np.intp)
-        stand_in = np.array([store.alphas[k] for store, k in stores]).reshape(-1, here.n_t)
-        promised = stand_in[here.toward]
+        promised = self._stand_in[here.toward]
         promised[observation] = 0.0
-        np.add.at(promised, observation, chance[:, None] * self.known.vectors[following])
+        np.add.at(promised, observation, chance[:, None] * self.now(following))
         conceded = here.conceded(defences, mix, reach, promised)
         return VectorBackup(
             actions=self.actions,
@@ -214,7 +226,7 @@ class VectorProgram(StageProgram):
             observation=observation,
             following=following,
             chance=chance,
-            default=default,
+            default=self._default,
             promised=promised,
             conceded=conceded,
             reach=reach,

@@ -139,6 +139,7 @@ class Backward:
         self.defender: dict[State, FloatArray] = {}  # indexed [d, k]
         self.lp_solves = 0
         self.stalled = False
+        self._confined: dict[State, Options | None] = {}  # the options where somebody may not play everything
 
     def solve_state(self, state: State) -> None:
         """Solve a state to which play never comes back."""
@@ -227,10 +228,10 @@ class Backward:
         """Return for each game the first one that is the same from here on: intents that have what they want are."""
         first: dict[bytes, int] = {}
         keys = []
+        confined = [(state, options) for state in component if (options := self._confined[state]) is not None]
         for k in range(self.mixture.shape[1]):
             parts = [(part[:, :, k] + 0.0).tobytes() for part in (*low, *high)]  # no negative zeros
-            if self.options is not None:
-                parts += [self._rows(self.options, state, k).tobytes() for state in component]
+            parts += [self._rows(options, state, k).tobytes() for state, options in confined]
             keys.append(b"".join(parts))
             first.setdefault(keys[-1], k)
         return [first[key] for key in keys]
@@ -247,8 +248,15 @@ class Backward:
         n_games = self.mixture.shape[1]
         for state in component:
             n_a, n_d = self.game.stage(state).shape
+            self._confined[state] = None if self._may_play_everything(state) else self.options
             self.lower[state], self.upper[state] = np.zeros(n_games), np.zeros(n_games)
             self.attacker[state], self.defender[state] = np.zeros((n_a, n_games)), np.zeros((n_d, n_games))
+
+    def _may_play_everything(self, state: State) -> bool:
+        options = self.options
+        if options is None or self.game.is_terminal(state):
+            return True
+        return bool(options.attacker[state].all() and options.defender[state].all())
 
     def _payoffs(self, state: State, bound: dict[State, FloatArray]) -> FloatArray:
         """Reward plus discounted bound of what follows, indexed [a, d, k]."""
@@ -259,10 +267,8 @@ class Backward:
 
     def _matrix_game(self, state: State, k: int, payoff: FloatArray) -> MatrixGame:
         """Solve a stage game; where a side may not play everything, its opponent is ready for everything still."""
-        if self.options is None:
-            solved = matrix_game(payoff, self.limits)
-        else:
-            solved = self._restricted(self.options, state, k, payoff)
+        options = self._confined[state]
+        solved = matrix_game(payoff, self.limits) if options is None else self._restricted(options, state, k, payoff)
         self.lp_solves += solved.by_lp
         return solved
 
@@ -294,4 +300,4 @@ class Backward:
 
 def _met(payoff: FloatArray, solved: MatrixGame) -> float:
     """Return the largest |payoff| that the strategies of a stage game meet."""
-    return float(np.abs(payoff[np.ix_(solved.row_strategy > 0, solved.column_strategy > 0)]).max())
+    return float(np.abs(payoff[solved.row_strategy > 0][:, solved.column_strategy > 0]).max())

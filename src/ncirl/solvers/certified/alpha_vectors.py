@@ -65,7 +65,11 @@ class AlphaVectors(Nodes[VectorNode]):
         me = len(self.nodes) if instead_of is None else instead_of
         node, vector = self._node(here, belief, found, me), found.vector if vector is None else vector
         self._keep(me, node, vector)
-        self.stores[here.number].put(me, vector)
+        store = self.stores[here.number]
+        if instead_of is None:
+            store.add(me, vector)
+        else:
+            store.put(me, vector)
 
     def take(self, others: "AlphaVectors") -> None:
         """Add all nodes of another controller, which lead to each other."""
@@ -82,7 +86,7 @@ class AlphaVectors(Nodes[VectorNode]):
         others = np.full(here.n_a, not self.every_row)
         others[found.actions[found.plan.sum(axis=1) > 0]] = False
         others[found.conceded.argmax(axis=0)] = False
-        rows = np.flatnonzero(~others)
+        rows = (~others).nonzero()[0]
         discount = here.discount * found.reach
         row, column, weight = self._entries(here, rows, discount, found.observation, following, found.chance, default)
         return VectorNode(
@@ -115,12 +119,12 @@ class AlphaVectors(Nodes[VectorNode]):
         """Return entries (row, node, discounted chance) of the attacker's actions `rows`."""
         without = discount > 0
         without[observation] = False
-        bare = np.flatnonzero(without)
+        bare = without.nonzero()[0]
         every = np.concatenate([observation, bare])
         to = np.concatenate([following, default[here.toward[bare]]])
         share = np.concatenate([chance, np.ones(len(bare))]) * discount[every]
         mass = here.mass_of(every, rows)
-        entry, row = np.nonzero(mass)
+        entry, row = mass.nonzero()
         return row, to[entry], share[entry] * mass[entry, row]
 
 

@@ -64,11 +64,11 @@ class BeliefPoints(Nodes[PointNode]):
         if me < len(self.nodes) and value <= self._worth[me]:
             self.stores[here.number].put(me, belief, float(self._worth[me]))
             return
-        rows = np.flatnonzero((payoff <= value + NEAR * (1 + abs(value))) | self.every_row)
+        rows = ((payoff <= value + NEAR * (1 + abs(value))) | self.every_row).nonzero()[0]
         others = np.ones(here.n_d, dtype=bool)
         others[rows] = False
         weights = here.discount * here.weight_of(plan.observation)[:, rows] * plan.share[:, None]  # [entry, row]
-        entry, row = np.nonzero(weights)
+        entry, row = weights.nonzero()
         column = plan.following[entry]
         node = PointNode(
             state=here.number,

@@ -56,6 +56,10 @@ class NarrowedProgram(VectorProgram):
         self.narrow = NarrowedVectors(known, intents, here.successors)
         super().__init__(here.among(intents), self.narrow, accuracy, meter, likely)
 
+    def now(self, nodes: IntArray) -> FloatArray:
+        """Return the vectors of some nodes as they are now, [node, e]."""
+        return self.whole.vectors[nodes][:, self.intents]
+
     def solve(self, belief: FloatArray) -> VectorBackup:
         """Solve at a belief of the whole game, 0 for other intents; return a backup of the whole game."""
         self.narrow.refresh()

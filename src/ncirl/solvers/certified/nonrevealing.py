@@ -49,19 +49,20 @@ def nonrevealing(
             node[k] = store.nodes[j]
     worth = secured[here.toward]
     away = here.reward[actions] @ belief + here.discount * here.expected(actions, worth)  # [a, d]
-    stay = here.discount * here.expected(actions, here.loop.astype(float))
+    stay = here.staying[actions]
 
     def secures(x: FloatArray) -> float:
         return float(((x @ away) / (1.0 - x @ stay)).min())
 
     value, mix = known, None
-    if first is not None and allowed.all() and secures(first) > value + enough:
-        value, mix = secures(first), first
+    if first is not None and allowed.all() and (secured_now := secures(first)) > value + enough:
+        value, mix = secured_now, first
     for _ in range(ROUNDS):
         x = matrix_game(away + stay * value).row_strategy
-        if secures(x) <= value + enough:
+        secured_now = secures(x)
+        if secured_now <= value + enough:
             break
-        value, mix = secures(x), x
+        value, mix = secured_now, x
     if mix is None:
         return None
     payoff = mix @ away + (mix @ stay) * value

@@ -221,7 +221,7 @@ class Search:
         """Store the vector of a backup where it is lower than what is known."""
         here, store = self.arrays[at.state], self.upper.stores[at.state]
         known = store.best(at.belief)
-        best = min(found.variants(here), key=lambda each: float(each.vector @ at.belief))
+        best = found.best_at(at.belief, here)
         if best.vector @ at.belief < store.alphas[known] @ at.belief - self.accuracy.missed:
             instead = int(store.nodes[known]) if self.slow and (best.vector <= store.alphas[known]).all() else None
             self.upper.add(here, at.belief, best, instead_of=instead)
@@ -252,8 +252,8 @@ class Search:
         here = self.arrays[at.state]
         # the defender who would hold the lower bound down matters as much as the one who holds the upper
         reach = np.maximum(high.reach, here.reach(low.defences, low.mix))
-        active = np.flatnonzero(high.plan.sum(axis=1) > ACTIVE)
-        candidates = np.flatnonzero(here.possible(high.actions[active]) & (reach > ACTIVE))
+        active = (high.plan.sum(axis=1) > ACTIVE).nonzero()[0]
+        candidates = (here.possible(high.actions[active]) & (reach > ACTIVE)).nonzero()[0]
         beta = here.posteriors(candidates, high.actions, high.plan)
         mass = beta.sum(axis=1)
         alive = mass > ACTIVE
@@ -263,16 +263,16 @@ class Search:
             beliefs = cleaned_beliefs(beta[those])
             gap = self.upper.stores[t].values(beliefs) - self.lower.stores[t].values(beliefs)
             score = mass[those] * reach[candidates[those]] * (gap - excess)
-            found += [(float(score[k]), InformationState(t, beliefs[k])) for k in np.flatnonzero(score > 0).tolist()]
+            found += [(float(score[k]), InformationState(t, beliefs[k])) for k in (score > 0).nonzero()[0].tolist()]
         return sorted(found, key=lambda each: -each[0])
 
     def following(self, at: InformationState, high: VectorBackup) -> list[tuple[float, InformationState]]:
         """List where optimistic play goes from here, with which probability."""
         here = self.arrays[at.state]
-        met = np.flatnonzero(high.reach > ACTIVE)
+        met = (high.reach > ACTIVE).nonzero()[0]
         beta = here.posteriors(met, high.actions, high.plan)
         chance = beta.sum(axis=1) * high.reach[met]
-        kept = np.flatnonzero(chance > ACTIVE)
+        kept = (chance > ACTIVE).nonzero()[0]
         beliefs, states = cleaned_beliefs(beta[kept]), here.successor[met[kept]].tolist()
         places = [InformationState(state, belief) for state, belief in zip(states, beliefs, strict=True)]
         return list(zip(chance[kept].tolist(), places, strict=True))

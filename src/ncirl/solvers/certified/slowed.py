@@ -72,4 +72,5 @@ def _slowed(here: StateArrays, staying: FloatArray) -> StateArrays:
         longer = 1.0 / (1.0 - here.discount * here.gather(staying))  # by action
         slow.reward = here.reward * longer[:, None, None]
         slow.table = (here.table - staying[:, None]) * longer[here.owner][:, None]
+        vars(slow).pop("staying", None)  # worked out from the table that was
     return slow

@@ -52,20 +52,25 @@ class Walks:
         usual = accuracy.missed
         accuracy.missed = ROUGHLY * usual
         try:
-            for at in reversed(self._path(late)):
+            for at, found_with in reversed(self._path(late)):
                 if late():
                     return
-                self._update(at)
+                if self._changes_behind(at) > found_with:  # else it would find the same again
+                    self._update(at)
         finally:
             accuracy.missed = usual
 
-    def _path(self, late: Callable[[], bool]) -> list[InformationState]:
-        """Follow optimistic play, improving what it meets; return where it went."""
+    def _changes_behind(self, at: InformationState) -> int:
+        """Count what has ever changed above the states that may follow."""
+        return sum(self.search.upper.stores[t].changes for t in self.search.arrays[at.state].successors)
+
+    def _path(self, late: Callable[[], bool]) -> list[tuple[InformationState, int]]:
+        """Follow optimistic play, improving what it meets; return where it went, and with how many changes behind."""
         search, draw = self.search, self._draw
         at = self.extremes.spread(search.worst_start())
-        path: list[InformationState] = []
+        path: list[tuple[InformationState, int]] = []
         while len(path) < LONGEST and not late():
-            path.append(at)
+            path.append((at, self._changes_behind(at)))
             following = search.following(at, self._update(at))
             if not following or draw.random() < ENDS:
                 break
