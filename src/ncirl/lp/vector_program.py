@@ -186,6 +186,10 @@ class VectorProgram(StageProgram):
         )
         return self.here.discount * (worth @ self.here.weight_of(shut)) if len(shut) else np.zeros(self.here.n_d)
 
+    def vectors_of(self, nodes: IntArray) -> FloatArray:
+        """Return vectors as they are now, [node, θ]."""
+        return self.known.vectors[nodes]
+
     def _backup(self, solution: LPSolution, plan: FloatArray) -> VectorBackup:
         """Read the defender's side off the multipliers, and work out what it concedes to every action."""
         here = self.here
@@ -204,7 +208,7 @@ class VectorProgram(StageProgram):
         stand_in = np.array([store.alphas[k] for store, k in stores]).reshape(-1, here.n_t)
         promised = stand_in[here.toward]
         promised[observation] = 0.0
-        np.add.at(promised, observation, chance[:, None] * self.known.vectors[following])
+        np.add.at(promised, observation, chance[:, None] * self.vectors_of(following))
         conceded = here.conceded(defences, mix, reach, promised)
         return VectorBackup(
             actions=self.actions,
