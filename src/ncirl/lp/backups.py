@@ -54,6 +54,17 @@ class VectorBackup:
                 return self._kept(here, conceded)
         return self
 
+    def among_all(self, here: StateArrays, vectors: FloatArray, plan: FloatArray) -> "VectorBackup":
+        """Return the same answer in the game of which this had fewer intents: what it concedes to each is worked out.
+
+        `vectors` are those of all nodes and `plan` is the attacker's, for all intents there.
+        """
+        promised = vectors[self.default][here.toward]
+        promised[self.observation] = 0.0
+        np.add.at(promised, self.observation, self.chance[:, None] * vectors[self.following])
+        conceded = here.conceded(self.defences, self.mix, self.reach, promised)
+        return replace(self, plan=plan, promised=promised, conceded=conceded)
+
     def _conceded_by_staying(self, here: StateArrays) -> FloatArray:
         """Return what keeping at it until the state is left concedes to each action, [a, θ]."""
         leave = here.conceded(self.defences, self.mix, np.where(here.loop, 0.0, self.reach), self.promised)

@@ -273,6 +273,11 @@ class PointProgram(StageProgram):
             wanted += self._best(worth, candidates[part])
         return self._share(wanted)
 
+    def certain_part(self, observation: IntArray, following: IntArray, beliefs: FloatArray) -> FloatArray:
+        """Return c_i·b_j of shares (i, j), whose nodes are `following` and whose beliefs are b_j."""
+        part: FloatArray = (self.corners[observation] * beliefs).sum(axis=1)
+        return part
+
     def _cleaned(
         self, belief: FloatArray, plan: FloatArray, share: FloatArray, mix: FloatArray, duals: FloatArray
     ) -> PointBackup:
@@ -288,7 +293,7 @@ class PointProgram(StageProgram):
         fitted, following = share[used] * room, self.share_node[used]
         # gains may have risen since the columns were made
         worth = self.known.values[following]
-        gains = worth - (self.corners[observation] * beliefs).sum(axis=1)
+        gains = worth - self.certain_part(observation, following, beliefs)
         payoff = self.against(plan) + self.here.discount * ((fitted * gains) @ self.share_weight[used])
         return PointBackup(
             actions=self.actions,

@@ -101,6 +101,10 @@ class PointStore:
         else:
             self.add(node, belief, value)
 
+    def set_beliefs(self, beliefs: FloatArray) -> None:
+        """Change where the points are."""
+        self.beliefs, self.reciprocals = beliefs, _reciprocal(beliefs).T
+
     def set_values(self, values: FloatArray) -> None:
         """Change the values of all points, and drop those that add nothing once there are enough of them."""
         self.gains = values - self.beliefs @ self.corners

@@ -6,8 +6,6 @@ The program is that of the game with the intents e only, in which an attacker of
 (`extremes`). What the defender's answer concedes is worked out for every intent of the game, as for any other backup.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
@@ -63,12 +61,7 @@ class NarrowedProgram(VectorProgram):
     def solve(self, belief: FloatArray) -> VectorBackup:
         """Solve at a belief of the whole game, 0 for other intents; return a backup of the whole game."""
         self.narrow.refresh()
-        found, here = super().solve(belief[self.intents]), self.ground
-        plan = np.zeros((len(found.actions), here.n_t))
+        found = super().solve(belief[self.intents])
+        plan = np.zeros((len(found.actions), self.ground.n_t))
         plan[:, self.intents] = found.plan
-        vectors = self.whole.vectors
-        promised = vectors[found.default][here.toward]
-        promised[found.observation] = 0.0
-        np.add.at(promised, found.observation, found.chance[:, None] * vectors[found.following])
-        conceded = here.conceded(found.defences, found.mix, found.reach, promised)
-        return replace(found, plan=plan, promised=promised, conceded=conceded)
+        return found.among_all(self.ground, self.whole.vectors, plan)

@@ -57,6 +57,7 @@ class Schedule:
         activity.run(target, late)
         in_vain = search.changes == changes
         search.evaluate()
+        search.look()
         taken = search.meter.work - work
         gained = float(np.log(max(before, FINEST) / max(search.gap_at_start(), FINEST)))
         activity.gained, activity.work = MEMORY * activity.gained + gained, MEMORY * activity.work + taken

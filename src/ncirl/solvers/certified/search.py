@@ -24,7 +24,9 @@ from ncirl.model.game import Game
 from ncirl.model.order import components
 from ncirl.solvers.certified.alpha_vectors import AlphaVectors
 from ncirl.solvers.certified.belief_points import BeliefPoints
+from ncirl.solvers.certified.clusters import Clusters, Fusing
 from ncirl.solvers.certified.controller import depths
+from ncirl.solvers.certified.fused import FusedPointProgram, FusedVectorProgram
 from ncirl.solvers.certified.nonrevealing import nonrevealing
 from ncirl.solvers.certified.slowed import SlowedProgram
 from ncirl.solvers.certified.tuning import Tuning
@@ -68,7 +70,8 @@ class Search:
         self.lower = BeliefPoints([initial.corners[s] for s in self.states], every_row=self.slow)
         self.accuracy = Accuracy()
         self._programs: dict[int, tuple[VectorProgram, PointProgram]] = {}
-        self._paces: dict[int, float | None] = {}  # at which the programs were made
+        self._made_for: dict[int, tuple[float | None, Clusters | None]] = {}  # pace and clusters of the programs
+        self._fusing = None if self.slow else Fusing.of(self.arrays, [start.mass for start in game.starts], limits)
         self.narrowed: dict[int, VectorProgram] = {}  # live programs among a state's extreme intents
         self.roots = [
             (start.probability, InformationState(self.number[start.state], start.belief))
@@ -144,17 +147,23 @@ class Search:
             self.back_up(at)
         return self._programs[at.state]
 
-    def _new_programs(self, state: int, pace: float | None) -> tuple[VectorProgram, PointProgram]:
+    def _new_programs(
+        self, state: int, pace: float | None, clusters: Clusters | None
+    ) -> tuple[VectorProgram, PointProgram]:
         here, likely, known = self.arrays[state], self.likely(state), self._programs.get(state)
-        below = PointProgram(here, self.lower, self.accuracy, self.meter) if known is None else known[1]
+        if clusters is not None:
+            above = FusedVectorProgram(here, self.upper, self.accuracy, self.meter, likely, clusters)
+            return above, FusedPointProgram(here, self.lower, self.accuracy, self.meter, clusters)
+        kept = known is not None and self._made_for[state][1] is None  # one among clusters is not of use any more
+        below = known[1] if known and kept else PointProgram(here, self.lower, self.accuracy, self.meter)
         if pace is None:
             return VectorProgram(here, self.upper, self.accuracy, self.meter, likely), below
         return SlowedProgram(here, self.upper, self.accuracy, self.meter, likely, pace), below
 
     def _live(self, state: int) -> tuple[VectorProgram, PointProgram] | None:
-        """Return the programs of a state, unless there are none or the pace has changed."""
+        """Return the programs of a state, unless there are none or the pace or the clusters have changed."""
         known = self._programs.get(state)
-        return None if known is None or self._paces[state] != self.pace else known
+        return None if known is None or self._made_for[state] != (self.pace, self.clusters) else known
 
     def likely(self, state: int) -> tuple[IntArray, IntArray]:
         """Return the actions and defences that the equilibria with public intents use at a state."""
@@ -172,18 +181,31 @@ class Search:
         return max(least, float(2.0 ** np.floor(np.log2(wanted)))) if wanted > 0 else least
 
     @property
+    def clusters(self) -> Clusters | None:
+        """Which intents programs take for one now; None if none."""
+        if self._fusing is None:
+            return None
+        low, high = self.bounds()
+        return self._fusing.now((high - low) / (max(abs(low), abs(high)) or 1.0))
+
+    def look(self) -> None:
+        """Take note of how far the bounds have come: where they do not move, fewer intents are taken for one."""
+        if self._fusing is not None:
+            self._fusing.look(self.gap_at_start(), self.meter.work)
+
+    @property
     def met(self) -> set[int]:
         """States that have been visited."""
         return set(self._programs)
 
     def back_up(self, at: InformationState) -> tuple[VectorBackup, PointBackup]:
         """Improve both bounds at a belief."""
-        pace = self.pace
-        above, below = self._live(at.state) or self._new_programs(at.state, pace)
+        made_for = self.pace, self.clusters
+        above, below = self._live(at.state) or self._new_programs(at.state, *made_for)
         high = above.solve(at.belief)
         self.keep_vector(at, high)
         low = below.follow(at.belief, high)
-        self._programs[at.state], self._paces[at.state] = (above, below), pace
+        self._programs[at.state], self._made_for[at.state] = (above, below), made_for
         self.keep_point(at.state, low)
         return high, low
 
@@ -305,7 +327,7 @@ class Search:
     def forget_programs(self) -> None:
         """Give back what the live programs take; the bounds stay as they are."""
         self._programs.clear()
-        self._paces.clear()
+        self._made_for.clear()
         self.narrowed.clear()
 
     @property
