@@ -60,9 +60,9 @@ class Below:
         whole = [[found for found in trial.values() if found is not None] for trial in self.hidden]
         return max([[self.solved[group] for group in self.plan], *whole], key=_total)
 
-    def climb(self, size: Size, gap: float, deadline: Limits, hiding: Limits) -> list[Job]:
+    def climb(self, size: Size, gap: float, deadline: Limits, hiding: Limits, enough: float = inf) -> list[Job]:
         """Return what to solve on the next rung; `hiding` is for what all play side by side."""
-        jobs = self.hide(gap, hiding)
+        jobs = self.hide(gap, hiding, enough)
         for intents, private, narrow in self._tries(size):
             found = gathered(self.pool, list(intents), size, deadline, private, narrow)
             self._merged |= {intents} if found is not None else set()
@@ -71,11 +71,14 @@ class Below:
                 jobs.append(Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(intents))))
         return jobs
 
-    def hide(self, gap: float, deadline: Limits) -> list[Job]:
-        """Return the games of all intents as one team, where that promises more than what is known."""
+    def hide(self, gap: float, deadline: Limits, enough: float = inf) -> list[Job]:
+        """Return the games of all intents as one team, where that promises more than what is known.
+
+        Better ones are looked for until one promises `enough`.
+        """
         if not self.able or self.net.graph.attacker_budget is not None:
             return []
-        if not self.hideout.improved(deadline) or self.hideout.value <= self.bound:
+        if not self.hideout.improved(deadline, enough) or self.hideout.value <= self.bound:
             return []
         groups = self.hideout.groups()
         self.hidden.append(dict.fromkeys(range(len(groups))))

@@ -51,6 +51,7 @@ ENOUGH = (
     0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
 )
 GAINED = 0.02  # of the gap of a game: if solving it longer brought its bound on by less, that is not done again
+ASKED = 0.9  # of the gap that is asked
 OPEN = 0.5  # of the gap: what exact parts may leave open, where they are solved exactly instead of climbing on
 SLACK = 0.3  # of the gap: if games are solved less exactly than that, it pays to solve them again
 
@@ -153,6 +154,11 @@ class _Search:
         """How close the bounds must come."""
         return max(self.settings.gap, self.settings.relative_gap * self.scale[0])
 
+    @property
+    def _enough(self) -> float:
+        """A bound from below that is as close as asked, and a little closer: it is proved only afterwards."""
+        return self.above.bound - ASKED * self.target
+
     def is_done(self) -> bool:
         """Whether the bounds are as close as asked."""
         return self.above.bound < inf and self.above.bound - self.below.bound <= self.target
@@ -176,7 +182,7 @@ class _Search:
             if self.above.is_whole or self._is_complete():
                 break
         share = self.deadline.left
-        self._solve(self.below.hide(rough, self.deadline.within(HIDING * share)), BELOW * share)
+        self._solve(self.below.hide(rough, self.deadline.within(HIDING * share), self._enough), BELOW * share)
         return self._refine(self.deadline, 0.0)
 
     def _is_near(self) -> bool:
@@ -194,7 +200,7 @@ class _Search:
         yield self.above.climb(size, width, gap, self.deadline.within(ABOVE * share), self.deadline), ABOVE
         below = Size(max(size.states, 12), max(size.pairs, MORE_PAIRS))
         hiding = self.deadline.within(HIDING * share)
-        yield self.below.climb(below, gap, self.deadline.within(BELOW * share / 2), hiding), BELOW
+        yield self.below.climb(below, gap, self.deadline.within(BELOW * share / 2), hiding, self._enough), BELOW
 
     def bound_at_all(self) -> None:
         """Find a bound from above if there is none yet: with nothing guarded, in a moment."""

@@ -13,6 +13,7 @@ Values that only compare need no proof; whatever is chosen is solved again, with
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
+from math import inf
 
 import numpy as np
 
@@ -50,11 +51,11 @@ class Hideout:
         self._search: Iterator[None] | None = None
         self._deadline = Limits(0.0)  # of the steps now
 
-    def improved(self, deadline: Limits) -> bool:
-        """Go on with the search; tell whether it has found something better."""
+    def improved(self, deadline: Limits, enough: float = inf) -> bool:
+        """Go on with the search, as long as it has not found enough; tell whether it has found something better."""
         before, self._deadline = self.value, deadline
         self._search = self._search or self._steps()
-        while not deadline.passed and next(self._search, self) is not self:
+        while not deadline.passed and self.value < enough and next(self._search, self) is not self:
             pass
         return self.value > before + BETTER * abs(before)
 
