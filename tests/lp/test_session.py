@@ -56,6 +56,20 @@ def test_changes_are_followed_by_warm_solves() -> None:
     assert meter.seconds > 0
 
 
+@pytest.mark.parametrize(("bound", "most"), [("MOST_STEPS", 0), ("MOST_SECONDS", 0.0)])
+def test_a_solve_that_would_not_end_is_ended(monkeypatch: pytest.MonkeyPatch, bound: str, most: float) -> None:
+    """Here every solve would, but an interior point's, which counts no steps of the simplex."""
+    session = production()
+    monkeypatch.setattr(f"ncirl.lp.session.{bound}", most)
+    if bound == "MOST_STEPS":
+        assert session.solve().objective == pytest.approx(36)
+    else:
+        with pytest.raises(LPError, match="3 rows and 2 columns was not solved: Time limit reached"):
+            session.solve()
+    monkeypatch.undo()
+    assert session.solve().objective == pytest.approx(36)
+
+
 def test_rows_and_columns_may_have_places_of_their_own() -> None:
     session = production()
     none, one = np.full(2, -INF), np.ones(2)

@@ -7,8 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from ncirl import Game, InputError, Progress, Status, games, solve
+from ncirl import Game, InputError, LPError, Progress, Status, games, solve
 from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.limits import Limits
+from ncirl.lp.session import LPSolution, Session
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solvers.certified.certified import Certified
 from random_games import random_game
@@ -95,6 +97,23 @@ def test_an_interruption_leaves_valid_bounds(game: Game, calls: int) -> None:
 
     solution = solve(game, Certified(gap=0.0), progress=interrupt)
     assert solution.status is Status.INTERRUPTED
+    certify(solution, gap=0.0)
+
+
+@every_game
+def test_a_program_that_cannot_be_solved_leaves_valid_bounds(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
+    solved, left = Session.solve, [40]
+
+    def fails(self: Session, limits: Limits | None = None) -> LPSolution:
+        left[0] -= 1
+        if not left[0]:
+            raise LPError("a linear program was not solved")
+        return solved(self, limits)
+
+    monkeypatch.setattr(Session, "solve", fails)
+    solution = solve(game, Certified(gap=0.0))
+    assert left[0] == 0
+    assert solution.status is Status.STALLED
     certify(solution, gap=0.0)
 
 

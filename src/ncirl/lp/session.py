@@ -21,6 +21,7 @@ __all__ = ["INF", "LPSolution", "Meter", "Session"]
 INF = highspy.kHighsInf
 
 LOOK_EVERY = 0.1  # seconds between two looks at the limits
+MOST_STEPS, MOST_SECONDS = 100_000, 60.0  # of a solve that nobody watches: one that goes round in circles ends, too
 SOLVING = "solving a linear program"
 WARM_START = 10  # simplex iterations that take as long as starting from where the last solve ended
 ANY_SOLVE = 6000  # rows touched in the time any solve takes, with reading its answer
@@ -146,7 +147,7 @@ class Session:
 
     def _run(self) -> bool:
         began = time.perf_counter()
-        answer = self._highs.run() if self._limits is None else self._watched(self._limits)
+        answer = self._unwatched() if self._limits is None else self._watched(self._limits)
         self.meter.seconds += time.perf_counter() - began
         self.meter.solves += 1
         _, iterations = self._highs.getInfoValue("simplex_iteration_count")  # all of `getInfo` takes much longer
@@ -154,9 +155,18 @@ class Session:
         optimal = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         return bool(optimal and answer != highspy.HighsStatus.kError)
 
+    def _unwatched(self) -> highspy.HighsStatus:
+        """Solve, within bounds that only a solve meets that would not end."""
+        self._highs.setOptionValue("simplex_iteration_limit", MOST_STEPS)
+        self._highs.setOptionValue("time_limit", self._highs.getRunTime() + MOST_SECONDS)
+        answer: highspy.HighsStatus = self._highs.run()
+        return answer
+
     def _watched(self, limits: Limits) -> highspy.HighsStatus:
         """Solve in another thread, which is told to stop when it is not to go on."""
         highs = self._highs
+        highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
+        highs.setOptionValue("time_limit", INF)
         if not highs.HandleUserInterrupt:
             highs.HandleUserInterrupt = True
         highs.startSolve()

@@ -37,7 +37,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ncirl.errors import InputError, LimitError
+from ncirl.errors import InputError, LimitError, LPError
 from ncirl.limits import Limits, default_memory
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
@@ -219,6 +219,8 @@ class Certified:
             return Status.INTERRUPTED
         except MemoryError:
             return Status.MEMORY_LIMIT
+        except LPError:  # a program that cannot be solved says nothing against what is proved without it
+            return Status.STALLED
 
 
 def activities(search: Search, width: int) -> list[Activity]:
