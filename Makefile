@@ -18,8 +18,8 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 demo: $(CORE)
 	$(BIN)/ncirl demo
 
-test: checked browser
-	$(PYTEST) -m "not slow"
+test: checked browser  # a test that not even its timeout ends says where it hangs, and ends
+	$(PYTEST) -m "not slow" -o faulthandler_timeout=400 -o faulthandler_exit_on_timeout=true
 
 test-all: checked browser
 	$(PYTEST)
