@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ import scipy.sparse as sp
 import ncirl
 from ncirl.evaluation import best_response_to_attacker, best_response_to_defender
 from ncirl.model.game import Game
+from ncirl.model.stage import Branch, Stage
 from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves
 from ncirl.playbook.verify import evaluated, verify
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley
@@ -272,3 +275,42 @@ def test_claims_are_allowed_what_rounding_explains_and_no_more(honest: Pair) -> 
 def test_lower_claim_above_the_upper_one_is_a_fault(honest: Pair) -> None:
     found = verify(replace(honest, lower=1.0, upper=0.5))
     assert any("is above the upper one" in fault for fault in found.faults)
+
+
+def test_what_strays_plays_on_to_the_end() -> None:
+    """Beliefs a little off in every node: all mass strays within what is tolerated, and loses at every stage after."""
+    stages, off = 50, 1e-10
+    stage = Stage.from_moves(
+        ["a"], ["d", "e"], {("a", d): [Branch("x", 1.0, (pays,) * 3, None)] for d, pays in (("d", -1.0), ("e", 5.0))}, 3
+    )
+    chain = Game(
+        {"x": stage}.__getitem__, intents=["p", "q", "r"], initial={"x": [1, 0, 0]}, discount=1.0, horizon=stages
+    )
+    game = chain.timed()
+    states = tuple((t, "x") for t in range(stages))
+    ways = sp.csr_array((np.ones(stages - 1), (np.arange(stages - 1), np.arange(1, stages))), shape=(stages, stages))
+    shared: dict[str, Any] = {
+        "game": game,
+        "states": states,
+        "state": np.arange(stages),
+        "moves": Moves(np.arange(stages + 1), ways),
+        "starts": ((np.array([0]), np.array([1.0])),),
+    }
+    beliefs = np.array([[1.0, 0.0, 0.0], *([1 - off, off * (k % 2), off * (1 - k % 2)] for k in range(1, stages))])
+    attacker = AttackerPlaybook(
+        claims=np.full(stages, -2.0), beliefs=beliefs, policies=(np.ones((1, 3)),) * stages, **shared
+    )
+    defender = DefenderPlaybook(claims=np.full((stages, 3), 251.0), mixes=(np.array([0.0, 1.0]),) * stages, **shared)
+    for known in (game, chain):  # nobody says how long it is, or it is known
+        found = verify(Pair(known, attacker, defender, lower=-2.0, upper=251.0))
+        assert not found.holds
+        assert found.lower <= -stages
+
+
+@pytest.mark.parametrize("precision", [np.float16, np.float32, np.longdouble, np.float64, np.int64])
+def test_numbers_that_are_rounded_otherwise_are_refused(precision: type) -> None:
+    pair = random_pair(random_game(3), 1)
+    pure = tuple(np.eye(1, len(mix))[0].astype(precision) for mix in pair.defender_playbook.mixes)
+    found = verify(replace(pair, defender_playbook=replace(pair.defender_playbook, mixes=pure), upper=np.inf))
+    refused = any("a number is not given in double precision" in fault for fault in found.faults)
+    assert refused == (precision not in (np.float64, np.int64))

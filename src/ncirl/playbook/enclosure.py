@@ -27,7 +27,7 @@ from ncirl._typing import BoolArray, FloatArray, IntArray
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import OpponentMDP
 
-__all__ = ["EPSILON", "TINY", "Enclosure", "enclosed"]
+__all__ = ["EPSILON", "TINY", "Enclosure", "enclosed", "recurring"]
 
 EPSILON = float(np.finfo(np.float64).eps)
 TINY = 1e-280  # far above what underflow can lose in a row, far below any number that matters
@@ -112,7 +112,7 @@ def _not_exceeded(
     limits: Limits,
 ) -> FloatArray:
     """Return values [n, k] that a maximising opponent provably does not exceed; infinite where none are found."""
-    unproved, recurs = np.full(hint.shape, np.inf), _recurring(process, levels)
+    unproved, recurs = np.full(hint.shape, np.inf), recurring(process, levels)
     if process.discount + unit >= 1 and recurs.any():
         return unproved
     values, sizes = np.zeros(hint.shape), np.zeros(hint.shape)
@@ -130,7 +130,7 @@ def _not_exceeded(
     return values if np.isfinite(values).all() and _is_proved(process, extent, unit, values) else unproved
 
 
-def _recurring(process: OpponentMDP, levels: Sequence[IntArray]) -> BoolArray:
+def recurring(process: OpponentMDP, levels: Sequence[IntArray]) -> BoolArray:
     """Tell which levels lead to nodes that are not of earlier ones; if none does, no play goes on for ever."""
     rank = np.zeros(len(process.first), dtype=np.intp)
     rank[np.concatenate(levels)] = np.repeat(np.arange(len(levels)), [len(nodes) for nodes in levels])

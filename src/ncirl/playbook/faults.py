@@ -39,6 +39,7 @@ def playbook_faults(playbook: P) -> list[str]:
 def held_to_account(playbook: P) -> tuple[list[str], P]:
     """List what is wrong with a playbook; return it also as it is played, where there is nothing."""
     faults = _frame_faults(playbook) or _place_faults(playbook) or _node_faults(playbook) or _small_faults(playbook)
+    faults = faults or _precision_faults(playbook)
     if faults:
         return faults, playbook
     if isinstance(playbook, DefenderPlaybook):
@@ -150,6 +151,14 @@ def _frame_faults(playbook: Playbook) -> list[str]:
         elif not (np.isfinite(weights) & (weights >= 0)).all():
             faults.append("a weight of the starts is negative or not finite")
     return faults
+
+
+def _precision_faults(playbook: DefenderPlaybook | AttackerPlaybook) -> list[str]:
+    """Tell of numbers that are rounded otherwise than is accounted for."""
+    drawn = playbook.mixes if isinstance(playbook, DefenderPlaybook) else (*playbook.policies, playbook.beliefs)
+    others = (playbook.claims, playbook.moves.weights.data, *(weights for _, weights in playbook.starts))
+    floating = {array.dtype for array in (*drawn, *others) if array.dtype.kind not in "biu"}
+    return [] if floating <= {np.dtype(np.float64)} else ["a number is not given in double precision"]
 
 
 def _place_faults(playbook: Playbook) -> list[str]:

@@ -28,7 +28,7 @@ from ncirl._typing import FloatArray
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.mdp import OpponentMDP
 from ncirl.model.game import Game
-from ncirl.playbook.enclosure import EPSILON, TINY, Enclosure, enclosed
+from ncirl.playbook.enclosure import EPSILON, TINY, Enclosure, enclosed, recurring
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Playbook
 from ncirl.playbook.stacks import BLOCK, by_state, in_blocks, stacked
 
@@ -96,8 +96,13 @@ def secured(playbook: AttackerPlaybook, horizon: int | None = None, limits: Limi
     chances = playbook.chances()
     response, strayed = playbook.response_to(chances @ shares), game.discount * (chances @ strays)
     operations = _operations(playbook, response)
-    if game.discount == 1 and horizon is None:
-        horizon = len(response.levels())  # no play meets more nodes, where none recur
+    if game.discount == 1 and horizon is None:  # no play meets more nodes, also of what strays, where none recur
+        ways = playbook.response_to(chances @ playbook.moves.weights)
+        levels = ways.levels()
+        if recurring(ways, levels).any():
+            nowhere = np.full(playbook.claims.shape, np.inf)
+            return Guarantee(-np.inf, np.inf, Enclosure(-nowhere, nowhere), np.zeros(0))
+        horizon = len(levels)
     least, size = _least(playbook, operations, limits)
     worst, its_extent = (amount * _stages(game.discount, horizon) for amount in (least, size))
     reward = response.reward + worst * strayed

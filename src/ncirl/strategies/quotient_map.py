@@ -52,7 +52,7 @@ class QuotientMap:
         order = (self.merged.attacker if seen.by_action else self.merged.defender)[state]
         outcomes = {outcome: k for k, outcome in enumerate(merged.stage(self.number(state)).outcomes)}
         own = [outcomes.get(self.merged.outcome(outcome), -1) for outcome in self.timed.stage(state).outcomes]
-        row, o = np.nonzero(seen.table >= 0)
+        row, o = np.nonzero((seen.table >= 0) & (np.array(own) >= 0))  # the others never happen
         of_merged = merged.observations(self.number(state)).table[np.argsort(order)][:, own]
         translated: IntArray = np.full(len(seen), -1, dtype=np.intp)
         translated[seen.table[row, o]] = of_merged[row, o]  # the same wherever an observation stands in the table

@@ -157,7 +157,7 @@ class _Search:
     @property
     def _enough(self) -> float:
         """A bound from below that is as close as asked, and a little closer: it is proved only afterwards."""
-        return self.above.bound - ASKED * self.target
+        return self.above.bound - ASKED * self.target if self.above.bound < inf else inf
 
     def is_done(self) -> bool:
         """Whether the bounds are as close as asked."""
@@ -193,7 +193,7 @@ class _Search:
 
     def _is_complete(self) -> bool:
         """Tell whether nothing is left to guard, so that what remains is to be more exact, and whether that will do."""
-        return self.above.hope - self.below.bound <= OPEN * (self.above.bound - self.below.bound)
+        return inf > self.above.hope - self.below.bound <= OPEN * (self.above.bound - self.below.bound)
 
     def _turns(self, size: Size, width: int, gap: float, share: float) -> Iterator[tuple[list[Job], float]]:
         """Yield what to solve from above on a rung and then, chosen only when asked for, from below."""
