@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import ncirl
 from ncirl.evaluation import best_response_to_attacker, best_response_to_defender
 from ncirl.model.game import Game
-from ncirl.model.stage import Branch, Stage
+from ncirl.model.stage import TERMINAL, Branch, Stage
 from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves
 from ncirl.playbook.verify import evaluated, verify
@@ -314,3 +314,20 @@ def test_numbers_that_are_rounded_otherwise_are_refused(precision: type) -> None
     found = verify(replace(pair, defender_playbook=replace(pair.defender_playbook, mixes=pure), upper=np.inf))
     refused = any("a number is not given in double precision" in fault for fault in found.faults)
     assert refused == (precision not in (np.float64, np.int64))
+
+
+@pytest.mark.parametrize("discount", [0.5, 1.0])
+def test_a_game_that_is_over_at_once_needs_no_nodes(discount: float) -> None:
+    over = Game({"end": TERMINAL}.__getitem__, intents=["p", "q"], initial={"end": [0.5, 0.5]}, discount=0.5)
+    game, none = over.like(discount=discount), (np.zeros(0, dtype=np.intp), np.zeros(0))
+    shared: dict[str, Any] = {
+        "game": game,
+        "states": (),
+        "state": np.zeros(0, dtype=np.intp),
+        "moves": Moves(np.zeros(1, dtype=np.intp), sp.csr_array((0, 0))),
+        "starts": (none,),
+    }
+    attacker = AttackerPlaybook(claims=np.zeros(0), beliefs=np.zeros((0, 2)), policies=(), **shared)
+    defender = DefenderPlaybook(claims=np.zeros((0, 2)), mixes=(), **shared)
+    assert verify(Pair(game, attacker, defender, lower=0.0, upper=0.0)).holds
+    assert not verify(Pair(game, attacker, defender, lower=0.1, upper=0.1)).holds

@@ -133,7 +133,8 @@ def _not_exceeded(
 def recurring(process: OpponentMDP, levels: Sequence[IntArray]) -> BoolArray:
     """Tell which levels lead to nodes that are not of earlier ones; if none does, no play goes on for ever."""
     rank = np.zeros(len(process.first), dtype=np.intp)
-    rank[np.concatenate(levels)] = np.repeat(np.arange(len(levels)), [len(nodes) for nodes in levels])
+    for k, nodes in enumerate(levels):
+        rank[nodes] = k
     owner = np.repeat(rank, np.diff(np.append(process.first, len(process.reward))))
     entries = process.moves.tocoo()
     here, there = owner[entries.row], rank[entries.col]
