@@ -12,6 +12,7 @@ from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, 
 from ncirl.attack_graphs.guarded import above, guarded
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.guarded import Guarded
+from ncirl.attack_graphs.guarded.jobs import Job, solved_job
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
@@ -233,6 +234,51 @@ def test_one_part_of_what_was_let_go_of_is_no_bound() -> None:
     climbing.trials[late.job.tag[0]] = {}
     climbing.take(late)
     assert climbing.bound == bound
+
+
+def first_job(graph: AttackGraph) -> tuple[Net, Job]:
+    net = Net(graph)
+    jobs = above.Above(net, Flow(net)).climb(Size(24, 4_000), 4, 0.5, Limits(5.0), Limits(None))
+    return net, replace(jobs[0], seconds=100.0)
+
+
+def test_a_small_game_is_gone_on_with_where_it_was_left() -> None:
+    net, job = first_job(office_graph())
+    rough = solved_job(net, job)
+    assert rough is not None
+    assert rough.begun is not None
+    longer = rough.longer(0.2 * (rough.upper - rough.lower), 200.0)
+    fine, anew = solved_job(net, longer), solved_job(net, replace(longer, begun=None, spent=0.0))
+    assert fine is not None
+    assert anew is not None
+    for each in (fine, anew):
+        assert each.upper - each.lower <= 0.2 * (rough.upper - rough.lower) + 1e-9
+        assert rough.lower <= each.lower <= each.upper <= rough.upper
+    assert fine.lp_solves + rough.lp_solves < 1.5 * anew.lp_solves  # nothing is counted, or done, twice
+    assert fine.job.begun is None
+    assert fine.job.seconds == 200.0
+
+
+def test_the_search_of_a_large_game_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ncirl.attack_graphs.guarded.jobs.SMALL", 10)
+    net, job = first_job(office_graph())
+    found = solved_job(net, job)
+    assert found is not None
+    assert found.begun is None
+
+
+def test_time_is_used_to_the_end_where_a_search_goes_on() -> None:
+    net, job = first_job(office_graph())
+    solved = solved_job(net, job)
+    assert solved is not None
+    rough = replace(solved, job=replace(solved.job, seconds=10.0), overhead=0.1)
+    search = guarded._Search(Guarded(), net.graph, None)
+    still = Limits(11.0, clock=lambda: 0.0)
+    (longer,) = search._longer([(1.0, rough)], still)
+    assert longer.begun is rough.begun
+    assert longer.spent == 10.0
+    assert 15.0 < longer.seconds <= 21.0  # in all; the rest is for writing the playbooks
+    assert search._longer([(1.0, replace(rough, begun=None))], still) == []  # as long as before would gain nothing
 
 
 def test_whole_numbers_are_numbers() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from ncirl import Game, Status, games, solve
+from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.limits import UNLIMITED
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solvers.certified.certified import Certified
 from solvers.certified_checks import EXACT, certify
@@ -64,3 +68,17 @@ def test_patrol_for_ever() -> None:
     solution = closed(games.patrol(discount=0.9))
     low, high = PATROL_FOR_EVER
     assert low <= solution.lower <= solution.upper <= high
+
+
+def test_a_search_that_ended_goes_on_here_or_elsewhere() -> None:
+    game = random_attack_graph(5, rng=2, block_cost=0.01).game()
+    rough, fine = Certified(gap=0.0, relative_gap=0.2), Certified(gap=0.0, relative_gap=0.05)
+    made = rough.set_up(game, UNLIMITED)
+    first = rough.go_on(made, UNLIMITED)
+    there = pickle.loads(pickle.dumps(made))
+    here, elsewhere = fine.go_on(made, UNLIMITED), fine.go_on(there, UNLIMITED)
+    assert (here.lower, here.upper) == (elsewhere.lower, elsewhere.upper)
+    assert first.lower <= here.lower <= here.upper <= first.upper
+    assert here.upper - here.lower < first.upper - first.lower
+    assert here.stats.lp_solves > first.stats.lp_solves
+    certify(here, gap=0.05 * here.upper)

@@ -275,12 +275,12 @@ class _Search:
         jobs = []
         for _, worst in loose:
             before, overhead = worst.job.seconds, max(worst.overhead, self.pace.overhead(worst.job.work))
-            most = limit.left * lanes / len(loose)
+            most = worst.spent + limit.left * lanes / len(loose)
             times = (sqrt(before**2 + 4 * overhead * most) - before) / (2 * overhead)  # times·before + times²·overhead
-            if times < ENOUGH * LONGER / 2:
-                return []
             seconds = min(LONGER, times) * before
-            jobs.append(replace(worst.job, gap=FINE * (worst.upper - worst.lower), relative_gap=0.0, seconds=seconds))
+            if seconds - worst.spent < (LEAST if worst.spent else ENOUGH * LONGER / 2 * before):
+                return []
+            jobs.append(worst.longer(FINE * (worst.upper - worst.lower), seconds))
         return jobs
 
     def solution(self, status: Status) -> GuardedSolution:

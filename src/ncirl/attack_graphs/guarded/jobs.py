@@ -1,11 +1,12 @@
 """Small games to be solved, one a job: independent of each other, so anybody may solve them (`spread`).
 
-A job names a part or a group of a graph and how long to try.
+A job names a part or a group of a graph and how long to try. Where the game is small, its search comes back with what
+it found, for whoever wants to go on with it.
 """
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
@@ -21,13 +22,19 @@ from ncirl.model.game import Game
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.solution import Progress, Status
 from ncirl.solvers.certified.certified import Certified
+from ncirl.solvers.certified.set_up import SetUp
 
 __all__ = ["Job", "Pace", "Solved", "small_game", "solved_job"]
+
+SMALL, FEW = 200_000, 2_000  # numbers of a game, and exploits of its graph, up to which a search is kept to go on with
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A small game and how closely, and how long, to solve it; `work` tells how large it is, `tag` where it belongs."""
+    """A small game and how closely, and how long, to solve it; `work` tells how large it is, `tag` where it belongs.
+
+    A search that has `begun` is gone on with, and has been given `spent` of the seconds before.
+    """
 
     what: Part | Group
     terms: Terms | None
@@ -36,6 +43,8 @@ class Job:
     seconds: float
     work: float = 0.0
     tag: tuple[int, int] = (0, 0)
+    begun: SetUp | None = None
+    spent: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +62,16 @@ class Solved:
     lp_seconds: float
     overhead: float  # seconds beyond those that were asked for
     interrupted: bool
+    begun: SetUp | None = None  # the search, if it can be gone on with
+
+    @property
+    def spent(self) -> float:
+        """Seconds that need not be spent again."""
+        return self.job.seconds if self.begun is not None and self.job.seconds < inf else 0.0
+
+    def longer(self, gap: float, seconds: float) -> Job:
+        """Return a job that brings the bounds this close, in so many seconds with those before."""
+        return replace(self.job, gap=gap, relative_gap=0.0, seconds=seconds, begun=self.begun, spent=self.spent)
 
 
 @dataclass
@@ -98,24 +117,29 @@ def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memo
         ready = min(ready, time.perf_counter())
         beat()
 
-    solver = Certified(gap=job.gap, relative_gap=job.relative_gap, time_limit=job.seconds)
+    solver = Certified(gap=job.gap, relative_gap=job.relative_gap)
     limits = Limits(None, memory or default_memory(), beat=beat)
+    seconds = job.seconds - job.spent
     try:
-        found = solver.run(small_game(net, job), progress=note, limits=limits)
+        made = solver.set_up(small_game(net, job), limits) if job.begun is None else job.begun
+        solves, lp_seconds = made.meter.solves, made.meter.seconds
+        found = solver.go_on(made, limits, note, seconds)
     except (LimitError, MemoryError):
         return None
     took = time.perf_counter() - began
-    searched = min(job.seconds, took - (ready - began)) if np.isfinite(ready) else 0.0
+    searched = min(seconds, took - (ready - began)) if np.isfinite(ready) else 0.0
+    made.search.forget_programs()
     return Solved(
-        job,
+        replace(job, begun=None),
         found.lower,
         found.upper,
         found.per_intent,
         found.attacker_playbook,
         found.defender_playbook,
         found.stats.states,
-        found.stats.lp_solves,
-        found.stats.lp_seconds,
+        found.stats.lp_solves - solves,
+        found.stats.lp_seconds - lp_seconds,
         max(took - searched, 0.0),
         found.status is Status.INTERRUPTED,
+        made if made.numbers <= SMALL and len(net.graph.exploits) <= FEW else None,
     )

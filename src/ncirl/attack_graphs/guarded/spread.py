@@ -125,7 +125,7 @@ def _at_home(net: Net, job: Job, found: Solved) -> Solved:
     timed = small_game(net, job).timed()
     return replace(
         found,
-        job=job,
+        job=replace(job, begun=None),
         attacker_playbook=replace(found.attacker_playbook, game=timed),
         defender_playbook=replace(found.defender_playbook, game=timed),
     )

@@ -125,6 +125,10 @@ class Certified:
         search_seconds = None if limits is None else self.time_limit
         if limits is None:
             limits = Limits(self.time_limit, default_memory() if self.memory is None else self.memory)
+        return self.go_on(self.set_up(game, limits), limits, progress, search_seconds)
+
+    def set_up(self, game: Game, limits: Limits) -> SetUp:
+        """Make a game ready for the search."""
         before = limits if limits.left > LEAST else limits.at_least(LEAST)
         try:
             made = SetUp(game, before)
@@ -134,10 +138,16 @@ class Certified:
             raise LimitError("memory", "setting up the search", remedies=[SMALLER]) from None
         except LimitError as error:
             raise error.with_remedies(SMALLER) from None
-        status = self._grow(made, limits, progress, search_seconds)
+        return made
+
+    def go_on(
+        self, made: SetUp, limits: Limits, progress: ProgressCallback | None = None, seconds: float | None = None
+    ) -> CertifiedSolution:
+        """Search for so long, from where an earlier search of the game ended if there was one, and write playbooks."""
+        status = self._grow(made, limits, progress, seconds)
         found = made.certified_now(limits, somebody_waits=status is Status.INTERRUPTED)
         return CertifiedSolution(
-            game=game,
+            game=made.game,
             lower=found.proved.lower,
             upper=found.proved.upper,
             status=status,
@@ -237,13 +247,13 @@ def activities(search: Search, width: int) -> list[Activity]:
         first.insert(1, Activity(cycles.round, tuning.rounds, due=due))
     else:
         walks = Walks(search)
-        first.append(
-            Activity(lambda _, late: walks.some(late), tuning.walks, due=tuning.walking, least=tuning.least_walks)
-        )
+        due = max(0.0, tuning.walking - search.meter.work)
+        first.append(Activity(lambda _, late: walks.some(late), tuning.walks, due=due, least=tuning.least_walks))
+    later = max(0.0, tuning.later - search.meter.work)  # a search that goes on has seen all of that
     return [
         *first,
-        Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),
-        Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=tuning.later),
-        Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),
-        Activity(lambda _, late: improve_points(search, late), tuning.points, due=tuning.later),
+        Activity(lambda _, late: sweep(search, late), tuning.sweep, due=later),
+        Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=later),
+        Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=later),
+        Activity(lambda _, late: improve_points(search, late), tuning.points, due=later),
     ]

@@ -325,10 +325,13 @@ class Search:
         return list(depths(self.upper.nodes, vectors)), list(depths(self.lower.nodes, points))
 
     def forget_programs(self) -> None:
-        """Give back what the live programs take; the bounds stay as they are."""
-        self._programs.clear()
-        self._made_for.clear()
-        self.narrowed.clear()
+        """Give back what the live programs take, and forget who waits for them; the bounds stay as they are."""
+        self.accuracy = Accuracy()
+        self._programs, self._made_for, self.narrowed = {}, {}, {}
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what travels to another process: all but the live programs."""
+        return {**vars(self), "accuracy": Accuracy(), "_programs": {}, "_made_for": {}, "narrowed": {}}
 
     @property
     def changes(self) -> int:

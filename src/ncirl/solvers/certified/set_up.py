@@ -62,6 +62,11 @@ class SetUp:
         self._gap, self._when = np.inf, limits.spent  # of the search, and the time, when they were last written
 
     @property
+    def numbers(self) -> int:
+        """About how many numbers the search works on, beside what it finds."""
+        return sum(here.reward.size + here.table.size for here in self.search.arrays)
+
+    @property
     def _predicted(self) -> float:
         """How many seconds writing and verifying the playbooks takes now."""
         grown = min(now / max(then, 1) for now, then in zip(self._in_use(), self._nodes, strict=True))
@@ -80,6 +85,7 @@ class SetUp:
         """Tell whether to write and verify the playbooks meanwhile: now and then, where that may be cut in the end."""
         if limits.seconds is None and self._predicted < PROMPT:
             return False
+        self._when = min(self._when, limits.spent)  # a search that goes on has another clock
         between = max(SELDOM * self._predicted, PART * (limits.seconds or LONG))
         return limits.spent - self._when >= between and self.search.gap_at_start() < CLOSER * self._gap
 
