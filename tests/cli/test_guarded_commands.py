@@ -145,8 +145,8 @@ def test_without_the_memory_to_write_a_policy_the_bounds_are_told(
         ),
         (["solve", "builtin:office", "--solver", "guarded", "--cluster", "x"], "cluster: must be the address"),
         (["solve", "builtin:patrol", "--solver", "guarded"], "is no attack graph, which --solver guarded is for"),
-        (["solve", "builtin:patrol", "--jobs", "2"], "--jobs: solver certified has no such setting"),
-        (["solve", "builtin:office", "--solver", "certified", "--jobs", "2"], "--jobs: solver certified has no such"),
+        (["solve", "builtin:patrol", "--solver", "shapley", "--jobs", "2"], "--jobs: solver shapley has no such"),
+        (["solve", "builtin:patrol", "--jobs", "0"], "jobs: at least one is needed"),
         (["solve", "builtin:office", "--solver", "guarded", "--jobs", "0"], "jobs: at least one is needed"),
         (["solve", "builtin:office", "--solver", "guarded", "--sweeps", "2"], "--sweeps: solver guarded has no such"),
         (["solve", "builtin:office", "--solver", "guarded", "--gap", "x"], "--gap: must be a number"),
@@ -155,6 +155,14 @@ def test_without_the_memory_to_write_a_policy_the_bounds_are_told(
 def test_what_cannot_be_is_refused(words: list[str], essence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == BAD_INPUT
     assert essence in capsys.readouterr().err
+
+
+def test_the_certified_solver_has_others_search_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = tmp_path / "patrol.ncirl"
+    assert main(["solve", "builtin:patrol", "--jobs", "2", "--gap", "0.1", "-q", "-o", str(policy)]) == 0
+    capsys.readouterr()
+    assert main(["verify", str(policy), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["holds"] is True
 
 
 def test_verify_says_of_which_graph(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,7 +96,10 @@ def solve(
             "1%; guarded takes 5% if not told."
         ),
     ] = None,
-    jobs: Annotated[int | None, Parameter(help="guarded: processes that solve small games at once.")] = None,
+    jobs: Annotated[
+        int | None,
+        Parameter(help="guarded: processes that solve small games at once; certified: that search, with this one."),
+    ] = None,
     cluster: Annotated[
         str | None, Parameter(help="guarded: address of a Dask scheduler to solve small games on, instead of --jobs.")
     ] = None,
@@ -174,7 +177,8 @@ def solve(
     resting = _resting(graph)
     if resting and not quiet:
         complain(resting)
-    if pool is not None and chosen != "guarded" and (solver is not None or graph is None):
+    shared = chosen == "certified" and not worst and cluster is None
+    if pool is not None and chosen != "guarded" and not shared and (solver is not None or graph is None):
         raise InputError(
             f"--{'jobs' if cluster is None else 'cluster'}: solver {chosen} has no such setting; leave it out"
         )
@@ -186,7 +190,13 @@ def solve(
             try:
                 name, told = "worst-prior" if worst else chosen, _best_so_far(progress) if apart else progress
                 within = limits.within(TRIED * limits.left) if apart else limits
-                solution = _solved(contest, solver_named(name, options | _within(graph)), told, within)
+                others = (jobs or 1) - 1
+                workers = pool if others and shared and not apart else None
+                if workers is not None:  # the memory is that of all processes together
+                    options |= per_process
+                    within = Limits(None if within.left == inf else within.left, per_process.get("memory"))
+                settings = solver_named(name, options | _within(graph))
+                solution = _solved(contest, settings, told, within, workers, others)
                 if apart and time_limit is not None and solution.status is Status.TIME_LIMIT:
                     asked = {name: getattr(solution.settings, name) for name in ("gap", "relative_gap")}
                     rest = {**options, **per_process, **asked, "time_limit": max(limits.left, LATE * time_limit)}
@@ -333,7 +343,14 @@ def _guarded(
         return solve_game(graph, replace(settings, executor=executor), progress=stoppable)
 
 
-def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCallback, limits: Limits) -> Solution:
+def _solved(
+    game: Game,
+    settings: Solver[Game, Solution],
+    progress: ProgressCallback,
+    limits: Limits,
+    workers: "Pool | None",
+    others: int,
+) -> Solution:
     from ncirl.solvers.certified.certified import Certified
     from ncirl.solvers.hsvi.hsvi import HSVI
     from ncirl.solvers.worst_prior import WorstPrior
@@ -342,7 +359,10 @@ def _solved(game: Game, settings: Solver[Game, Solution], progress: ProgressCall
         bounded: Any = settings  # every solver of games takes limits
         found: Solution = bounded.run(game, progress=progress, limits=limits)
         return found
-    with interruptible(progress) as stoppable:
+    pool = nullcontext() if workers is None else workers.open()
+    with interruptible(progress) as stoppable, pool as executor, warned():
+        if isinstance(settings, Certified) and executor is not None:
+            settings = replace(settings, executor=executor, others=others)
         return settings.run(game, progress=stoppable, limits=limits)
 
 

@@ -6,7 +6,6 @@ memory nor, within `LONGEST`, how much time reading it takes. That the bounds ar
 """
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,15 @@ from ncirl.formats.array_file import ArrayFile, pack_arrays, read_arrays, write_
 from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph_to_data
 from ncirl.formats.files import name_of
 from ncirl.formats.guarded_books import Books, Shelf, books_to_arrays
-from ncirl.formats.policy_file import GUARDED_FORMAT, POLICY_FORMAT, held, policy_from_arrays, status_in, versions_used
+from ncirl.formats.policy_file import (
+    GUARDED_FORMAT,
+    POLICY_FORMAT,
+    held,
+    plain_settings,
+    policy_from_arrays,
+    status_in,
+    versions_used,
+)
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.model.priors import Priors
@@ -85,7 +92,7 @@ def _content(solution: GuardedSolution) -> tuple[dict[str, Any], dict[str, np.nd
             "lp_seconds": float(stats.lp_seconds),
             "states": int(stats.states),
         },
-        "settings": _plain(solution.settings),
+        "settings": plain_settings(solution.settings),
         "scale": float(solution.scale),
         "against": solution.against,
         "versions": dict(solution.versions) or versions_used(),
@@ -93,14 +100,6 @@ def _content(solution: GuardedSolution) -> tuple[dict[str, Any], dict[str, np.nd
     books: list[Books] = [(part.attacker_playbook, part.defender_playbook) for part in proof.parts]
     books += [(group.attacker_playbook, group.defender_playbook) for group in proof.groups]
     return header, books_to_arrays(books, timed=proof.graph.horizon is not None)
-
-
-def _plain(settings: Any) -> dict[str, Any]:
-    """Return a solver's settings as plain data; who ran the games is nobody's business."""
-    if not is_dataclass(settings) or isinstance(settings, type):
-        return dict(settings) if isinstance(settings, dict) else {}
-    kept = {field.name: getattr(settings, field.name) for field in fields(settings) if field.name != "executor"}
-    return {"solver": type(settings).__name__} | kept
 
 
 def load_solution(

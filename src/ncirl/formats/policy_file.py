@@ -6,7 +6,7 @@ shown to people comes from `open_policy`: a file that verifies, with recomputed 
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,6 +44,7 @@ __all__ = [
 C = TypeVar("C", bound=Certificate | GuardedCertificate)
 POLICY_FORMAT = "ncirl-policy/1"
 GUARDED_FORMAT = "ncirl-guarded/1"  # `guarded_file`
+WORKERS = ("executor", "others")  # settings of who works, not of what is asked
 WHOLE = "is a policy that guards a whole attack graph, whose states are not listed"
 
 
@@ -55,11 +56,17 @@ def versions_used() -> dict[str, str]:
 
 
 def plain_settings(settings: object) -> dict[str, Any]:
-    """Return a solver's settings as plain data, with its name under ``solver``; plain data as they are."""
+    """Return a solver's settings as plain data, with its name under ``solver``; plain data as they are.
+
+    Who else worked on it is nobody's business.
+    """
     if isinstance(settings, Mapping):
         return dict(settings)
-    values = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else {}
-    return {"solver": type(settings).__name__} | values
+    if not is_dataclass(settings) or isinstance(settings, type):
+        return {"solver": type(settings).__name__}
+    alone = replace(settings, executor=None) if hasattr(settings, "executor") else settings
+    asked = {name: value for name, value in asdict(alone).items() if name not in WORKERS}
+    return {"solver": type(settings).__name__} | asked
 
 
 def save_policy(policy: CertifiedSolution, path: str | Path) -> None:

@@ -80,6 +80,17 @@ class AlphaVectors(Nodes[VectorNode]):
             for n, vector in zip(store.nodes.tolist(), store.alphas, strict=True):
                 self.stores[state].add(first + n, vector)
 
+    def join(self, nodes: list[VectorNode], vectors: FloatArray, stored: list[int], first: int) -> None:
+        """Add nodes that lead to the first ones here or to each other; `stored` are those worth comparing.
+
+        They have numbers from `first` on, which others here may have had meanwhile.
+        """
+        by = len(self.nodes) - first
+        for node, vector in zip(nodes, vectors, strict=True):
+            self._keep(len(self.nodes), _shifted(node, by, first), vector)
+        for n in stored:
+            self.stores[nodes[n - first].state].add(n + by, vectors[n - first])
+
     def _node(self, here: StateArrays, belief: FloatArray | None, found: VectorBackup, me: int) -> VectorNode:
         """Return what a backup becomes."""
         following, default = (np.where(each == ONESELF, me, each) for each in (found.following, found.default))
@@ -128,12 +139,12 @@ class AlphaVectors(Nodes[VectorNode]):
         return row, to[entry], share[entry] * mass[entry, row]
 
 
-def _shifted(node: VectorNode, by: int) -> VectorNode:
-    """Return a node that leads to nodes whose numbers are larger."""
+def _shifted(node: VectorNode, by: int, first: int = 0) -> VectorNode:
+    """Return a node that leads to nodes whose numbers are larger, if they were `first` or more."""
     return replace(
         node,
-        following=node.following + by,
-        default=node.default + by,
-        column=node.column + by,
-        leads=[n + by for n in node.leads],
+        following=node.following + by * (node.following >= first),
+        default=node.default + by * (node.default >= first),
+        column=node.column + by * (node.column >= first),
+        leads=[n + by * (n >= first) for n in node.leads],
     )

@@ -31,6 +31,8 @@ returned are what those secure when each is played against every opponent, not w
 bounds hold at any time, whatever the accuracy of the programs was.
 """
 
+from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from numbers import Real
 from typing import Protocol
@@ -44,10 +46,11 @@ from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
 from ncirl.solvers.certified.cycles import Cycles
 from ncirl.solvers.certified.dual_trials import dual_trial
+from ncirl.solvers.certified.elsewhere import Beside, WalksElsewhere
 from ncirl.solvers.certified.lattice import Lattice, serves
 from ncirl.solvers.certified.layers import Layers, ends, stages_left
 from ncirl.solvers.certified.policy_improvement import improve_points, improve_vectors
-from ncirl.solvers.certified.schedule import Activity, Schedule
+from ncirl.solvers.certified.schedule import Activity, Late, Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.set_up import SMALLER, SetUp
 from ncirl.solvers.certified.trials import Trials, sweep
@@ -92,6 +95,10 @@ class Certified:
         The most bytes that the process may have resident; by default a share of what the machine has, 4 GB at most.
     width : int
         How many successors are backed up beside the one followed.
+    executor : Executor, optional
+        Where others search at the same time, on games that go on; a run can be repeated with as many of them.
+    others : int
+        How many of them, beside this process.
 
     Examples
     --------
@@ -106,6 +113,8 @@ class Certified:
     time_limit: float | None = None
     width: int = 8
     memory: int | None = None
+    executor: Executor | None = None
+    others: int = 1
 
     def run(
         self,
@@ -164,7 +173,7 @@ class Certified:
                 f"game '{game.name}', discount: the largest that can be solved is {LARGEST_DISCOUNT:g}, "
                 f"got {game.discount!r}; lower it, or give the game a horizon"
             )
-        for name in ("gap", "relative_gap", "time_limit", "width", "memory"):
+        for name in ("gap", "relative_gap", "time_limit", "width", "memory", "others"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, Real):
                 raise InputError(f"{name}: must be a number, as 0.01 for one per cent, got {value!r:.40}")
@@ -172,6 +181,8 @@ class Certified:
             raise InputError("gap and relative_gap must not be negative")
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"time_limit: must be a positive number of seconds, got {self.time_limit:g}")
+        if self.others < 0:
+            raise InputError(f"others: must not be negative, got {self.others}")
         if self.width < 1:
             raise InputError(f"width: must be at least 1, got {self.width}")
 
@@ -206,7 +217,8 @@ class Certified:
             return is_late() or made.is_full(limits)
 
         search.accuracy.late = late
-        stalled, schedule = 0, Schedule(search, activities(search, self.width))
+        elsewhere = self._elsewhere(search, lambda: min(own.left, limits.left))
+        stalled, schedule = 0, Schedule(search, activities(search, self.width, elsewhere))
         try:
             while True:
                 low, high = search.bounds()
@@ -231,9 +243,18 @@ class Certified:
             return Status.MEMORY_LIMIT
         except LPError:  # a program that cannot be solved says nothing against what is proved without it
             return Status.STALLED
+        finally:
+            if elsewhere is not None:
+                elsewhere.end()
+
+    def _elsewhere(self, search: Search, left: Callable[[], float]) -> WalksElsewhere | None:
+        """Return what keeps others searching, if there are any."""
+        if self.executor is None or self.others < 1:
+            return None
+        return WalksElsewhere(search, Beside(self.executor, self.others, self.memory), left)
 
 
-def activities(search: Search, width: int) -> list[Activity]:
+def activities(search: Search, width: int, elsewhere: WalksElsewhere | None = None) -> list[Activity]:
     """Return what takes turns; all but trials and rounds begin later, since easy games need nothing else."""
     trials, tuning = Trials(search, width), search.tuning
     first = [Activity(trials.wide, tuning.wide), Activity(trials.deep, tuning.deep)]
@@ -247,8 +268,14 @@ def activities(search: Search, width: int) -> list[Activity]:
         first.insert(1, Activity(cycles.round, tuning.rounds, due=due))
     else:
         walks = Walks(search)
+
+        def walk(_: float, late: Late) -> None:
+            if elsewhere is not None:
+                elsewhere.turn(late)
+            walks.some(late)
+
         due = max(0.0, tuning.walking - search.meter.work)
-        first.append(Activity(lambda _, late: walks.some(late), tuning.walks, due=due, least=tuning.least_walks))
+        first.append(Activity(walk, tuning.walks, due=due, least=tuning.least_walks))
     later = max(0.0, tuning.later - search.meter.work)  # a search that goes on has seen all of that
     return [
         *first,

@@ -8,7 +8,7 @@ larger than those at the start, so that trials, which look for large ones, do no
 they are met as often as they count: on the way out as they are, on the way home with what has been found behind them.
 
 Beliefs are taken to the extreme intents of their states (`extremes`): what would be a cloud of many dimensions is one
-of few there, and its vectors serve all beliefs with the same mixture. The draws are the search's own and always the
+of few there, and its vectors serve all beliefs with the same mixture. The draws are those of a seed, always the
 same.
 """
 
@@ -32,9 +32,9 @@ ROUGHLY = 4.0  # times as much may be missed as elsewhere: more vectors are wort
 class Walks:
     """Follows optimistic play from the starts of a game."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, seed: int = 0) -> None:
         self.search, self.extremes = search, Extremes(search)
-        self._draw = np.random.default_rng(0)
+        self._draw = np.random.default_rng(seed)
 
     def some(self, late: Callable[[], bool]) -> None:
         """Walk from the starts whose gaps weigh most, a few times."""

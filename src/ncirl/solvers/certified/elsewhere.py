@@ -1,0 +1,140 @@
+"""Walks by others at the same time: each begins with the search as it is now, and what it finds is taken home.
+
+    send         the search and a seed, to each of the others; each walks for as much work as W
+    meanwhile    everything goes on here
+    take         after W of work here, wait for them: their vectors come behind those found here meanwhile
+
+A walk adds vectors and changes none, and each leads to others of that walk or to what the search had when it was sent:
+of what comes home only the numbers of new nodes are changed. Work is counted and everybody is waited for, so that a run
+can be repeated with as many others. Nothing that anybody says is believed: what vectors are worth is what the
+verifier finds in the end. Who cannot go on is done without.
+"""
+
+import logging
+import pickle
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+
+from ncirl._typing import FloatArray
+from ncirl.limits import Limits, default_memory
+from ncirl.solvers.certified.alpha_vectors import VectorNode
+from ncirl.solvers.certified.search import Search
+from ncirl.solvers.certified.walks import Walks
+
+__all__ = ["Beside", "WalksElsewhere"]
+
+PART, LEAST = 0.3, 1e7  # of the work so far, and at the least: what others are given at a time
+LARGEST = 100_000_000  # bytes of a search that is worth sending
+LISTEN = 0.1  # seconds between two looks at the clock while others are waited for
+BROKEN = "the workers cannot go on ({reason}): the search goes on without them"
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Who works beside this process: how many at a time, and the most bytes that each may have resident."""
+
+    executor: Executor
+    others: int
+    memory: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Walked:
+    """What a walk elsewhere has added to a search that had `first` nodes."""
+
+    first: int
+    nodes: list[VectorNode]
+    vectors: FloatArray
+    stored: list[int]  # those that no other is better than
+    solves: int
+    seconds: float  # inside linear programs
+
+
+class WalksElsewhere:
+    """Keeps others walking; `left` tells how many seconds there are."""
+
+    def __init__(self, search: Search, beside: Beside, left: Callable[[], float]) -> None:
+        self.search, self.left = search, left
+        self._beside: Beside | None = beside
+        self._sent: list[Future[Walked]] = []
+        self._due, self._seed = 0.0, 0
+
+    def turn(self, late: Callable[[], bool]) -> None:
+        """Take what others have found, once they have had their time, and send them off again."""
+        if self._beside is None or self.search.meter.work < self._due:
+            return
+        try:
+            self._take(late)
+            self._send(self._beside)
+        except Exception as error:  # whatever an executor has to say, or what it ran: nothing here depends on it
+            log.warning(BROKEN.format(reason=" ".join(str(error).split()) or type(error).__name__))
+            self._beside = None
+
+    def _take(self, late: Callable[[], bool]) -> None:
+        upper, meter, sent = self.search.upper, self.search.meter, self._sent
+        self._sent = []
+        for future in sent:
+            found = _waited(future, late)
+            if found is None:
+                return
+            upper.join(found.nodes, found.vectors, found.stored, found.first)
+            meter.solves, meter.seconds = meter.solves + found.solves, meter.seconds + found.seconds
+        if sent:
+            upper.evaluate(self.search.tuning.sweeps)
+
+    def _send(self, beside: Beside) -> None:
+        work, seconds = max(LEAST, PART * self.search.meter.work), self.left()
+        data = pickle.dumps(self.search)
+        if len(data) > LARGEST:
+            self._beside = None
+            return
+        self._due = self.search.meter.work + work
+        for _ in range(beside.others):
+            self._seed += 1
+            task = data, self.search.accuracy.missed, self._seed, work, seconds, beside.memory
+            self._sent.append(beside.executor.submit(walked, *task))
+
+    def end(self) -> None:
+        """Wait for nobody any more."""
+        for future in self._sent:
+            future.cancel()
+
+
+def _waited(future: "Future[Walked]", late: Callable[[], bool]) -> Walked | None:
+    """Wait for a walk; None if time is up first."""
+    while not future.done():
+        try:
+            return future.result(timeout=LISTEN)
+        except TimeoutError:
+            if late() and not future.done():
+                return None
+    return future.result()
+
+
+def walked(data: bytes, missed: float, seed: int, work: float, seconds: float, memory: int | None) -> Walked:
+    """Walk on from a search for some work, or until one of the limits comes."""
+    search: Search = pickle.loads(data)
+    search.accuracy.missed = missed
+    upper, meter = search.upper, search.meter
+    first, solves, lp_seconds, until = len(upper.nodes), meter.solves, meter.seconds, meter.work + work
+    limits, walks = Limits(seconds, memory or default_memory()), Walks(search, seed)
+
+    def late() -> bool:
+        return meter.work >= until or limits.passed or limits.room <= 0
+
+    while not late():
+        before = meter.work
+        walks.some(late)
+        if meter.work == before:  # there is nowhere to go
+            break
+    stored = [n for store in upper.stores.values() for n in store.nodes.tolist() if n >= first]
+    return Walked(
+        first,
+        upper.nodes[first:],
+        upper.vectors[first:].copy(),
+        stored,
+        meter.solves - solves,
+        meter.seconds - lp_seconds,
+    )
