@@ -101,6 +101,7 @@ def test_workers_change_nothing() -> None:
         together = Guarded(relative_gap=0.1, time_limit=None, executor=executor).run(graph)
     assert (together.lower, together.upper) == (alone.lower, alone.upper)
     assert together.verify().holds
+    assert together.settings == alone.settings  # who worked does not travel
 
 
 def test_nothing_to_gain_is_worth_nothing() -> None:

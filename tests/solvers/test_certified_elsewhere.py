@@ -127,6 +127,7 @@ def test_solved_together() -> None:
     assert executor.runs > 0
     assert solution.status is Status.GAP_REACHED
     certify(solution, gap=0.03 * solution.upper)
+    assert solution.settings.executor is None  # else it could not be sent on
 
 
 @pytest.mark.parametrize("takes", [0, 1])

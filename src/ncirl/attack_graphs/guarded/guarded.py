@@ -126,7 +126,7 @@ class Guarded:
 
         workers = Workers(self.executor, self.memory)
         found = solved_for_any_prior(graph, priors, guarded, workers, self.time_limit, is_close, progress)
-        return replace(found, settings=self)
+        return replace(found, settings=replace(self, executor=None))
 
 
 class _Search:
@@ -289,4 +289,5 @@ class _Search:
             raise LimitError("memory", "bounding the graph with nothing guarded")
         stats = Stats(self.deadline.spent, self.solves, self.lp_seconds, self.states)
         scale, against = self.scale
-        return assembled(self.net, self.above.best(), self.below.best(), status, stats, self.settings, scale, against)
+        asked = replace(self.settings, executor=None)  # which does not travel
+        return assembled(self.net, self.above.best(), self.below.best(), status, stats, asked, scale, against)

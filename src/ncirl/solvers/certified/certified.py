@@ -33,7 +33,7 @@ bounds hold at any time, whatever the accuracy of the programs was.
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Protocol
 
@@ -161,7 +161,7 @@ class Certified:
             upper=found.proved.upper,
             status=status,
             stats=Stats(limits.spent, made.meter.solves, made.meter.seconds, len(made.search.states)),
-            settings=self,
+            settings=replace(self, executor=None),  # which does not travel
             attacker_playbook=found.attacker,
             defender_playbook=found.defender,
             proved_per_intent=found.proved.per_intent,
