@@ -8,7 +8,7 @@
         sweep               all states met, last ones first, at the belief of the start       trials
         round               where play ends: all beliefs met, those of the last states first      layers
                             and where intents are few, a lattice of beliefs, finer each time      lattice
-        cycle               where it goes on and intents are few, instead: whole defences over a lattice  cycles
+        cycle               where it goes on and intents are few: whole defences over a lattice  cycles
         dual trial          to the points that the attacker's own program lacks               dual_trials
         improve vectors     policy improvement of the defender's controller                   policy_improvement
         improve points      and of the attacker's                                             policy_improvement
@@ -262,10 +262,6 @@ def activities(search: Search, width: int, elsewhere: WalksElsewhere | None = No
         first.insert(0, Activity(Lattice(search, stages_left(search)).round, tuning.rounds))
     elif ends(search):
         first.append(Activity(Layers(search).round, tuning.rounds))
-    elif serves(search) and search.game.discount < 1:
-        cycles = Cycles(search)  # easy games need none: a trial is first, or, unless stages count little, some of them
-        due = 0.0 if search.slow else cycles.effort / tuning.rounds
-        first.insert(1, Activity(cycles.round, tuning.rounds, due=due))
     else:
         walks = Walks(search)
 
@@ -276,6 +272,10 @@ def activities(search: Search, width: int, elsewhere: WalksElsewhere | None = No
 
         due = max(0.0, tuning.walking - search.meter.work)
         first.append(Activity(walk, tuning.walks, due=due, least=tuning.least_walks))
+        if serves(search) and search.game.discount < 1:
+            cycles = Cycles(search)  # easy games need none: a trial is first, or, unless stages count little, some
+            due = 0.0 if search.slow else cycles.effort / tuning.rounds
+            first.insert(1, Activity(cycles.round, tuning.rounds, due=due))
     later = max(0.0, tuning.later - search.meter.work)  # a search that goes on has seen all of that
     return [
         *first,
