@@ -120,7 +120,7 @@ class PointStore:
         """Return the position of the point that serves a mass best, how much of it fits, and L̂ with it alone."""
         if not len(self.gains):
             return None
-        fit = self.shares(mass[None])[0]
+        fit = ((mass + TINY)[:, None] * self.reciprocals).min(axis=0)
         j = int((fit * self.gains).argmax())
         return j, float(fit[j]), float(self.corners @ mass + fit[j] * self.gains[j])
 

@@ -82,7 +82,7 @@ class AlphaVectors(Nodes[VectorNode]):
 
     def _node(self, here: StateArrays, belief: FloatArray | None, found: VectorBackup, me: int) -> VectorNode:
         """Return what a backup becomes."""
-        following, default = (np.where(each == ONESELF, me, each) for each in (found.following, found.default))
+        following, default = (_named(each, me) for each in (found.following, found.default))
         others = np.full(here.n_a, not self.every_row)
         others[found.actions[found.plan.sum(axis=1) > 0]] = False
         others[found.conceded.argmax(axis=0)] = False
@@ -98,7 +98,7 @@ class AlphaVectors(Nodes[VectorNode]):
             following=following,
             chance=found.chance,
             default=default,
-            gains=found.mix @ here.reward[np.ix_(rows, found.defences)],
+            gains=found.mix @ here.reward[rows[:, None], found.defences],
             row=row,
             column=column,
             weight=weight,
@@ -126,6 +126,12 @@ class AlphaVectors(Nodes[VectorNode]):
         mass = here.mass_of(every, rows)
         entry, row = mass.nonzero()
         return row, to[entry], share[entry] * mass[entry, row]
+
+
+def _named(nodes: IntArray, me: int) -> IntArray:
+    """Return nodes that follow, with the number of the one that is being made in place of `ONESELF`."""
+    oneself = nodes == ONESELF
+    return np.where(oneself, me, nodes) if oneself.any() else nodes
 
 
 def _shifted(node: VectorNode, by: int) -> VectorNode:
