@@ -52,7 +52,7 @@ class OpponentMDP:
     first: IntArray  # first row of each node; every node has at least one, (nodes,)
     maximise: bool  # whether the opponent is the attacker
 
-    @property
+    @cached_property
     def discount(self) -> float:
         """The largest sum of a row's chances."""
         return float(np.asarray(self.moves.sum(axis=1)).max(initial=0.0))
@@ -125,11 +125,10 @@ class OpponentMDP:
         """List the rows of some nodes."""
         return spans(self.first[nodes], self._ends[nodes])
 
-    def among(self, nodes: IntArray, reward: FloatArray) -> "OpponentMDP":
-        """Return the process among some nodes, all else being in the `reward` of their rows."""
-        rows = self.rows_of(nodes)
+    def among(self, nodes: IntArray, reward: FloatArray, moves: sp.csr_array) -> "OpponentMDP":
+        """Return the process among some nodes, all else being in the `reward` of their rows, which have `moves`."""
         widths = self._ends[nodes] - self.first[nodes]
-        return OpponentMDP(reward, sp.csr_array(self.moves[rows][:, nodes]), np.cumsum(widths) - widths, self.maximise)
+        return OpponentMDP(reward, sp.csr_array(moves[:, nodes]), np.cumsum(widths) - widths, self.maximise)
 
     def best(self, row_values: FloatArray, nodes: IntArray | None = None) -> FloatArray:
         """Return the best of each node's rows; of some nodes only, if `row_values` are those of `rows_of` them."""

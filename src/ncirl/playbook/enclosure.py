@@ -123,7 +123,7 @@ def _not_exceeded(
         size = extent[rows] + moves @ sizes  # of what lies beyond: this level's own values are still 0
         reward = process.reward[rows] + moves @ values
         if again:
-            values[nodes] = _candidate(process.among(nodes, reward), size, unit, hint[nodes])
+            values[nodes] = _candidate(process.among(nodes, reward, moves), size, unit, hint[nodes])
         else:
             values[nodes] = process.best(reward + 2.0 * (unit * size + TINY), nodes)
         sizes[nodes] = np.abs(values[nodes])

@@ -84,7 +84,8 @@ class AlphaVectors(Nodes[VectorNode]):
         """Return what a backup becomes."""
         following, default = (_named(each, me) for each in (found.following, found.default))
         others = np.full(here.n_a, not self.every_row)
-        others[found.actions[found.plan.sum(axis=1) > 0]] = False
+        if len(found.actions):
+            others[found.actions[found.plan.sum(axis=1) > 0]] = False
         others[found.conceded.argmax(axis=0)] = False
         rows = (~others).nonzero()[0]
         discount = here.discount * found.reach
