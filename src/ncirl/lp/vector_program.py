@@ -183,11 +183,13 @@ class VectorProgram(StageProgram):
 
     def _live(self, plan: FloatArray) -> IntArray:
         """Return which of the open observations a plan may lead to."""
-        if not self.here.by_action:
-            return (self.posteriors(plan, self.open).sum(axis=1) > ACTIVE).nonzero()[0]
-        used = np.zeros(self.here.n_a, dtype=np.bool_)
-        used[self.actions] = plan.sum(axis=1) > ACTIVE
-        live: IntArray = used[self.here.owner[self.open]].nonzero()[0]
+        if self.here.by_action:
+            used = np.zeros(self.here.n_a, dtype=np.bool_)
+            used[self.actions] = plan.sum(axis=1) > ACTIVE
+            alive = used[self.here.owner[self.open]]
+        else:
+            alive = self.posteriors(plan, self.open).sum(axis=1) > ACTIVE
+        live: IntArray = alive.nonzero()[0]
         return live
 
     def _add_defences(self, columns: FloatArray, plan: FloatArray) -> bool:

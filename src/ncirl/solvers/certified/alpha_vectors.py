@@ -121,9 +121,10 @@ class AlphaVectors(Nodes[VectorNode]):
         without = discount > 0
         without[observation] = False
         bare = without.nonzero()[0]
-        every = np.concatenate([observation, bare])
-        to = np.concatenate([following, default[here.toward[bare]]])
-        share = np.concatenate([chance, np.ones(len(bare))]) * discount[every]
+        every, to, share = bare, default[here.toward[bare]], discount[bare]
+        if len(observation):
+            every, to = np.concatenate([observation, every]), np.concatenate([following, to])
+            share = np.concatenate([chance * discount[observation], share])
         mass = here.mass_of(every, rows)
         entry, row = mass.nonzero()
         return row, to[entry], share[entry] * mass[entry, row]
