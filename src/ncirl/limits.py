@@ -25,6 +25,7 @@ __all__ = ["UNLIMITED", "Limits", "address_space", "default_memory", "megabytes"
 MOST = 4 * 10**9  # bytes of the default ceiling
 BEAT_EVERY = 0.1  # seconds
 SHARE = 0.6  # of what is available: others need some, and so does what is not counted
+LITTLE = 10**6  # bytes: for less it will do to know what was in use a few milliseconds ago
 LOOK_EVERY = 0.005  # seconds between two looks at the memory: no more than some megabytes are written in that time
 STATM = "/proc/self/statm"  # pages: of the address space, and of those in memory
 UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
@@ -148,7 +149,10 @@ class Limits:
 
     def need(self, size: float, doing: str, count: int | None = None) -> None:
         """Raise `LimitError` if there is no room for so many bytes."""
-        if self.memory is not None and self._used() + size > self.memory:
+        if self.memory is None:
+            return
+        used = self.used if size < LITTLE else self._used()
+        if used + size > self.memory:
             raise LimitError("memory", _so_far(doing, count), megabytes(self.memory))
 
     def affords(self, size: float, seconds: float) -> bool:

@@ -31,6 +31,7 @@ ROUNDS = 200  # improvements of the opponent's policy, at most
 REFINEMENTS, DIGITS = 5, 1e-8  # of the evaluation of one policy, and how much each leaves of the last
 SWEEPS = 1000  # in the evaluation of one policy, at most
 SMALL = 3000  # nodes whose equations are factored
+DENSE = 4000  # numbers in equations that are solved as they are, zeros included
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -51,7 +52,7 @@ class OpponentMDP:
     first: IntArray  # first row of each node; every node has at least one, (nodes,)
     maximise: bool  # whether the opponent is the attacker
 
-    @property
+    @cached_property
     def discount(self) -> float:
         """The largest sum of a row's chances."""
         return float(np.asarray(self.moves.sum(axis=1)).max(initial=0.0))
@@ -124,11 +125,10 @@ class OpponentMDP:
         """List the rows of some nodes."""
         return spans(self.first[nodes], self._ends[nodes])
 
-    def among(self, nodes: IntArray, reward: FloatArray) -> "OpponentMDP":
-        """Return the process among some nodes, all else being in the `reward` of their rows."""
-        rows = self.rows_of(nodes)
+    def among(self, nodes: IntArray, reward: FloatArray, moves: sp.csr_array) -> "OpponentMDP":
+        """Return the process among some nodes, all else being in the `reward` of their rows, which have `moves`."""
         widths = self._ends[nodes] - self.first[nodes]
-        return OpponentMDP(reward, sp.csr_array(self.moves[rows][:, nodes]), np.cumsum(widths) - widths, self.maximise)
+        return OpponentMDP(reward, sp.csr_array(moves[:, nodes]), np.cumsum(widths) - widths, self.maximise)
 
     def best(self, row_values: FloatArray, nodes: IntArray | None = None) -> FloatArray:
         """Return the best of each node's rows; of some nodes only, if `row_values` are those of `rows_of` them."""
@@ -182,48 +182,65 @@ class OpponentMDP:
         A correction is solved for rather than the value: so nodes worth little are met as closely as those worth much.
         Columns have nothing to do with each other; they are solved together because each solve takes its time.
         """
-        (n, k), reward = chosen.shape, np.take_along_axis(self.reward[:, part], chosen, axis=0)
-        moves = self._copies(chosen)
-        matrix = sp.eye_array(n * k, format="csr") - moves
-        solve = _solver(matrix)
-
-        def applied(to: sp.csr_array, values: FloatArray) -> FloatArray:
-            result: FloatArray = (to @ values.T.ravel()).reshape(k, n).T
-            return result
-
-        residual = reward - applied(matrix, value)
+        reward = np.take_along_axis(self.reward[:, part], chosen, axis=0)
+        equations = _dense(self.moves, chosen) if len(chosen) * chosen.size <= DENSE else _sparse(self.moves, chosen)
+        residual = reward + equations.moved(value) - value
         for _ in range(REFINEMENTS):
             if (np.abs(residual) <= enough).all():
                 return value
             with np.errstate(all="ignore"):  # a method may break down: then its answer is not taken
-                better = value + solve(residual.T.ravel()).reshape(k, n).T
-                left = reward - applied(matrix, better)
+                better = value + equations.solved(residual)
+                left = reward + equations.moved(better) - better
                 closer = np.abs(left).max(axis=0) < np.abs(residual).max(axis=0)
             if not closer.any():
                 break
             value, residual = np.where(closer, better, value), np.where(closer, left, residual)
         for _ in range(SWEEPS):
-            before, value = value, reward + applied(moves, value)
+            before, value = value, reward + equations.moved(value)
             if (np.abs(value - before) <= enough).all():
                 break
         return value
 
-    def _copies(self, chosen: IntArray) -> sp.csr_array:
-        """Return the moves of the rows chosen [n, k], a copy of the nodes per column."""
-        n, k = chosen.shape
-        rows = self.moves[chosen.T.ravel()]
-        column = rows.indices + n * np.repeat(np.arange(n * k) // n, np.diff(rows.indptr))
-        return sp.csr_array((rows.data, column, rows.indptr), shape=(n * k, n * k))
+
+@dataclass(frozen=True, eq=False)
+class _Equations:
+    """v = right + moves v for each column [n, k] on its own: `moved` returns moves v, `solved` returns v."""
+
+    moved: Callable[[FloatArray], FloatArray]
+    solved: Callable[[FloatArray], FloatArray]
 
 
-def _solver(matrix: sp.csr_array) -> Callable[[FloatArray], FloatArray]:
-    """Return a function that solves with a matrix: by factors, or by a Krylov method where these might fill memory."""
+def _dense(moves: sp.csr_array, chosen: IntArray) -> _Equations:
+    """Return the equations of the rows chosen [n, k] as one array: where there are few, that takes least."""
+    n, k = chosen.shape
+    each = moves[chosen.T.ravel()].toarray().reshape(k, n, n)
+    matrix = np.eye(n) - each
+    return _Equations(
+        lambda values: np.asarray((each @ values.T[:, :, None])[:, :, 0].T),
+        lambda right: np.asarray(np.linalg.solve(matrix, right.T[:, :, None])[:, :, 0].T),
+    )
+
+
+def _sparse(moves: sp.csr_array, chosen: IntArray) -> _Equations:
+    """Return the equations of the rows chosen [n, k], a copy of the nodes per column.
+
+    They are solved by factors, or by a Krylov method where these might fill memory.
+    """
     from scipy.sparse.linalg import bicgstab, splu  # slow to load, and play does without them
 
-    if matrix.shape[0] <= SMALL:
-        factors = splu(sp.csc_array(matrix))
-        return lambda right: np.asarray(factors.solve(right))
-    return lambda right: np.asarray(bicgstab(matrix, right, rtol=DIGITS, atol=0.0, maxiter=SWEEPS)[0])
+    n, k = chosen.shape
+    rows = moves[chosen.T.ravel()]
+    column = rows.indices + n * np.repeat(np.arange(n * k) // n, np.diff(rows.indptr))
+    every = sp.csr_array((rows.data, column, rows.indptr), shape=(n * k, n * k))
+    matrix = sp.eye_array(n * k, format="csr") - every
+    if n * k <= SMALL:
+        solve = splu(sp.csc_array(matrix)).solve
+    else:
+        solve = lambda right: bicgstab(matrix, right, rtol=DIGITS, atol=0.0, maxiter=SWEEPS)[0]  # noqa: E731
+    return _Equations(
+        lambda values: np.asarray((every @ values.T.ravel()).reshape(k, n).T),
+        lambda right: np.asarray(solve(right.T.ravel()).reshape(k, n).T),
+    )
 
 
 @dataclass(frozen=True, eq=False)

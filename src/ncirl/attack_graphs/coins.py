@@ -71,8 +71,10 @@ def distinct_rows(table: BoolArray) -> tuple[IntArray, IntArray]:
     """Return one place of each distinct row and, for every row, which of those it equals."""
     octets = np.packbits(table, axis=1, bitorder="little")
     words = np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8))).view("<u8")
-    first, number = np.zeros(1, dtype=np.intp), np.zeros(len(table), dtype=np.intp)
-    for word in words.T:
+    if not words.shape[1]:
+        return np.zeros(1, dtype=np.intp), np.zeros(len(table), dtype=np.intp)
+    _, first, number = np.unique(words[:, 0], return_index=True, return_inverse=True)
+    for word in words.T[1:]:
         _, rank = np.unique(word, return_inverse=True)
         _, first, number = np.unique(number * (rank.max() + 1) + rank, return_index=True, return_inverse=True)
     return first, number

@@ -8,6 +8,7 @@ carry the ids along as data. A file keeps the text only; there it is read back.
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from ncirl._typing import BoolArray
@@ -136,7 +137,12 @@ def listed(ids: Iterable[str], separator: str = " + ") -> str:
     >>> listed(["e1", "a + b", "start"])
     'e1 + "a + b" + "start"'
     """
-    return separator.join(name if _is_plain(name) else json.dumps(name, ensure_ascii=False) for name in ids)
+    return separator.join(map(_said, ids))
+
+
+@lru_cache(maxsize=1000)
+def _said(name: str) -> str:
+    return name if _is_plain(name) else json.dumps(name, ensure_ascii=False)
 
 
 def _is_plain(name: str) -> bool:

@@ -223,8 +223,7 @@ class Session:
 def _compressed(places: IntArray, block: FloatArray) -> tuple[int, IntArray, IntArray, FloatArray]:
     """Return the non-zeros of a dense block as HiGHS takes them: how many, starts, indices, values."""
     there = block != 0
-    lengths = there.sum(axis=1, dtype=np.int32)
-    starts: IntArray = np.zeros(len(block), dtype=np.int32)
-    lengths[:-1].cumsum(out=starts[1:])
-    index = np.broadcast_to(places.astype(np.int32), block.shape)[there]
-    return len(index), starts, index, block[there]
+    line, k = there.nonzero()  # line after line
+    starts = line.searchsorted(np.arange(len(block)))
+    index = places[k] if places.ndim == 1 else places[there]
+    return len(k), starts.astype(np.int32), index.astype(np.int32), block[there]

@@ -116,11 +116,16 @@ class PointStore:
         fit: FloatArray = ((masses.T + TINY)[:, :, None] * self.reciprocals[:, None, :]).min(axis=0)
         return fit
 
+    def _share(self, mass: FloatArray) -> FloatArray:
+        """Return how much of each point's belief fits into one mass, [j]."""
+        fit: FloatArray = ((mass + TINY)[:, None] * self.reciprocals).min(axis=0)
+        return fit
+
     def best(self, mass: FloatArray) -> tuple[int, float, float] | None:
         """Return the position of the point that serves a mass best, how much of it fits, and L̂ with it alone."""
         if not len(self.gains):
             return None
-        fit = self.shares(mass[None])[0]
+        fit = self._share(mass)
         j = int((fit * self.gains).argmax())
         return j, float(fit[j]), float(self.corners @ mass + fit[j] * self.gains[j])
 
@@ -133,7 +138,8 @@ class PointStore:
 
     def value(self, mass: FloatArray) -> float:
         """Return L̂(β) by the best single point."""
-        return float(self.values(mass[None])[0])
+        base = float((mass[None] @ self.corners)[0])
+        return base + max(0.0, float((self._share(mass) * self.gains).max())) if len(self.gains) else base
 
     def prune(self) -> None:
         """Drop points that add nothing to the others, the highest first."""

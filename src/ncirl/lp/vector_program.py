@@ -158,11 +158,10 @@ class VectorProgram(StageProgram):
         self._latest = dict(zip(keys, self.cut_alphas, strict=True))
 
     def _add_cuts(self, values: FloatArray, plan: FloatArray) -> bool:
-        beta = self.posteriors(plan, self.open)
-        live = (beta.sum(axis=1) > ACTIVE).nonzero()[0]
+        live = self._live(plan)
         order, parts = self.here.by_successor(self.open[live])
         live = live[order]
-        beta, least, worths = beta[live], np.empty(len(live)), []
+        beta, least, worths = self.posteriors(plan, self.open[live]), np.empty(len(live)), []
         for t, part in parts:
             worths.append(beta[part] @ self.stores[t].alphas.T)
             np.minimum.reduce(worths[-1], axis=1, out=least[part])
@@ -181,6 +180,17 @@ class VectorProgram(StageProgram):
             opens, alphas, nodes = zip(*cuts, strict=True)
             self._cut(np.array(opens), np.array(alphas), np.array(nodes))
         return bool(cuts)
+
+    def _live(self, plan: FloatArray) -> IntArray:
+        """Return which of the open observations a plan may lead to."""
+        if self.here.by_action:
+            used = np.zeros(self.here.n_a, dtype=np.bool_)
+            used[self.actions] = plan.sum(axis=1) > ACTIVE
+            alive = used[self.here.owner[self.open]]
+        else:
+            alive = self.posteriors(plan, self.open).sum(axis=1) > ACTIVE
+        live: IntArray = alive.nonzero()[0]
+        return live
 
     def _add_defences(self, columns: FloatArray, plan: FloatArray) -> bool:
         payoff = self.against(plan) + self.here.discount * (columns[self.value_columns] @ self.weights)

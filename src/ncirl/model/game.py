@@ -13,7 +13,6 @@ state is (t, s), so every solver knows one kind of game only.
 
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -270,17 +269,19 @@ class Game:
         stage: Callable[[Any], Stage] | None = None,
         starts: Sequence[Start] | None = None,
         describe: Callable[[Any], str] | None = None,
+        same_moves: bool = False,
         **changes: Any,
     ) -> "Game":
         """Return a copy with some of its parts replaced; for transformations that keep a game well-formed.
 
         Unlike the constructor this takes several starts at one state, and a discount of 1 wherever every path ends.
+        With `same_moves` stages differ in what they pay only: the states are listed and put in order once.
         """
-        twin = copy(self)
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
         twin._rule = stage or self.stage
         twin._met = {}
-        twin._explored = None
-        twin._components = None
+        twin._explored, twin._components = (self._explored, self._components) if same_moves else (None, None)
         twin._timed = None
         twin.starts = self.starts if starts is None else tuple(starts)
         twin.describe = describe or self.describe

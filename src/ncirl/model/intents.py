@@ -47,6 +47,7 @@ def merge_intents(game: Game, limits: Limits = UNLIMITED) -> MergedIntents:
         stage=lambda state: game.stage(state).paying(lambda reward: reward[:, :, chosen]),
         starts=[Start(start.state, start.mass @ pooled) for start in game.starts],
         intents=tuple(game.intents[k] for k in chosen),
+        same_moves=True,
     )
     return MergedIntents(game, fewer, group, odds)
 

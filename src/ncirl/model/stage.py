@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -89,6 +89,7 @@ class Stage:
     pair: FloatArray | None = None
     outcome: FloatArray | None = None
     branch: FloatArray | None = None
+    _same_moves: ClassVar["Stage | None"] = None  # of a stage that pays otherwise: the one that knows what is seen
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "law", _normalised(_sparse(self.law)))
@@ -203,11 +204,15 @@ class Stage:
     @cached_property
     def seen_actions(self) -> Observations:
         """What is seen where actions are: (a, s')."""
+        if self._same_moves is not None:
+            return self._same_moves.seen_actions
         return actions_seen(self.law, *self.shape, [outcome.state for outcome in self.outcomes])
 
     @cached_property
     def seen_outcomes(self) -> Observations:
         """What is seen where outcomes are: (d, o)."""
+        if self._same_moves is not None:
+            return self._same_moves.seen_outcomes
         return outcomes_seen(self.law, *self.shape, [outcome.state for outcome in self.outcomes])
 
     def with_states(self, rename: Callable[[State], State]) -> "Stage":
@@ -245,7 +250,11 @@ class Stage:
 
     def paying(self, change: Callable[[FloatArray], FloatArray]) -> "Stage":
         """Return the same stage with its expected rewards r[a, d, θ] changed, in one summand."""
-        return self if self.is_terminal else replace(self, pair=change(self.reward), outcome=None, branch=None)
+        if self.is_terminal:
+            return self
+        changed = replace(self, pair=change(self.reward), outcome=None, branch=None)
+        object.__setattr__(changed, "_same_moves", self)
+        return changed
 
     def _with_summands(self, change: Callable[[FloatArray], FloatArray]) -> "Stage":
         pair, outcome, branch = (

@@ -81,7 +81,7 @@ def tempered(game: Game, limits: Limits = UNLIMITED) -> Tempered:
     options = Options(
         {s: attacker for s, (attacker, _) in may.items()}, {s: defender for s, (_, defender) in may.items()}
     )
-    return Tempered(game.like(stage=stage), options, unit)
+    return Tempered(game.like(stage=stage, same_moves=True), options, unit)
 
 
 class _Arrays:

@@ -32,6 +32,7 @@ __all__ = ["EPSILON", "TINY", "Enclosure", "enclosed", "recurring"]
 EPSILON = float(np.finfo(np.float64).eps)
 TINY = 1e-280  # far above what underflow can lose in a row, far below any number that matters
 ROOM = 0.25  # of e(row): how closely V is looked for
+NEAR = 0.01  # of the values: how far off a hint may be that tells how large they are
 ATTEMPTS = 8  # to find a V that is proved, each with more room
 
 
@@ -123,7 +124,7 @@ def _not_exceeded(
         size = extent[rows] + moves @ sizes  # of what lies beyond: this level's own values are still 0
         reward = process.reward[rows] + moves @ values
         if again:
-            values[nodes] = _candidate(process.among(nodes, reward), size, unit, hint[nodes])
+            values[nodes] = _candidate(process.among(nodes, reward, moves), size, unit, hint[nodes])
         else:
             values[nodes] = process.best(reward + 2.0 * (unit * size + TINY), nodes)
         sizes[nodes] = np.abs(values[nodes])
@@ -151,7 +152,9 @@ def _candidate(level: OpponentMDP, size: FloatArray, unit: float, hint: FloatArr
         return off
 
     values, more = hint, 2.0
-    for _ in range(ATTEMPTS):  # a hint that is far off leaves too much room
+    moved, scale = np.abs(level.backup(hint) - hint).max(axis=0), np.abs(hint).max(axis=0)
+    is_near = bool((moved <= NEAR * (1.0 - level.discount) * scale).all())
+    for _ in range(0 if is_near else ATTEMPTS):  # a hint that is far off leaves too much room
         room = error(values)
         values = level.approached(values, ROOM * room)
         if (error(values).max(axis=0) >= 0.5 * room.max(axis=0)).all():

@@ -156,7 +156,8 @@ class DefenderPlaybook(Playbook):
         rows = [np.zeros(0, dtype=np.intp)]
         for s, nodes in by_state(self.state):
             seen = self.game.observations(self.states[s])
-            possible = self._goes_on(s) & (np.asarray(seen.mass.max(axis=1).todense()).ravel() > 0)
+            own = np.repeat(np.arange(len(seen)), np.diff(seen.mass.indptr))
+            possible = self._goes_on(s) & (np.bincount(own[seen.mass.data > 0], minlength=len(seen)) > 0)
             i, k = np.nonzero((seen.weight @ stacked(self.mixes, nodes).T > 0) & possible[:, None])
             rows.append(self.moves.first[nodes][k] + i)
         return np.sort(np.concatenate(rows))

@@ -11,7 +11,7 @@ sweeps only rediscover these. The mean game's other half is an attacker that pla
 reveals nothing: patient attackers do little better.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,7 +61,7 @@ def initial_bounds(game: Game, options: Options | None = None, limits: Limits = 
         {s: d[:, k] for s, d in public.defender.items()} for k in _different(np.array(list(public.lower.values())))
     ]
     mixes.append({s: d[:, 0] for s, d in mean.defender.items()})
-    defences = tuple(StationaryDefence(each, concedes(game, each, limits)) for each in mixes)
+    defences = tuple(map(StationaryDefence, mixes, _each_concedes(game, mixes, limits)))
     hiding = {s: a[:, 0] for s, a in mean.attacker.items()}
     return InitialBounds(public.lower, public.attacker, defences, hiding, options)
 
@@ -82,23 +82,33 @@ def _different(corners: FloatArray) -> list[int]:
 
 def concedes(game: Game, mixes: Mapping[State, FloatArray], limits: Limits = UNLIMITED) -> dict[State, FloatArray]:
     """Bound from above, per state and intent, what any attacker gets against a stationary defence."""
+    return _each_concedes(game, [mixes], limits)[0]
+
+
+def _each_concedes(
+    game: Game, defences: Sequence[Mapping[State, FloatArray]], limits: Limits
+) -> list[dict[State, FloatArray]]:
+    """Return what each of some stationary defences concedes."""
     n_t = len(game.intents)
-    vectors: dict[State, FloatArray] = {}
+    conceded: list[dict[State, FloatArray]] = [{} for _ in defences]
     for component in components(game, limits):
-        limits.check("evaluating fixed defences")
-        vectors |= dict.fromkeys(component, np.zeros(n_t))  # while these are 0, payoffs hold what lies beyond
-        beyond = [_payoffs(game, state, vectors) for state in component]
-        plans = [mixes[state] for state in component]
-        if not is_cyclic(game, component):
-            values = [(payoff @ plans[0]).max(axis=0) if payoff.size else np.zeros(n_t) for payoff in beyond]
-        elif len(component) == 1:
-            values = [Loop(game, component[0]).conceded(plans, beyond)]
-        else:
-            inner = Cycle(game, component)
-            by_intent = [inner.conceded(plans, [payoff[:, k] for payoff in beyond]) for k in range(n_t)]
-            values = list(np.array(by_intent).T)
-        vectors |= dict(zip(component, values, strict=True))
-    return vectors
+        inner: Loop | Cycle | None = None
+        if is_cyclic(game, component):
+            inner = Loop(game, component[0]) if len(component) == 1 else Cycle(game, component)
+        for mixes, vectors in zip(defences, conceded, strict=True):
+            limits.check("evaluating fixed defences")
+            vectors |= dict.fromkeys(component, np.zeros(n_t))  # while these are 0, payoffs hold what lies beyond
+            beyond = [_payoffs(game, state, vectors) for state in component]
+            plans = [mixes[state] for state in component]
+            if inner is None:
+                values = [(payoff @ plans[0]).max(axis=0) if payoff.size else np.zeros(n_t) for payoff in beyond]
+            elif isinstance(inner, Loop):
+                values = [inner.conceded(plans, beyond)]
+            else:
+                by_intent = [inner.conceded(plans, [payoff[:, k] for payoff in beyond]) for k in range(n_t)]
+                values = list(np.array(by_intent).T)
+            vectors |= dict(zip(component, values, strict=True))
+    return conceded
 
 
 def _payoffs(game: Game, state: State, vectors: Mapping[State, FloatArray]) -> FloatArray:

@@ -168,14 +168,14 @@ class Backward:
         inner = Loop(self.game, component[0]) if len(component) == 1 else Cycle(self.game, component)
         after = {outcome.state for state in component for outcome in self.game.stage(state).outcomes}
         inherited = self.game.discount * np.max([self.upper[state] - self.lower[state] for state in after], axis=0)
-        every = np.concatenate([part.reshape(-1, part.shape[2]) for part in low])
+        every = np.concatenate([part.reshape(-1, part.shape[2]).T for part in low], axis=1)  # indexed [k, payoff]
         for k, twin in enumerate(self._twins(component, low, high)):
             if twin < k:
                 self._copy(component, twin, k)
                 continue
             value = np.zeros(len(component))
             if k:  # a game much like it has been solved
-                near = int(np.abs(every[:, :k] - every[:, [k]]).max(axis=0).argmin())
+                near = int(np.abs(every[:k] - every[k]).max(axis=1).argmin())
                 value = np.array([self.lower[state][near] for state in component])
             beyond = [part[:, :, k] for part in low], [part[:, :, k] for part in high]
             self._improve(component, inner, k, *beyond, float(inherited[k]), value)
@@ -195,7 +195,7 @@ class Backward:
         It begins as if the component were worth `value`; a good guess saves time, any gives bounds.
         """
         gap, lower, upper = np.inf, np.full(len(component), -np.inf), np.full(len(component), np.inf)
-        newton = False
+        reached, left, newton = -np.inf, np.inf, False  # the sums of both, and what the last step was
         while True:
             payoffs = [beyond + within for beyond, within in zip(low, inner.payoffs(value), strict=True)]
             self.limits.check(SOLVING, len(self.lower))
@@ -203,13 +203,13 @@ class Backward:
             rows, columns = [g.row_strategy for g in solved], [g.column_strategy for g in solved]
             guaranteed, conceded = inner.guaranteed(rows, low), inner.conceded(columns, high)
             scale = max(_met(payoff, game) for payoff, game in zip(payoffs, solved, strict=True))
-            rises = bool(guaranteed.sum() > lower.sum() + ROUNDING * scale)
-            if guaranteed.sum() > lower.sum():
-                lower = guaranteed
+            rises = bool((secured := guaranteed.sum()) > reached + ROUNDING * scale)
+            if secured > reached:
+                lower, reached = guaranteed, secured
                 for state, plan in zip(component, rows, strict=True):
                     self.attacker[state][:, k] = plan
-            if conceded.sum() < upper.sum():
-                upper = conceded
+            if (given := conceded.sum()) < left:
+                upper, left = conceded, given
                 for state, plan in zip(component, columns, strict=True):
                     self.defender[state][:, k] = plan
             before, gap = gap, float((upper - lower).max())
@@ -219,7 +219,7 @@ class Backward:
             if not newton and not rises and gap > ENOUGH * before:
                 break
             newton = not newton or gap <= ENOUGH * before
-            value = np.clip(inner.played(rows, columns, low), lower, np.maximum(lower, upper)) if newton else lower
+            value = np.maximum(np.minimum(inner.played(rows, columns, low), upper), lower) if newton else lower
         self.stalled |= gap > inherited + self.tolerance * scale
         for i, state in enumerate(component):
             self.lower[state][k], self.upper[state][k] = lower[i], max(lower[i], upper[i])
@@ -300,4 +300,5 @@ class Backward:
 
 def _met(payoff: FloatArray, solved: MatrixGame) -> float:
     """Return the largest |payoff| that the strategies of a stage game meet."""
-    return float(np.abs(payoff[solved.row_strategy > 0][:, solved.column_strategy > 0]).max())
+    rows, columns = solved.row_strategy.nonzero()[0], solved.column_strategy.nonzero()[0]
+    return float(np.abs(payoff[rows[:, None], columns]).max())

@@ -32,15 +32,18 @@ class Loop:
 
     def guaranteed(self, plans: list[FloatArray], beyond: list[FloatArray]) -> FloatArray:
         """Return what the attacker's plan gets against any defender."""
-        return np.array([((plans[0] @ beyond[0]) / (1.0 - plans[0] @ self.chance)).min()])
+        plan = plans[0]
+        return np.asarray(((plan @ beyond[0]) / (1.0 - plan @ self.chance)).min(keepdims=True))
 
     def conceded(self, plans: list[FloatArray], beyond: list[FloatArray]) -> FloatArray:
         """Return what any attacker gets against the defender's plan; per intent where payoffs are, [a, θ, d]."""
-        return np.atleast_1d(((beyond[0] @ plans[0]).T / (1.0 - self.chance @ plans[0])).max(axis=-1))
+        gains = beyond[0] @ plans[0]
+        return np.asarray((gains.T / (1.0 - self.chance @ plans[0])).max(axis=-1, keepdims=gains.ndim == 1))
 
     def played(self, rows: list[FloatArray], columns: list[FloatArray], beyond: list[FloatArray]) -> FloatArray:
         """Evaluate a pair of plans against each other."""
-        return np.array([(rows[0] @ beyond[0] @ columns[0]) / (1.0 - rows[0] @ self.chance @ columns[0])])
+        row, column = rows[0], columns[0]
+        return np.array([(row @ beyond[0] @ column) / (1.0 - row @ self.chance @ column)])
 
 
 class Cycle:

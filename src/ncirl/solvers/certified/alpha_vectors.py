@@ -93,9 +93,10 @@ class AlphaVectors(Nodes[VectorNode]):
 
     def _node(self, here: StateArrays, belief: FloatArray | None, found: VectorBackup, me: int) -> VectorNode:
         """Return what a backup becomes."""
-        following, default = (np.where(each == ONESELF, me, each) for each in (found.following, found.default))
+        following, default = (_named(each, me) for each in (found.following, found.default))
         others = np.full(here.n_a, not self.every_row)
-        others[found.actions[found.plan.sum(axis=1) > 0]] = False
+        if len(found.actions):
+            others[found.actions[found.plan.sum(axis=1) > 0]] = False
         others[found.conceded.argmax(axis=0)] = False
         rows = (~others).nonzero()[0]
         discount = here.discount * found.reach
@@ -109,7 +110,7 @@ class AlphaVectors(Nodes[VectorNode]):
             following=following,
             chance=found.chance,
             default=default,
-            gains=found.mix @ here.reward[np.ix_(rows, found.defences)],
+            gains=found.mix @ here.reward[rows[:, None], found.defences],
             row=row,
             column=column,
             weight=weight,
@@ -131,12 +132,19 @@ class AlphaVectors(Nodes[VectorNode]):
         without = discount > 0
         without[observation] = False
         bare = without.nonzero()[0]
-        every = np.concatenate([observation, bare])
-        to = np.concatenate([following, default[here.toward[bare]]])
-        share = np.concatenate([chance, np.ones(len(bare))]) * discount[every]
+        every, to, share = bare, default[here.toward[bare]], discount[bare]
+        if len(observation):
+            every, to = np.concatenate([observation, every]), np.concatenate([following, to])
+            share = np.concatenate([chance * discount[observation], share])
         mass = here.mass_of(every, rows)
         entry, row = mass.nonzero()
         return row, to[entry], share[entry] * mass[entry, row]
+
+
+def _named(nodes: IntArray, me: int) -> IntArray:
+    """Return nodes that follow, with the number of the one that is being made in place of `ONESELF`."""
+    oneself = nodes == ONESELF
+    return np.where(oneself, me, nodes) if oneself.any() else nodes
 
 
 def _shifted(node: VectorNode, by: int, first: int = 0) -> VectorNode:

@@ -60,6 +60,7 @@ __all__ = ["NO_PRIOR", "Certified", "activities"]
 
 PATIENCE = 50  # turns without progress before giving up
 REPORT_EVERY = 0.5  # seconds
+LOOK_EVERY = 0.001  # seconds between two looks at the limits: programs ask much more often
 LEAST = 1.0  # seconds for what comes before the search: a limit below it ends the search only
 LARGEST_DISCOUNT = 0.999999  # beyond it a stage counts for less than the accuracy of a linear program
 
@@ -197,7 +198,7 @@ class Certified:
 
         The limits are those of the whole, `seconds` those of the search if it has any of its own.
         """
-        search, scale, reported = made.search, made.scale, -np.inf
+        search, scale, reported, looked, was_late = made.search, made.scale, -np.inf, -np.inf, False
         own = Limits(seconds)
 
         def is_late() -> bool:
@@ -212,9 +213,13 @@ class Certified:
                 progress(Progress(reported, low * scale, high * scale, *sizes, search.meter.solves))
 
         def late() -> bool:
-            if limits.spent - reported > REPORT_EVERY:
-                report()
-            return is_late() or made.is_full(limits)
+            nonlocal looked, was_late
+            now = limits.spent
+            if now - looked >= LOOK_EVERY:
+                looked, was_late = now, is_late() or made.is_full(limits)
+                if now - reported > REPORT_EVERY:
+                    report()
+            return was_late
 
         search.accuracy.late = late
         elsewhere = self._elsewhere(search, lambda: min(own.left, limits.left))

@@ -165,17 +165,22 @@ class Nodes(Generic[Node]):
 
     def controller(self, roots: Iterable[int] | None = None) -> ControllerMDP:
         """Return some nodes, by default those in the stores, and all they lead to as what the opponent faces."""
-        if roots is None:
-            roots = (n for store in self._stores.values() for n in store.nodes.tolist())
+        roots = self._stored() if roots is None else roots
         return ControllerMDP(self.nodes, roots, maximise=self.opponent_maximises)
+
+    def _stored(self) -> Iterable[int]:
+        return (n for store in self._stores.values() for n in store.nodes.tolist())
 
     def evaluate(self, sweeps: int) -> None:
         """Carry what is known now through all nodes in use; then drop what adds nothing."""
         if not self.nodes:
             return
-        controller = self.controller()
-        self.changes, self.size = 0, len(controller.alive)
-        self._worth[controller.alive] = controller.improved(self._worth[controller.alive], sweeps)
+        if sweeps:
+            controller = self.controller()
+            self.changes, self.size = 0, len(controller.alive)
+            self._worth[controller.alive] = controller.improved(self._worth[controller.alive], sweeps)
+        else:
+            self.changes, self.size = 0, len(depths(self.nodes, self._stored()))
         self._give()
 
     def settle(self) -> None:

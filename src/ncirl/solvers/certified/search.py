@@ -98,21 +98,22 @@ class Search:
 
     def _add_stationary(self, mixes: list[FloatArray], vectors: list[FloatArray], limits: Limits) -> None:
         """Store the vectors of a stationary defence, each following the others."""
-        first = len(self.upper.nodes)
+        first, every = len(self.upper.nodes), np.array(vectors)
+        nobody, nothing = every[:0], np.zeros(0)
         for here in self.arrays:
             limits.check(BUILDING)
-            defences = np.flatnonzero(mixes[here.number] > 0)
+            defences = (mixes[here.number] > 0).nonzero()[0]
             mix = mixes[here.number][defences]
-            promised = np.array([vectors[t] for t in here.successors]).reshape(-1, here.n_t)[here.toward]
+            promised = every[here.successor]
             reach = here.reach(defences, mix)
             found = VectorBackup(
                 actions=NONE,
-                plan=np.zeros((0, here.n_t)),
+                plan=nobody,
                 defences=defences,
                 mix=mix,
                 observation=NONE,
                 following=NONE,
-                chance=np.zeros(0),
+                chance=nothing,
                 default=first + np.array(here.successors, dtype=np.intp),
                 promised=promised,
                 conceded=here.conceded(defences, mix, reach, promised),
