@@ -110,7 +110,7 @@ def test_fewer_are_fused_as_the_bounds_come_closer() -> None:
     rng = np.random.default_rng(0)
     rewards, prior = drawn(rng, 40)
     fusing = Fusing(rewards, prior, np.zeros(40))
-    found = [fusing.now(gap) for gap in (1.0, 0.02, 0.01, 0.005, 1e-9)]
+    found = [fusing.now(gap) for gap in (1.0, clustering.COARSE, 0.02, 0.01, 1e-9)]
     sizes = [40 if each is None else each.n for each in found]
     assert found[0] is found[1]
     assert sizes == sorted(sizes)

@@ -245,5 +245,12 @@ def activities(search: Search, width: int) -> list[Activity]:
         Activity(lambda _, late: sweep(search, late), tuning.sweep, due=tuning.later),
         Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=tuning.later),
         Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=tuning.later),
-        Activity(lambda _, late: improve_points(search, late), tuning.points, due=tuning.later),
+        _improving_points(search),
     ]
+
+
+def _improving_points(search: Search) -> Activity:
+    """Return policy improvement of the points: sooner and more of it where intents are many."""
+    tuning = search.tuning
+    share, due = (tuning.points, tuning.later) if search.clusters is None else (tuning.many_points, tuning.sooner)
+    return Activity(lambda _, late: improve_points(search, late), share, due=due)
