@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from ncirl.lp.session import Meter
 from ncirl.lp.vector_program import VectorProgram
 from ncirl.model.intents import merge_intents
 from ncirl.solvers.certified import clusters as clustering
-from ncirl.solvers.certified.certified import Certified
+from ncirl.solvers.certified.certified import Certified, activities
 from ncirl.solvers.certified.clusters import Clusters, Fusing, fused
 from ncirl.solvers.certified.fused import FusedPointProgram, FusedVectorProgram
 from ncirl.solvers.certified.search import InformationState, Search
@@ -110,12 +112,52 @@ def test_fewer_are_fused_as_the_bounds_come_closer() -> None:
     rng = np.random.default_rng(0)
     rewards, prior = drawn(rng, 40)
     fusing = Fusing(rewards, prior, np.zeros(40))
-    found = [fusing.now(gap) for gap in (1.0, 0.02, 0.01, 0.005, 1e-9)]
+    found = [fusing.now(gap) for gap in (1.0, clustering.COARSE, 0.02, 0.01, 1e-9)]
     sizes = [40 if each is None else each.n for each in found]
     assert found[0] is found[1]
     assert sizes == sorted(sizes)
     assert sizes[0] < 40
     assert found[-1] is None
+
+
+@pytest.mark.parametrize("seed", range(FEW))
+def test_the_share_that_may_be_lost_is_in_proportion_to_the_gap(seed: int) -> None:
+    rewards, prior = drawn(np.random.default_rng(seed), 60)
+    apart = prior @ ((rewards.T - prior @ rewards.T) ** 2).sum(axis=1)
+    fusing = Fusing(rewards, prior, np.zeros(60))
+    step = 2.0 ** (1 / clustering.STEPS)
+    for gap in clustering.COARSE / step ** np.arange(8):
+        most = clustering.LOST * gap / clustering.COARSE
+        found = fusing.now(1.001 * gap)
+        assert found is not None
+        within = prior @ ((rewards - (rewards @ found.mean)[:, found.group]) ** 2).sum(axis=0)
+        assert within <= most * apart + CLOSE
+        assert found.n <= fused(rewards, prior, np.zeros(60), most / step).n
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_intents_fused_to_their_mean_are_worth_no_more(seed: int) -> None:
+    graph = random_attack_graph(6, intents=30, rng=seed)
+    wanted = sorted({c for each in graph.intents for c in each.rewards})
+    rewards = np.array([[each.rewards.get(c, 0.0) for each in graph.intents] for c in wanted])
+    found = fused(rewards, np.full(30, 1 / 30), np.zeros(30), 0.2)
+    means = [
+        Intent(f"c{k}", float(weight), dict(zip(wanted, mean.tolist(), strict=True)))
+        for k, (weight, mean) in enumerate(zip(np.bincount(found.group) / 30, (rewards @ found.mean).T, strict=True))
+    ]
+    assert 1 < len(means) < 15
+    few = replace(graph, intents=tuple(means))
+    one, all_ = (solve(each.game(), Certified(gap=0.0, relative_gap=0.02)) for each in (few, graph))
+    certify(all_, gap=0.02 * all_.upper)
+    assert one.lower <= all_.upper + EXACT
+
+
+def test_where_intents_are_many_points_are_improved_sooner() -> None:
+    few, many = (new(random_attack_graph(5, intents=n, rng=3).game()) for n in (10, 80))
+    usual, sooner = (activities(search, 8)[-1] for search in (few, many))
+    assert (usual.share, usual.due) == (few.tuning.points, few.tuning.later)
+    assert sooner.share > usual.share
+    assert sooner.due < usual.due
 
 
 @every_game

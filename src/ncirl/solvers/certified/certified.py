@@ -287,5 +287,12 @@ def activities(search: Search, width: int, elsewhere: WalksElsewhere | None = No
         Activity(lambda _, late: sweep(search, late), tuning.sweep, due=later),
         Activity(lambda _, late: dual_trial(search, late), tuning.dual, due=later),
         Activity(lambda _, late: improve_vectors(search, late), tuning.vectors, due=later),
-        Activity(lambda _, late: improve_points(search, late), tuning.points, due=later),
+        _improving_points(search),
     ]
+
+
+def _improving_points(search: Search) -> Activity:
+    """Return policy improvement of the points: sooner and more of it where intents are many."""
+    tuning = search.tuning
+    share, due = (tuning.points, tuning.later) if search.clusters is None else (tuning.many_points, tuning.sooner)
+    return Activity(lambda _, late: improve_points(search, late), share, due=max(0.0, due - search.meter.work))

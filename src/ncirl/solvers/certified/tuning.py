@@ -23,7 +23,9 @@ class Tuning:
     dual: float = 0.1  # of dual trials
     vectors: float = 0.4  # of improving vectors
     points: float = 0.1  # of improving points
+    many_points: float = 0.4  # the same where intents are many: there the lower bound is mostly what lacks
     later: float = 1e7  # work after which all but trials begin: 1.11, 1.12; 0.61, 1.35
+    sooner: float = 2e6  # the same for improving points where intents are many
     walking: float = 5e6  # work after which walks begin
     favour: float = 6.0  # times its share that an activity may get, or be refused: 1.09, 1.00; 0.68, 1.00
     missed: float = 1e-3  # of the gap at the start, what programs may leave out: 1.18, 1.23; 0.93, 1.02
