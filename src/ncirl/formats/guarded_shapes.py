@@ -37,6 +37,8 @@ class PartModel(Strict):
     """Its share of the graph's."""
     tolled: bool
     """Whether what guarded exploits cost goes into the tolls."""
+    by_number: bool = False
+    """Whether guards over exploits that are alike are set by number, drawn at random."""
     tolls: list[TollModel]
     upper: float
     """What it is said to concede at most."""
@@ -46,7 +48,7 @@ class PartModel(Strict):
     def part(self) -> Part:
         """Return the part."""
         lists = tuple(self.goals), tuple(self.guards), tuple(self.slow), tuple(self.rare)
-        return Part(*lists, width=self.width, defender_budget=self.defender_budget, tolled=self.tolled)
+        return Part(*lists, self.width, self.defender_budget, self.tolled, self.by_number)
 
     def taken(self) -> tuple[Toll, ...]:
         """Return the tolls."""
@@ -169,6 +171,7 @@ def part_to_data(proof: PartProof) -> dict[str, Any]:
         "width": int(part.width),
         "defender_budget": None if part.defender_budget is None else int(part.defender_budget),
         "tolled": part.tolled,
+        **({"by_number": True} if part.by_number else {}),
         "tolls": [
             {"intent": intent, "condition": name, "amount": float(amount)} for intent, name, amount in proof.tolls
         ],

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import comb, fsum
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,11 +23,13 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.attack_graphs.coins import subsets
 from ncirl.attack_graphs.controls import Control
 from ncirl.attack_graphs.graph import Exploit
+from ncirl.attack_graphs.names import SetName, set_names
 
-__all__ = ["Kind", "Watch", "amounts", "count_amounts", "kinds"]
+__all__ = ["Kind", "Watch", "amount_names", "amounts", "chunks", "count_amounts", "failed", "kinds"]
 
 LARGEST, MOST_KINDS = 4, 4  # exploits of a kind, and kinds of several: the sets that may be drawn multiply
 
+T = TypeVar("T")
 Offer = tuple[Control, frozenset[str]]  # a control and what it stops
 
 
@@ -44,14 +47,18 @@ class Kind:
 
     def failed(self) -> FloatArray:
         """Return the chance that none of them succeeds, by how many are attempted and how many blocked, [a, b]."""
-        n, failure = self.size, 1.0 - self.exploits[0].success
-        found: FloatArray = np.ones((n + 1, n + 1))
-        for a, b in product(range(n + 1), repeat=2):
-            left = range(max(a - b, 0), min(a, n - b) + 1)  # attempted and not blocked
-            if left[-1] > 0:
-                ways = (comb(n - b, u) * comb(b, a - u) / comb(n, a) * failure**u for u in left)
-                found[a, b] = min(fsum(ways), 1.0)
-        return found
+        return failed(self.size, self.exploits[0].success)
+
+
+def failed(n: int, success: float) -> FloatArray:
+    """Return the chance that none of n exploits succeeds when a of them are attempted and b blocked, [a, b]."""
+    found: FloatArray = np.ones((n + 1, n + 1))
+    for a, b in product(range(n + 1), repeat=2):
+        left = range(max(a - b, 0), min(a, n - b) + 1)  # attempted and not blocked
+        if left[-1] > 0:
+            ways = (comb(n - b, u) * comb(b, a - u) / comb(n, a) * (1.0 - success) ** u for u in left)
+            found[a, b] = min(fsum(ways), 1.0)
+    return found
 
 
 @dataclass(frozen=True)
@@ -74,13 +81,7 @@ def kinds(
         alone = by_number and len(over[e.id]) == 1 and len(under[over[e.id][0]]) == 1
         key = (c, e.success, e.attack_cost, offered[over[e.id][0]][0].cost) if alone else e.id
         sorts.setdefault(key, []).append((e, c))
-    found: list[Kind] = []
-    for its in sorts.values():
-        rest = [e for e, _ in its]
-        while rest:
-            most = LARGEST if sum(kind.size > 1 for kind in found) < MOST_KINDS else 1
-            found.append(Kind(tuple(rest[:most]), its[0][1]))
-            rest = rest[most:]
+    found = [Kind(tuple(e for e, _ in its), its[0][1]) for its in chunks(list(sorts.values()))]
     place = {e.id: k for k, kind in enumerate(found) for e in kind.exploits}
     watches: dict[object, Watch] = {}
     for j, (control, _) in enumerate(offered):
@@ -90,6 +91,18 @@ def kinds(
         ids = (*before.controls, control.id) if before is not None else (control.id,)
         watches[stops[0] if is_one else control.id] = Watch(ids, control.cost, stops)
     return found, list(watches.values())
+
+
+def chunks(sorts: Sequence[Sequence[T]]) -> list[tuple[T, ...]]:
+    """Divide what is alike into kinds that are not too large, and no more of several than can be drawn from."""
+    found: list[tuple[T, ...]] = []
+    for its in sorts:
+        rest = tuple(its)
+        while rest:
+            most = LARGEST if sum(len(kind) > 1 for kind in found) < MOST_KINDS else 1
+            found.append(rest[:most])
+            rest = rest[most:]
+    return found
 
 
 def amounts(sizes: Sequence[int], budget: int | None = None) -> IntArray:
@@ -107,3 +120,11 @@ def count_amounts(sizes: Sequence[int], budget: int | None = None) -> int:
     for size in sizes:
         ways = [sum(ways[max(total - size, 0) : total + 1]) for total in range(most + 1)]
     return sum(ways)
+
+
+def amount_names(things: Sequence[Sequence[str]], rows: IntArray) -> tuple[SetName, ...]:
+    """Name what is taken of each sort of things, [row, sort], by the first of each: any others would do."""
+    ids = [name for its in things for name in its]
+    sort = np.repeat(np.arange(len(things)), [len(its) for its in things])
+    place = np.concatenate([np.arange(len(its)) for its in things]) if things else np.zeros(0, dtype=np.intp)
+    return set_names(ids, rows[:, sort] > place)

@@ -5,7 +5,6 @@ very many of them: a *menu* lists those that are on offer at a state. Whatever i
 attacker of the game, so any menu bounds from below; `menus` finds out which actions are of use.
 """
 
-from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -16,8 +15,7 @@ import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
 from ncirl.attack_graphs.coins import coin_law
-from ncirl.attack_graphs.guarded.alike import amounts, count_amounts, kinds
-from ncirl.attack_graphs.names import listed, set_names
+from ncirl.attack_graphs.guarded.alike import amount_names, amounts, count_amounts, kinds
 
 if TYPE_CHECKING:
     from ncirl.attack_graphs.guarded.hidden import Hidden
@@ -132,23 +130,11 @@ class Here:
     @property
     def attacks(self) -> tuple[str, ...]:
         """Names of the attacker's actions, numbered, since ids may have any mark in them."""
-        names = [_names([[e.id for e in kind.exploits] for kind in self.kinds], its) for its in self.plans]
+        names = [amount_names([[e.id for e in kind.exploits] for kind in self.kinds], its) for its in self.plans]
         rows = enumerate(self.chosen.tolist())
         return tuple(f"{a}: " + " | ".join(names[m][p] for m, p in enumerate(row)) for a, row in rows)
 
     @property
     def defences(self) -> tuple[str, ...]:
         """Names of the defender's actions."""
-        ids = [list(watch.controls) for watch in self.watches]
-        names = _names(ids, self.applied)
-        if all(len(its) == 1 for its in ids):
-            return names
-        return tuple(f"{d}: {name}" for d, name in enumerate(names))
-
-
-def _names(things: Sequence[Sequence[str]], rows: IntArray) -> tuple[str, ...]:
-    """Name what is taken of each sort of things."""
-    if all(len(its) == 1 for its in things):
-        return set_names([its[0] for its in things], rows > 0)
-    taken = ([f"{n} of {listed(its)}" for n, its in zip(row, things, strict=True) if n] for row in rows.tolist())
-    return tuple(" + ".join(words) or "nothing" for words in taken)
+        return amount_names([watch.controls for watch in self.watches], self.applied)
