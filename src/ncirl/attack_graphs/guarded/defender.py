@@ -212,7 +212,8 @@ class PartDefender:
             live = [n for n in its if self._live(here.options[n], tries[n], stopped) and not swept >> c & 1]
             has_won = bool(live) and seen.after >> c & 1 == 1
             won |= has_won << c
-            ways = self._counted(here, {n: tries[n] for n in its}, live, has_won, stopped)
+            may = {n: self._live(here.options[n], tries[n], stopped) or tries[n] for n in its}
+            ways = self._counted(here, may, live, has_won)
             law = [(row | more, p * chance) for row, p in law for more, chance in ways]
         rows = amounts(here.sizes, self.net.graph.attacker_budget).tolist()
         number = {tuple(row): a for a, row in enumerate(rows)}
@@ -220,25 +221,19 @@ class PartDefender:
         return won, [(number[tuple(many[n] * (n in row) for n in range(len(many)))], p) for row, p in law]
 
     @staticmethod
-    def _live(option: Option, tried: list[int], stopped: Ids | frozenset[int]) -> list[int]:
+    def _live(option: Option, tried: list[int], stopped: frozenset[int]) -> list[int]:
         """Return what of an option that was attempted may succeed: all, or none where one of those alike is stopped."""
         left = [k for k in tried if k not in stopped]
         return left if option.most > 1 or len(left) == len(tried) else []
 
     def _counted(
-        self,
-        here: Choices,
-        tries: dict[int, list[int]],
-        live: list[int],
-        has_won: bool,
-        stopped: frozenset[int],
+        self, here: Choices, tries: dict[int, list[int]], live: list[int], has_won: bool
     ) -> list[tuple[frozenset[int], float]]:
         """Return which options to one condition count as attempted, with their chance."""
         counts = {n for n in tries if here.options[n].most > 1 or len(tries[n]) == len(here.options[n].exploits)}
         if len(counts) == len(tries):
             return [(frozenset(tries), 1.0)]
-        may = {n: self._live(here.options[n], tried, stopped) or tried for n, tried in tries.items()}
-        chances = {n: self._chance(tried) for n, tried in may.items()}
+        chances = {n: self._chance(tried) for n, tried in tries.items()}
         law: dict[frozenset[int], float] = {}
         for coins in product((False, True), repeat=len(live)):  # which of them succeeded: one at least, or none
             lucky = {n for n, on in zip(live, coins, strict=True) if on}
