@@ -85,7 +85,11 @@ def check(seeds: Iterable[int]) -> Counter[str]:
         net = Net(graph)
         if max(sizes, default=0) > 64 or not net.goals():
             continue
-        parts = [replace(part, by_number=True, width=max(part.width, 3)) for part in random_parts(net, rng)]
+        parts = random_parts(net, rng)
+        if rng.random() < 0.5:  # all there is, in one part
+            goals = tuple(net.conditions[c] for c in (*net.goals(), *net.burdens()))
+            parts = [Part(goals, tuple(net.guards), parts[0].slow, defender_budget=graph.defender_budget)]
+        parts = [replace(part, by_number=True, width=int(rng.integers(2, 7))) for part in parts]
         instance = Instance(graph, proved(graph, parts, []))
         assert verify_guarded(instance.proof).holds, seed
         try:
