@@ -13,6 +13,7 @@ import ncirl
 from guarded_checks import bounds_are_secured
 from guarded_instances import Instance, proved, random_graph, solved, with_controls
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
+from ncirl.attack_graphs.guarded import hideout
 from ncirl.attack_graphs.guarded.alike import Kind, amounts, count_amounts, kinds
 from ncirl.attack_graphs.guarded.apart import components
 from ncirl.attack_graphs.guarded.attacker import attackers
@@ -99,15 +100,15 @@ def test_by_number_nothing_is_lost(team) -> None:  # type: ignore[no-untyped-def
     """What is alike can be attempted alike, and few actions are as good as all of them."""
     graph = doubled(*WANTED)
     listed = solved(Bundled(Net(graph), in_teams(graph, team(graph), None)[0]).game(), EXACT)
-    hideout = Hideout(Net(graph), Pool(Net(graph)), range(3))
-    hideout.improved(Limits(None), enough=1e-9)
-    hideout.team = team(graph)
-    value = hideout._total(hideout.team)
+    search = Hideout(Net(graph), Pool(Net(graph)), range(3))
+    search.improved(Limits(None), enough=1e-9)
+    search.team = team(graph)
+    value = search._total(search.team)
     assert value >= listed.lower - CLOSE  # the plans of each mode are free, where listing all of them would be too much
-    (group,) = hideout.groups()
+    (group,) = search.groups()
     found = solved(Bundled(Net(graph), group).game(), EXACT)
     assert found.lower == pytest.approx(value, abs=CLOSE)
-    if not hideout.team.teams:
+    if not search.team.teams:
         assert value == pytest.approx(listed.lower, abs=CLOSE)
 
 
@@ -188,9 +189,9 @@ def test_the_value_is_above_what_a_menu_secures_on_many_graphs(batch: int) -> No
 @pytest.fixture(scope="module")
 def instance() -> Instance:
     graph = doubled(*WANTED)
-    hideout = Hideout(Net(graph), Pool(Net(graph)), range(3))
-    hideout.improved(Limits(None))
-    return Instance(graph, proved(graph, [Part(("c0", "c1", "d"))], hideout.groups()))
+    search = Hideout(Net(graph), Pool(Net(graph)), range(3))
+    search.improved(Limits(None))
+    return Instance(graph, proved(graph, [Part(("c0", "c1", "d"))], search.groups()))
 
 
 def test_what_the_search_finds_is_secured_and_lies_are_refused(instance: Instance) -> None:
@@ -211,6 +212,14 @@ def test_what_the_search_finds_is_secured_and_lies_are_refused(instance: Instanc
         told = replace(first, group=replace(first.group, menus=menus))
         found = verify_guarded(replace(proof, groups=(told, *proof.groups[1:])))
         assert not found.holds or found.lower < proof.lower - 1e-4
+
+
+def test_menus_that_were_let_go_of_are_found_again(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hideout, "MOST_KNOWN", 0)
+    net = Net(instance.graph)
+    search = Hideout(net, Pool(net), range(3))
+    search.improved(Limits(None))
+    assert [group.menus for group in search.groups()] == [proof.group.menus for proof in instance.proof.groups]
 
 
 def test_who_draws_does_what_the_strategy_says(instance: Instance) -> None:

@@ -37,6 +37,7 @@ TOLERANCE = 1e-5  # of values that only compare
 BETTER = 1e-5  # by which a choice must be better to be better
 DEPTH = 2  # of teams within teams
 SHOWS = (1.0, 0.85, 0.6)  # how likely a team shows what it is, the most promising first
+MOST_KNOWN = 2**14  # menus of teams in components that are kept
 COUNTS, STARTS = (2, 3, 4), 3  # of teams to begin with, and how often in another order
 
 Division = tuple[tuple[str, ...], ...]
@@ -69,6 +70,7 @@ class Hideout:
     def groups(self) -> list[Group]:
         """Return the groups, one a component."""
         groups = [self._group(component, self.team) for component in self.components]
+        self._total(self.team)  # its menus may have been let go of
         return [replace(group, menus=self._menu(k)) for k, group in enumerate(groups)] if self._by_number else groups
 
     def _menu(self, k: int) -> tuple[tuple[int, Menu], ...]:
@@ -115,6 +117,8 @@ class Hideout:
         """Return what all get if a team falls into these; keep it if it is the best."""
         if len(division) < 2:
             return self.value
+        if len(self._known_menus) > MOST_KNOWN:
+            self._known_menus.clear()
         team = _replaced(self.team, Team(leaf.intents, tuple(map(Team, division)), shows))
         total = self._total(team)
         if total > self.value:
