@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from ncirl.attack_graphs.guarded.bundles import Group
+from ncirl.attack_graphs.guarded.here import Menu
 from ncirl.attack_graphs.guarded.hidden import Team
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.proof import BundleNumbers, GroupProof, PartProof, Toll
@@ -36,6 +37,8 @@ class PartModel(Strict):
     """Its share of the graph's."""
     tolled: bool
     """Whether what guarded exploits cost goes into the tolls."""
+    by_number: bool = False
+    """Whether guards over exploits that are alike are set by number, drawn at random."""
     tolls: list[TollModel]
     upper: float
     """What it is said to concede at most."""
@@ -45,7 +48,7 @@ class PartModel(Strict):
     def part(self) -> Part:
         """Return the part."""
         lists = tuple(self.goals), tuple(self.guards), tuple(self.slow), tuple(self.rare)
-        return Part(*lists, width=self.width, defender_budget=self.defender_budget, tolled=self.tolled)
+        return Part(*lists, self.width, self.defender_budget, self.tolled, self.by_number)
 
     def taken(self) -> tuple[Toll, ...]:
         """Return the tolls."""
@@ -74,6 +77,15 @@ class TeamModel(Strict):
         return Team(tuple(self.intents), tuple(part.team() for part in self.teams), self.shows)
 
 
+class MenuModel(Strict):
+    """What the attacker may do at a state of a game of those who hide."""
+
+    state: int
+    """The conditions that hold, as bits, and above them the number of the team that is known."""
+    actions: list[list[list[int]]]
+    """How many exploits of each kind are attempted, by what is shown after the stage."""
+
+
 class GroupModel(Strict):
     """Intents that play together, and the ways that they keep to."""
 
@@ -88,6 +100,8 @@ class GroupModel(Strict):
     """The most bundles that may be attempted at one state."""
     hiding: TeamModel | None = None
     """The team that they hide in, if they do; groups that hide in the same play side by side."""
+    menus: list[MenuModel] | None = None
+    """What those who hide may do, state by state; where given, exploits that are alike are attempted by number."""
     numbers: list[NumbersModel]
     """Of the bundles that can be used."""
     lower: float
@@ -97,7 +111,8 @@ class GroupModel(Strict):
         """Return the group."""
         bundles, owners = (tuple(tuple(names) for names in lists) for lists in (self.bundles, self.owners))
         hiding = None if self.hiding is None else self.hiding.team()
-        return Group(tuple(self.intents), bundles, owners, self.kept, self.width, hiding)
+        menus = None if self.menus is None else tuple((menu.state, _menu(menu.actions)) for menu in self.menus)
+        return Group(tuple(self.intents), bundles, owners, self.kept, self.width, hiding, menus)
 
     def bundle_numbers(self) -> tuple[BundleNumbers, ...]:
         """Return the numbers of the bundles."""
@@ -156,6 +171,7 @@ def part_to_data(proof: PartProof) -> dict[str, Any]:
         "width": int(part.width),
         "defender_budget": None if part.defender_budget is None else int(part.defender_budget),
         "tolled": part.tolled,
+        **({"by_number": True} if part.by_number else {}),
         "tolls": [
             {"intent": intent, "condition": name, "amount": float(amount)} for intent, name, amount in proof.tolls
         ],
@@ -174,12 +190,21 @@ def group_to_data(proof: GroupProof) -> dict[str, Any]:
         "kept": int(group.kept),
         "width": None if group.width is None else int(group.width),
         **({} if group.hiding is None else {"hiding": team_to_data(group.hiding)}),
+        **({} if group.menus is None else {"menus": [_menu_to_data(state, menu) for state, menu in group.menus]}),
         "numbers": [
             {"success": float(n.success), "attack_cost": float(n.attack_cost), "block_cost": float(n.block_cost)}
             for n in proof.numbers
         ],
         "lower": float(proof.lower),
     }
+
+
+def _menu(actions: list[list[list[int]]]) -> Menu:
+    return tuple(tuple(tuple(plan) for plan in action) for action in actions)
+
+
+def _menu_to_data(state: int, menu: Menu) -> dict[str, Any]:
+    return {"state": int(state), "actions": [[[int(n) for n in plan] for plan in action] for action in menu]}
 
 
 def team_to_data(team: Team) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from math import fsum, prod
 
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.few_ways import FewWays
+from ncirl.attack_graphs.guarded.here import Menu
 from ncirl.attack_graphs.guarded.hidden import Hidden, Team, team_faults
 from ncirl.attack_graphs.guarded.net import Net, fresh
 from ncirl.attack_graphs.guarded.tolls import SHADE
@@ -64,6 +65,8 @@ class Group:
         The most bundles that may be attempted at one state, the first ones.
     hiding : Team, optional
         The team of these intents, if they hide in one; other groups that hide in the same are other components.
+    menus : tuple of (int, Menu), optional
+        Who hides may attempt exploits that are alike by number, and have at each state what its menu lists (`here`).
     """
 
     intents: tuple[str, ...]
@@ -72,6 +75,7 @@ class Group:
     kept: int = 1
     width: int | None = None
     hiding: Team | None = None
+    menus: tuple[tuple[int, Menu], ...] | None = None
 
 
 def group_faults(net: Net, groups: Sequence[Group]) -> list[str]:
@@ -185,7 +189,7 @@ class Bundled:
         self.rules: FewWays | Hidden = (
             FewWays(self.graph, owners if group.owners else None, group.kept, group.width)
             if group.hiding is None
-            else Hidden(self.graph, group.hiding)
+            else Hidden(self.graph, group.hiding, None if group.menus is None else dict(group.menus))
         )
 
     def game(self) -> Game:

@@ -7,6 +7,7 @@ relaxed game):
 - an option was attempted in the part if all of its exploits were, and nobody but the part itself stopped them; where
   only some were, it is drawn whether it was, so that it was with chance s / p and succeeds just when they really do:
   s the chance of those, p of all (`relaxed` has the proof);
+- of exploits that are guarded by number it is how many were attempted, and which guards are set is drawn;
 - what was really enabled is in m_{t+1}, with the wave of m_t;
 - where an option to c is *forced* and not stopped, c comes by itself: whether c was really enabled then tells nothing
   of what was attempted, and that counts with chance s / p;
@@ -30,6 +31,7 @@ import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.coins import subsets
+from ncirl.attack_graphs.guarded.alike import amounts
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, Words
 from ncirl.attack_graphs.guarded.waves import Choices, Option
@@ -71,7 +73,7 @@ class PartDefender:
     def blocks(self, place: Place, held: int, placed: Ids = frozenset()) -> list[tuple[Ids, float]]:
         """Return the guards that it sets when `held` really holds and `placed` is in place, with probabilities."""
         law: dict[Ids, float] = {}
-        for ids, chance in self._mixed(place):
+        for _, ids, chance in self._mixed(place):
             really = self._setting(place, ids, held, placed)
             law[really] = law.get(really, 0.0) + chance
         return list(law.items())
@@ -96,18 +98,15 @@ class PartDefender:
                 law[at] = law.get(at, 0.0) + chance * p
         return list(law.items())
 
-    def _mixed(self, place: Place) -> list[tuple[Ids, float]]:
-        """Return the part's own actions with their probabilities."""
+    def _mixed(self, place: Place) -> list[tuple[int, Ids, float]]:
+        """Return the part's own actions, by number and as guards, with their probabilities."""
         if self.timed.is_terminal(place[0]):
-            return [(frozenset(), 1.0)]
+            return [(0, frozenset(), 1.0)]
         here = self.relaxed.choices(self.mask(place))
-        names = [guard.id for guard in here.guards]
-        rows = subsets(len(names), self.relaxed.part.defender_budget).tolist()
+        rows = here.defences(self.relaxed.part.defender_budget).tolist()
         mix = self.strategy.mix(place[0], place[1]).tolist()
-        return [
-            (frozenset(name for name, on in zip(names, row, strict=True) if on), chance)
-            for row, chance in zip(rows, mix, strict=True)
-        ]
+        sets = [here.sets(row) for row in rows]
+        return [(d, ids, chance / len(sets[d])) for d, chance in enumerate(mix) for ids in sets[d]]
 
     def _setting(self, place: Place, ids: Ids, held: int, placed: Ids) -> Ids:
         """Return what is really set: what is drawn or has still to be put in place, but for what stops nothing now."""
@@ -170,15 +169,15 @@ class PartDefender:
         mixed = self._mixed(place)
         really = seen.blocked & {*(guard.id for guard in here.guards), *self.pending(place, seen.placed)}
         mine = [
-            (d, p)
-            for d, (ids, p) in enumerate(mixed)
+            (d, ids, p)
+            for d, ids, p in mixed
             if self._setting(place, ids, seen.before, seen.placed) == really  # the others are not what was done
         ]
         if not mine:  # it was not followed
             done = frozenset(really & {guard.id for guard in here.guards})
-            mine = [(d, 1.0) for d, (ids, _) in enumerate(mixed) if ids == done]
-        total = sum(p for _, p in mine)
-        return [(d, mixed[d][0], p / total if total else 1 / len(mine)) for d, p in mine if p > 0 or not total]
+            mine = [(d, ids, 1.0) for d, ids, _ in mixed if ids == done]
+        total = sum(p for _, _, p in mine)
+        return [(d, ids, p / total if total else 1 / len(mine)) for d, ids, p in mine if p > 0 or not total]
 
     def lost(self, before: Place, after: Place, seen: Seen) -> int:
         """Return what its lasting guards keep from ever being reached after a stage: that is held, but not paid for."""
@@ -210,20 +209,29 @@ class PartDefender:
         won, law = 0, [(frozenset[int](), 1.0)]
         for c in dict.fromkeys(option.result for option in here.options):
             its = [n for n, option in enumerate(here.options) if option.result == c and tries[n]]
-            live = [n for n in its if stopped.isdisjoint(tries[n]) and not swept >> c & 1]
+            live = [n for n in its if self._live(here.options[n], tries[n], stopped) and not swept >> c & 1]
             has_won = bool(live) and seen.after >> c & 1 == 1
             won |= has_won << c
-            ways = self._counted(here, {n: tries[n] for n in its}, live, has_won)
+            may = {n: self._live(here.options[n], tries[n], stopped) or tries[n] for n in its}
+            ways = self._counted(here, may, live, has_won)
             law = [(row | more, p * chance) for row, p in law for more, chance in ways]
-        rows = subsets(len(here.options), self.net.graph.attacker_budget)
-        number = {frozenset(np.flatnonzero(row).tolist()): a for a, row in enumerate(rows)}
-        return won, [(number[row], p) for row, p in law]
+        rows = amounts(here.sizes, self.net.graph.attacker_budget).tolist()
+        number = {tuple(row): a for a, row in enumerate(rows)}
+        many = [len(tried) if option.most > 1 else 1 for option, tried in zip(here.options, tries, strict=True)]
+        return won, [(number[tuple(many[n] * (n in row) for n in range(len(many)))], p) for row, p in law]
+
+    @staticmethod
+    def _live(option: Option, tried: list[int], stopped: frozenset[int]) -> list[int]:
+        """Return what of an option that was attempted may succeed: all, or none where one of those alike is stopped."""
+        left = [k for k in tried if k not in stopped]
+        return left if option.most > 1 or len(left) == len(tried) else []
 
     def _counted(
         self, here: Choices, tries: dict[int, list[int]], live: list[int], has_won: bool
     ) -> list[tuple[frozenset[int], float]]:
         """Return which options to one condition count as attempted, with their chance."""
-        if all(len(tried) == len(here.options[n].exploits) for n, tried in tries.items()):
+        counts = {n for n in tries if here.options[n].most > 1 or len(tries[n]) == len(here.options[n].exploits)}
+        if len(counts) == len(tries):
             return [(frozenset(tries), 1.0)]
         chances = {n: self._chance(tried) for n, tried in tries.items()}
         law: dict[frozenset[int], float] = {}
@@ -234,7 +242,7 @@ class PartDefender:
                 continue
             rows = [(frozenset[int](), weight)]
             for n, chance in chances.items():
-                share = self.share(here.options[n], tries[n])
+                share = 1.0 if n in counts else self.share(here.options[n], tries[n])
                 failed = max(share - chance, 0.0) / (1.0 - chance) if n in live and chance < 1 else share
                 on = 1.0 if n in lucky else failed
                 rows = [
@@ -246,7 +254,9 @@ class PartDefender:
         return [(row, p / total) for row, p in law.items() if p > 0]
 
     def share(self, option: Option, tried: list[int]) -> float:
-        """Return the chance that an option counts as attempted when some of its exploits are."""
+        """Return the chance that an option counts as attempted when some of its exploits are; by number, how many."""
+        if option.most > 1:
+            return float(len(tried))
         if not tried or len(tried) == len(option.exploits):
             return float(bool(tried))
         return min(self._chance(tried) / option.success, 1.0)

@@ -11,6 +11,7 @@ would concede less were intents public, Σ_θ b(θ) V(θ), one backward inductio
 time for that, it is added on trust. A larger part begins with what a smaller one has: a coarser choice is a start.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
@@ -87,7 +88,7 @@ def grown(
     """
     names = tuple(net.conditions[c] for c in goals)
     refused = set() if refused is None or len(net.exploits) <= FEW else refused  # in a larger game it may be of use
-    part = Part(names, width=width, defender_budget=budget)
+    part = Part(names, width=width, defender_budget=budget, by_number=_has_alike(net))
     shape = _shape(net, part)
     found = counted(Relaxed(net, part, shape), Size(10**9, 10**9), Limits(None)) or Size(1, 1)
     if not size.states:
@@ -125,6 +126,12 @@ def grown(
     if not deadline.passed and part.guards != (begun.guards if begun else ()):
         refused.clear()  # beside what is new it may be of use
     return part, found
+
+
+def _has_alike(net: Net) -> bool:
+    """Tell whether any exploits are alike, so that they may be guarded by number."""
+    numbers = Counter((e.result, e.success, e.attack_cost) for e in net.exploits)
+    return max(numbers.values(), default=0) > 1
 
 
 def _telling(net: Net, taken: set[str]) -> tuple[str, ...]:

@@ -23,28 +23,25 @@ the others pay only for as much of the same as it takes to remain many. Alerts, 
 difference to games of complete information.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import product
-from math import fsum, prod
+from math import fsum
 
 import numpy as np
 import scipy.sparse as sp
 
-from ncirl._typing import BoolArray, FloatArray, IntArray
-from ncirl.attack_graphs.coins import coin_law, count_sets, distinct_rows, enabled, subsets, unions
-from ncirl.attack_graphs.controls import Control
+from ncirl._typing import FloatArray
+from ncirl.attack_graphs.coins import unions
 from ncirl.attack_graphs.graph import AttackGraph, Exploit
+from ncirl.attack_graphs.guarded.here import Here, Menu
 from ncirl.attack_graphs.guarded.net import bits
 from ncirl.attack_graphs.guarded.tolls import SHADE
-from ncirl.attack_graphs.names import SetName, set_name, set_names
+from ncirl.attack_graphs.names import SetName, set_name
 from ncirl.attack_graphs.rules import AttackRules
 from ncirl.model.game import Game, Observes
 from ncirl.model.stage import TERMINAL, Outcome, Stage
 
-__all__ = ["Here", "Hidden", "Mode", "Team", "team_faults"]
-
-MOST_ATTEMPTS, MOST_PAIRS = 2**9, 2**12  # actions, and pairs of them, up to which any set is attempted in any mode
+__all__ = ["Hidden", "Mode", "Team", "team_faults"]
 
 DEEPEST = 16  # teams within teams
 
@@ -102,10 +99,14 @@ class Hidden(AttackRules):
         attacker.
     team : Team
         Who hides, without faults.
+    menus : mapping, optional
+        By state, the actions that the attacker has there; where it is given exploits that are alike are attempted by
+        number.
     """
 
-    def __init__(self, graph: AttackGraph, team: Team) -> None:
+    def __init__(self, graph: AttackGraph, team: Team, menus: Mapping[int, Menu] | None = None) -> None:
         super().__init__(graph)
+        self.by_number, self.menus = menus is not None, menus or {}
         self.graph, self.n_conditions = graph, len(graph.conditions)
         self.teams: list[Team] = []
         self.modes: list[tuple[Mode, ...]] = []
@@ -177,50 +178,39 @@ class Hidden(AttackRules):
     def size(self, state: int) -> tuple[int, int]:
         """Return how many actions the sides have at a state, or outcomes if there are more, without listing them."""
         here = Here(self, state)
-        if not here.exploits:
+        if not here.kinds:
             return 1, 1
-        n_o = len(here.modes) << len({c for _, c in here.usable})
-        return max(prod(map(len, here.plans)), n_o), here.n_defences
+        return max(here.n_attacks, len(here.modes) << len(here.hit)), here.n_defences
 
     def successors(self, state: int) -> list[int]:
         """List the states that may follow, without building the stage."""
         here = Here(self, state)
-        gains = unions((c for _, c in here.usable), None) if here.exploits else []
+        gains = unions(here.hit, None) if here.kinds else []
         return [self.joined(here.mask | gained, mode.team) for mode in here.modes for gained in gains]
 
-    def here(self, state: int) -> "Here":
+    def here(self, state: int) -> Here:
         """Return what can be done at a state."""
         return Here(self, state)
 
     def stage(self, state: int) -> Stage:
         """Return the stage at a state; terminal when the team that is known can get nothing more."""
         here = Here(self, state)
-        if not here.exploits:
+        if not here.kinds:
             return TERMINAL
-        plans = np.concatenate(here.plans)  # [plan, e], mode after mode
-        n_d = len(here.blocked)
-        live = (plans[:, None, :] & ~here.blocked[None, :, :]).reshape(-1, len(here.exploits))
-        hit = list(dict.fromkeys(c for _, c in here.usable))
-        results = np.array([hit.index(c) for _, c in here.usable])
-        first, kind = distinct_rows(live)
-        success = np.array([e.success for e in here.exploits])
-        law, gained = coin_law(enabled(success, results, live[first]))
-        law = law[kind]  # [(plan, d), o]
+        plans = np.concatenate(here.plans)  # [plan, kind], mode after mode
+        law, gained = here.law(plans)
+        n_d, attack = len(here.blocked), here.attack_cost(plans)
         offsets = np.cumsum([0, *(len(its) for its in here.plans[:-1])])
+        rows = [here.chosen[:, m] + offset for m, offset in enumerate(offsets)]  # the plan of each action in a mode
         parts = [
-            mode.chance * law[((here.chosen[:, [m]] + offset) * n_d + np.arange(n_d)).ravel()]
-            for m, (mode, offset) in enumerate(zip(here.modes, offsets, strict=True))
+            mode.chance * law[(its[:, None] * n_d + np.arange(n_d)).ravel()]
+            for mode, its in zip(here.modes, rows, strict=True)
         ]
         whole = sp.csr_array(sp.hstack(parts, format="csr"))
         met = np.flatnonzero(np.diff(whole.tocsc().indptr))
-        masks = [here.mask | sum(1 << c for c, on in zip(hit, row, strict=True) if on) for row in gained.tolist()]
-        after = [(mode, mask) for mode in here.modes for mask in masks]
-        brought = np.concatenate([gained @ self.means[mode.team][hit] for mode in here.modes])
-        attack = plans @ np.array([e.attack_cost for e in here.exploits])
-        costs = sum(
-            mode.chance * attack[here.chosen[:, m] + offset]
-            for m, (mode, offset) in enumerate(zip(here.modes, offsets, strict=True))
-        )
+        after = [(mode, mask) for mode in here.modes for mask in here.masks(gained)]
+        brought = np.concatenate([gained @ self.means[mode.team][here.hit] for mode in here.modes])
+        costs = sum(mode.chance * attack[its] for mode, its in zip(here.modes, rows, strict=True))
         return Stage(
             attacker=here.attacks,
             defender=here.defences,
@@ -229,72 +219,3 @@ class Hidden(AttackRules):
             pair=(here.cost[None, :] - np.asarray(costs)[:, None])[:, :, None],
             outcome=brought[met][:, None],
         )
-
-
-class Here:
-    """What can be done at a state: the attacker's actions are one plan, a set of exploits, for each mode."""
-
-    def __init__(self, rules: Hidden, state: int) -> None:
-        self.rules = rules
-        self.mask, self.team = rules.parted(state)
-        self.modes = rules.modes[self.team]
-        self.usable = rules.leading(self.mask, self.team)
-        self.exploits = [exploit for exploit, _ in self.usable]
-
-    @cached_property
-    def offered(self) -> list[tuple[Control, frozenset[str]]]:
-        """What the defender can apply, with the exploits that it stops."""
-        return self.rules.offered(self.mask, self.exploits)
-
-    @property
-    def n_defences(self) -> int:
-        """How many sets of these it may apply."""
-        return count_sets(len(self.offered), self.rules.graph.defender_budget)
-
-    @cached_property
-    def plans(self) -> list[BoolArray]:
-        """What may be attempted in each mode, [plan, e]: anything or, where that is too much, nothing, its own, all."""
-        n = len(self.exploits)
-        n_a = 1 << n * len(self.modes)
-        if n_a <= MOST_ATTEMPTS and n_a * self.n_defences <= MOST_PAIRS:
-            return [subsets(n, None)] * len(self.modes)
-        found = []
-        for mode in self.modes:
-            own = {e.id for e, _ in self.rules.leading(self.mask, mode.team)}
-            rows = {(False,) * n, tuple(e.id in own for e in self.exploits), (True,) * n}
-            found.append(np.array(sorted(rows), dtype=np.bool_))
-        return found
-
-    @cached_property
-    def chosen(self) -> IntArray:
-        """The plan of each mode, per action, [a, mode]."""
-        return np.array(list(product(*(range(len(its)) for its in self.plans))), dtype=np.intp)
-
-    @cached_property
-    def applied(self) -> BoolArray:
-        """The controls of each defence, [d, k]."""
-        return subsets(len(self.offered), self.rules.graph.defender_budget)
-
-    @cached_property
-    def blocked(self) -> BoolArray:
-        """What each defence stops, [d, e]."""
-        stops = np.array([[e.id in its for e in self.exploits] for _, its in self.offered], dtype=np.bool_)
-        return self.applied @ stops.reshape(len(self.offered), len(self.exploits))
-
-    @property
-    def cost(self) -> FloatArray:
-        """What each defence costs, [d]."""
-        found: FloatArray = self.applied @ np.array([control.cost for control, _ in self.offered])
-        return found
-
-    @property
-    def attacks(self) -> tuple[str, ...]:
-        """Names of the attacker's actions, numbered, since ids may have any mark in them."""
-        names = [set_names([e.id for e in self.exploits], its) for its in self.plans]
-        rows = enumerate(self.chosen.tolist())
-        return tuple(f"{a}: " + " | ".join(names[m][p] for m, p in enumerate(row)) for a, row in rows)
-
-    @property
-    def defences(self) -> tuple[str, ...]:
-        """Names of the defender's actions."""
-        return set_names([control.id for control, _ in self.offered], self.applied)

@@ -1,11 +1,11 @@
 r"""Which components and which teams: what those who hide play side by side (`hidden`), improved while there is time.
 
 Exploits are gathered way by way, as long as the component that a way is in stays small. For a team, the value is the
-sum over components of one game of complete information each; those that are met again are solved
-once. From all intents in one team that shows nothing it goes on to two teams, and to how likely it shows which,
-by moving one intent or swapping two, as long as that gains, and then to teams within these:
+sum over components of one game of complete information each (`menus`); those that are met again are solved
+once. From all intents in one team that shows nothing it goes on to several teams, and to how likely it shows which,
+by moving one intent, alone or to another team, or swapping two, as long as that gains, and then to teams within these:
 
-    max over (g, t∖g), h of  Σ_k V^k_t,        V as in `hidden`.
+    max over divisions (g, g', …) of t and h of  Σ_k V^k_t,        V as in `hidden`.
 
 Values that only compare need no proof; whatever is chosen is solved again, with playbooks, and verified.
 """
@@ -20,7 +20,9 @@ import numpy as np
 from ncirl.attack_graphs.guarded.apart import Component, components
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group, group_faults
 from ncirl.attack_graphs.guarded.gather import WAYS, Pool
+from ncirl.attack_graphs.guarded.here import Menu
 from ncirl.attack_graphs.guarded.hidden import Hidden, Team
+from ncirl.attack_graphs.guarded.menus import Menus
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.sizes import Size, counted
 from ncirl.errors import LimitError
@@ -35,6 +37,10 @@ TOLERANCE = 1e-5  # of values that only compare
 BETTER = 1e-5  # by which a choice must be better to be better
 DEPTH = 2  # of teams within teams
 SHOWS = (1.0, 0.85, 0.6)  # how likely a team shows what it is, the most promising first
+MOST_KNOWN = 2**14  # menus of teams in components that are kept
+COUNTS, STARTS = (2, 3, 4), 3  # of teams to begin with, and how often in another order
+
+Division = tuple[tuple[str, ...], ...]
 
 
 class Hideout:
@@ -47,7 +53,9 @@ class Hideout:
         self.components: list[Component] = []
         self.team, self.value = Team(self.names), 0.0
         self._bundled: list[Bundled] = []
+        self._by_number = net.graph.horizon is None
         self._known: dict[object, float] = {}
+        self._known_menus: dict[object, Menus] = {}
         self._search: Iterator[None] | None = None
         self._deadline = Limits(0.0)  # of the steps now
 
@@ -61,7 +69,18 @@ class Hideout:
 
     def groups(self) -> list[Group]:
         """Return the groups, one a component."""
-        return [self._group(component, self.team) for component in self.components]
+        groups = [self._group(component, self.team) for component in self.components]
+        self._total(self.team)  # its menus may have been let go of
+        return [replace(group, menus=self._menu(k)) for k, group in enumerate(groups)] if self._by_number else groups
+
+    def _menu(self, k: int) -> tuple[tuple[int, Menu], ...]:
+        """Return what is on offer at the states of a component."""
+        rules = Hidden(self._bundled[k].graph, self.team, {})
+        return tuple(
+            (rules.joined(mask, n), menu)
+            for n, team in enumerate(rules.teams)
+            for mask, menu in sorted(self._menus(k, team).menu.items())
+        )
 
     def _steps(self) -> Iterator[None]:
         """Search, one step at a time."""
@@ -70,39 +89,37 @@ class Hideout:
             self._bundled = [Bundled(self.net, self._group(each, self.team)) for each in self.components]
             self.value = self._total(self.team)
         yield
-        for depth in range(DEPTH):
+        for _ in range(DEPTH):
             for leaf in [leaf for leaf in _leaves(self.team) if len(leaf.intents) > 1]:
-                for shows in SHOWS:
-                    for begun in self._beginnings(leaf, shows):
-                        yield from self._climb(leaf, begun, shows)
-                    if depth and leaf in _leaves(self.team):
-                        break  # what does not gain at the most promising chance hardly does at another
+                for begun in _beginnings(leaf.intents):
+                    yield from self._climb(leaf, begun, SHOWS[0])
+                for shows in SHOWS[1:]:
+                    yield from self._climb(leaf, self._division(leaf), shows)
 
-    def _beginnings(self, leaf: Team, shows: float) -> Iterator[frozenset[str]]:
-        """Yield where to begin: with the best division so far or, the first time, with some that are even."""
-        known = next((team for team in _all(self.team) if team.intents == leaf.intents and team.teams), None)
-        if known is not None:
-            yield frozenset(known.teams[0].intents)
-        if shows == SHOWS[0]:
-            yield frozenset(leaf.intents[::2])
-            yield frozenset(leaf.intents[: len(leaf.intents) // 2])
+    def _division(self, leaf: Team) -> Division:
+        """Return the best division of a team so far."""
+        known = next(team for team in _all(self.team) if team.intents == leaf.intents)
+        return tuple(part.intents for part in known.teams) or (leaf.intents,)
 
-    def _climb(self, leaf: Team, some: frozenset[str], shows: float) -> Iterator[None]:
-        """Improve a division of a team into `some` and the others by one step at a time."""
-        best, grew = self._tried(leaf, some, shows), True
+    def _climb(self, leaf: Team, division: Division, shows: float) -> Iterator[None]:
+        """Improve a division of a team by one step at a time."""
+        best, grew = self._tried(leaf, division, shows), True
         while grew:
             grew = False
-            for other in _beside(leaf.intents, some):
+            for other in _beside(leaf.intents, division):
                 if (its := self._tried(leaf, other, shows)) > best + BETTER * abs(best):
-                    some, best, grew = other, its, True
+                    division, best, grew = other, its, True
                 yield
                 if grew:
                     break
 
-    def _tried(self, leaf: Team, some: frozenset[str], shows: float) -> float:
-        """Return what a team gets that falls into `some` and the others; keep it if it is the best."""
-        sides = [tuple(name for name in leaf.intents if (name in some) == inside) for inside in (True, False)]
-        team = _replaced(self.team, Team(leaf.intents, tuple(map(Team, sides)), shows))
+    def _tried(self, leaf: Team, division: Division, shows: float) -> float:
+        """Return what all get if a team falls into these; keep it if it is the best."""
+        if len(division) < 2:
+            return self.value
+        if len(self._known_menus) > MOST_KNOWN:
+            self._known_menus.clear()
+        team = _replaced(self.team, Team(leaf.intents, tuple(map(Team, division)), shows))
         total = self._total(team)
         if total > self.value:
             self.team, self.value = team, total
@@ -114,19 +131,33 @@ class Hideout:
     def _worth(self, k: int, team: Team) -> float:
         """Return what a team gets by a component, weighed by how likely it is; 0 where that takes too long to tell."""
         bundled = self._bundled[k]
-        rules = Hidden(bundled.graph, team)
+        limits = self._deadline.at_least(LONG / len(self.components))
+        try:
+            if self._by_number:
+                return bundled.weight * self._menus(k, team).worth(bundled.rules.start, limits)
+            return bundled.weight * self._listed(k, team, limits)
+        except LimitError:
+            return 0.0
+
+    def _menus(self, k: int, team: Team) -> Menus:
+        """Return the menus of a team in a component, the same for all teams whose numbers are the same."""
+        rules = Hidden(self._bundled[k].graph, team, {})
+        means = tuple(tuple(np.round(mean, 9).tolist()) for mean in rules.means)
+        key = k, tuple(rules.modes), means
+        if key not in self._known_menus:
+            self._known_menus[key] = Menus(rules, {part: self._menus(k, part) for part in team.teams})
+        return self._known_menus[key]
+
+    def _listed(self, k: int, team: Team, limits: Limits) -> float:
+        """Return the same where play ends after so many stages: what is attempted then depends on the stage."""
+        rules = Hidden(self._bundled[k].graph, team)
         means = tuple(tuple(np.round(mean, 9).tolist()) for mean in rules.means)
         key = k, tuple(rules.modes), means
         if key not in self._known:
             game = rules.game().timed()
-            try:
-                found = backward(
-                    game, np.eye(1), TOLERANCE, limits=self._deadline.at_least(LONG / len(self.components))
-                )
-            except LimitError:
-                return 0.0
+            found = backward(game, np.eye(1), TOLERANCE, limits=limits)
             self._known[key] = float(found.lower[game.starts[0].state][0])
-        return bundled.weight * self._known[key]
+        return self._known[key]
 
     def _gathered(self, deadline: Limits) -> list[Component]:
         """Gather exploits way by way, as long as components stay small."""
@@ -151,7 +182,7 @@ class Hideout:
 
     def _group(self, component: Component, team: Team) -> Group:
         bundles = tuple((self.net.exploits[k].id,) for k in component)
-        return Group(team.intents, bundles, hiding=team)
+        return Group(team.intents, bundles, hiding=team, menus=() if self._by_number else None)
 
 
 def _all(team: Team) -> Iterator[Team]:
@@ -171,12 +202,27 @@ def _replaced(team: Team, other: Team) -> Team:
     return replace(team, teams=tuple(_replaced(part, other) for part in team.teams))
 
 
-def _beside(names: Sequence[str], some: frozenset[str]) -> Iterator[frozenset[str]]:
-    """Yield the divisions that differ by one intent, or by two that are swapped."""
+def _beginnings(names: tuple[str, ...]) -> Iterator[Division]:
+    """Yield divisions to begin with: even ones, in the order given and in some others."""
+    rng = np.random.default_rng(0)
+    orders = [list(names), *(rng.permutation(list(names)).tolist() for _ in range(STARTS))]
+    for count in COUNTS:
+        for order in orders if count <= len(names) else []:
+            yield tuple(tuple(name for name in names if name in order[k::count]) for k in range(count))
+
+
+def _beside(names: tuple[str, ...], division: Division) -> Iterator[Division]:
+    """Yield the divisions that differ by one intent, in another team or alone, or by two that are swapped."""
+    where = {name: next(g for g, its in enumerate(division) if name in its) for name in names}
     for name in names:
-        moved = some ^ {name}
-        if moved and len(moved) < len(names):
-            yield moved
+        for g in range(len(division) + (len(division[where[name]]) > 1)):
+            if g != where[name]:
+                yield _sides(where | {name: g})
     for one, other in combinations(names, 2):
-        if (one in some) != (other in some):
-            yield some ^ {one, other}
+        if where[one] != where[other]:
+            yield _sides(where | {one: where[other], other: where[one]})
+
+
+def _sides(where: dict[str, int]) -> Division:
+    sides = (tuple(name for name, g in where.items() if g == side) for side in sorted(set(where.values())))
+    return tuple(sides)

@@ -11,15 +11,15 @@ lists nothing that grows with the number of components.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, combinations, product
 from math import prod
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
-from ncirl.attack_graphs.graph import Exploit
 from ncirl.attack_graphs.guarded.bundles import Bundled
-from ncirl.attack_graphs.guarded.hidden import Here, Hidden
+from ncirl.attack_graphs.guarded.here import Here
+from ncirl.attack_graphs.guarded.hidden import Hidden
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, drawn
 from ncirl.model.stage import Outcome
 from ncirl.playbook.play import PlaybookAttacker
@@ -53,16 +53,19 @@ class _Component:
     def attempts(self, at: At, m: int, held: int) -> dict[Ids, Actions]:
         """Return the actions by what they attempt in a mode; nothing where there is nothing more to get.
 
-        What really holds is not attempted: whoever watches another attack may have seen more than this one would do.
+        Of exploits that are alike every set is as likely as any other of its size. What really holds is not attempted:
+        whoever watches another attack may have seen more than this one would do.
         """
         if self.timed.is_terminal(at[0]):
             return {frozenset(): []}
-        here, found = self._here(at), dict[Ids, Actions]()
+        here, found = self._here(at), dict[Ids, dict[int, float]]()
         policy = self.strategy.policy(at[0], at[1])[:, 0]
         for a in np.flatnonzero(policy > 0).tolist():
-            ids = frozenset(e.id for e, c in self._plan(here, a, m) if not held & self._bits[c])
-            found.setdefault(ids, []).append((a, float(policy[a])))
-        return found
+            sets = self._sets(here, a, m, held)
+            for ids in sets:
+                its = found.setdefault(ids, {})
+                its[a] = its.get(a, 0.0) + float(policy[a]) / len(sets)
+        return {ids: list(its.items()) for ids, its in found.items()}
 
     def tried(self, attempted: Ids) -> Ids:
         """Return what of an attempt is this component's."""
@@ -76,14 +79,14 @@ class _Component:
         if self.timed.is_terminal(at[0]):
             return [(at, 1.0)]
         here, stage = self._here(at), self.timed.stage(at[0])
-        applied = [control.id in seen.blocked for control, _ in here.offered]
-        d = here.applied.tolist().index(applied)
+        d = here.applied.tolist().index([len(seen.blocked.intersection(watch.controls)) for watch in here.watches])
         number = {outcome: o for o, outcome in enumerate(stage.outcomes)}
-        stopped = {e.id for e, on in zip(here.exploits, here.blocked[d].tolist(), strict=True) if on}
         total = sum(chance for _, chance in actions)
         law: dict[At, float] = {}
         for a, chance in actions:
-            done = {c for e, c in self._plan(here, a, m) if seen.after & self._bits[c] and e.id not in stopped}
+            plan, stopped = here.plans[m][here.chosen[a, m]].tolist(), here.blocked[d].tolist()
+            live = (kind for kind, n, b in zip(here.kinds, plan, stopped, strict=True) if n and b < kind.size)
+            done = {kind.result for kind in live if seen.after & self._bits[kind.result]}
             then: State = self.rules.joined(here.mask | sum(1 << c for c in done), here.modes[m].team)
             if self.rules.graph.horizon is not None and isinstance(at[0], tuple):
                 then = at[0][0] + 1, then
@@ -95,11 +98,14 @@ class _Component:
                 law[then, node] = law.get((then, node), 0.0) + chance / total * float(p[0])
         return list(law.items())
 
-    @staticmethod
-    def _plan(here: Here, a: int, m: int) -> list[tuple[Exploit, int]]:
-        """Return the exploits that an action attempts in a mode, each with the number of its result."""
-        row = here.plans[m][here.chosen[a, m]].tolist()
-        return [each for each, chosen in zip(here.usable, row, strict=True) if chosen]
+    def _sets(self, here: Here, a: int, m: int, held: int) -> list[Ids]:
+        """Return the sets of exploits that an action may attempt in a mode, all of them equally likely."""
+        plan = here.plans[m][here.chosen[a, m]].tolist()
+        parts = (
+            [()] if held & self._bits[kind.result] else list(combinations((e.id for e in kind.exploits), n))
+            for kind, n in zip(here.kinds, plan, strict=True)
+        )
+        return [frozenset(chain.from_iterable(chosen)) for chosen in product(*parts)]
 
     def _here(self, at: At) -> Here:
         whole = at[0][1] if self.rules.graph.horizon is not None and isinstance(at[0], tuple) else at[0]

@@ -61,6 +61,8 @@ class Part:
         Its share of the graph's.
     tolled : bool
         Whether what its guards' exploits cost goes into the tolls, too, instead of being charged in the game.
+    by_number : bool
+        Whether guards over exploits that are alike are set by number, drawn at random (`relaxed`).
     """
 
     goals: tuple[str, ...]
@@ -70,6 +72,7 @@ class Part:
     width: int = 6
     defender_budget: int | None = None
     tolled: bool = False
+    by_number: bool = False
 
 
 @dataclass(frozen=True, eq=False)

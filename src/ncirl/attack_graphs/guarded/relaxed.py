@@ -37,6 +37,11 @@ Refinements, each by the same coupling:
 - **Alike.** Where guards stop more exploits than the width, those to the same condition under the same guards may be
   attempted together, as for slow conditions, where attempts are seen: what stops one of them stops all. What is more
   than the width still is *forced*: conceded in every stage in which no guard that is set stops it.
+- **By number.** Exploits to one condition with the same chance and charge, each under one guard of its own that costs
+  the same and does not last, may be guarded by number: which b of the n guards are set is drawn, every set of b being
+  equally likely. Then of an attempt only how many it has, a, matters, with the chances of `alike`; so the game in which
+  the sides name a and b is the one that is worth what that defence concedes. That needs nothing of s: what of it others
+  stop, or is not usable, is not in a. Where attempts are not seen none of them may ring an alert.
 - **Settled states.** A condition that pays nobody and leads to nothing that does, by conditions not in m and exploits
   that L does not stop, counts as held. It is worth no more to anybody than nothing, and m is larger. So does a goal
   that L keeps from being reached, as it is really never reached either; and a guard in L that stops nothing that is
@@ -48,13 +53,14 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from ncirl._typing import BoolArray, FloatArray
-from ncirl.attack_graphs.coins import coin_law, distinct_rows, enabled, subsets
+from ncirl._typing import BoolArray, FloatArray, IntArray
+from ncirl.attack_graphs.coins import coin_law, distinct_rows, enabled
 from ncirl.attack_graphs.graph import Alert
+from ncirl.attack_graphs.guarded.alike import amount_names, amounts, failed
 from ncirl.attack_graphs.guarded.net import bits, fresh
 from ncirl.attack_graphs.guarded.tolls import SHADE
 from ncirl.attack_graphs.guarded.waves import Choices, Option, Waves
-from ncirl.attack_graphs.names import set_name, set_names, signals
+from ncirl.attack_graphs.names import set_name, signals
 from ncirl.attack_graphs.rules import with_placed
 from ncirl.model.game import Game
 from ncirl.model.stage import TERMINAL, Outcome, Stage
@@ -90,34 +96,36 @@ class Relaxed(Waves):
         if not here.options:
             return self._waiting(state, here) if here.wave else TERMINAL
         graph, options = self.net.graph, here.options
-        attempted = subsets(len(options), graph.attacker_budget)  # [a, option]
+        attempted = amounts(here.sizes, graph.attacker_budget)  # [a, option]
         every = (*options, *here.forced)
-        tried = np.hstack([attempted, np.ones((len(attempted), len(here.forced)), dtype=np.bool_)])
-        chosen = subsets(len(here.guards), self.part.defender_budget)  # [d, guard]
-        blocked: BoolArray = np.any(chosen[:, :, None] & here.stopped()[None], axis=1)  # [d, option]
+        most = np.array([*here.sizes, *(1 for _ in here.forced)])
+        tried = np.hstack([attempted, np.ones((len(attempted), len(here.forced)), dtype=np.intp)])
+        chosen = here.defences(self.part.defender_budget)  # [d, sort of guards]
+        blocked: IntArray = np.minimum(chosen @ self._stopping(here), most)  # [d, option]
         alerts = self.alerts(here)
         alerted = [k for k, _ in alerts]
         hit = list(dict.fromkeys(option.result for option in every))
-        live = (tried[:, None, :] & ~blocked[None, :, :]).reshape(-1, len(every))
-        told = np.repeat(attempted[:, alerted], len(blocked), axis=0)
-        decisive = np.hstack([live, told])
+        live = ((tried[:, None, :] > 0) & (blocked < most)[None, :, :]).reshape(-1, len(every))
+        told = np.repeat(attempted[:, alerted] > 0, len(blocked), axis=0)
+        decisive = np.hstack([live, told, *_digits(tried, blocked, most, live)])
         first, kind = distinct_rows(decisive)
-        live, told = np.split(decisive[first], [len(every)], axis=1)
+        live, told = live[first], told[first]
         success = np.array([*(option.success for option in options), *(1.0 for _ in here.forced)])
         rung = np.where(told, [a.attempted for _, a in alerts], [a.idle for _, a in alerts])
         results = np.array([hit.index(option.result) for option in every])
-        law, faces = coin_law(np.hstack([enabled(success, results, live), rung]))
+        chances = _chances(success, most, tried[first // len(blocked)], blocked[first % len(blocked)])
+        law, faces = coin_law(np.hstack([enabled(chances, results, live), rung]))
         gained = faces[:, : len(hit)]
         heard = signals([self.net.exploits[options[k].exploits[0]].id for k in alerted], faces[:, len(hit) :])
         won = [sum(1 << c for c, on in zip(hit, row, strict=True) if on) for row in gained.tolist()]
-        placing = [self.bit(guard.id) for guard in here.guards]
-        parted, then = with_placed(law[kind], chosen, placing, len(won))
+        placing = [self.bit(its[0].id) for its in here.alike]
+        parted, then = with_placed(law[kind], chosen > 0, placing, len(won))
         outcomes = tuple(Outcome(self.after(state, won[o], placed), heard[o]) for o, placed in then)
         charges = np.array([option.charge for option in options])
-        cost = chosen @ np.array([guard.cost for guard in here.guards])
+        cost = chosen @ np.array([its[0].cost for its in here.alike])
         return Stage(
-            attacker=set_names([self._name(option) for option in options], attempted),
-            defender=set_names([guard.id for guard in here.guards], chosen),
+            attacker=amount_names([self._names(option) for option in options], attempted),
+            defender=amount_names([[guard.id for guard in its] for its in here.alike], chosen),
             outcomes=outcomes,
             law=parted,
             pair=cost[None, :, None] - (attempted @ charges)[:, None, :],
@@ -155,6 +163,16 @@ class Relaxed(Waves):
             found[gained[:, rare].any(axis=1)] = _all_of(worth[list(bits(self.over & ~state))])
         return found
 
+    def _stopping(self, here: Choices) -> IntArray:
+        """Return which guards, sort by sort, stop which option, and which that is forced, [sort, option]."""
+        first = np.cumsum([0, *(len(its) for its in here.alike)])[:-1]
+        stops: IntArray = here.stopped()[first].astype(np.intp)
+        return stops
+
+    def _names(self, option: Option) -> list[str]:
+        """Return the ids of an option's exploits where these are attempted by number, or the one name that it has."""
+        return [self.net.exploits[k].id for k in option.exploits] if option.most > 1 else [self._name(option)]
+
     def _name(self, option: Option) -> str:
         if option.is_guarded:
             return self._any_of([self.net.exploits[k].id for k in option.exploits])
@@ -162,6 +180,24 @@ class Relaxed(Waves):
 
     def _any_of(self, ids: Sequence[str]) -> str:
         return ids[0] if len(ids) == 1 else fresh(f"any of {', '.join(ids)}", self.net.place)
+
+
+def _chances(success: FloatArray, most: IntArray, tried: IntArray, blocked: IntArray) -> FloatArray:
+    """Return how likely options succeed in some of what they attempt, not being blocked, [row, option]."""
+    chances: FloatArray = np.repeat(success[None, :], len(tried), axis=0)
+    for k in np.flatnonzero(most > 1).tolist():
+        chances[:, k] = 1.0 - failed(int(most[k]), float(success[k]))[tried[:, k], blocked[:, k]]
+    return chances
+
+
+def _digits(tried: IntArray, blocked: IntArray, most: IntArray, live: BoolArray) -> list[BoolArray]:
+    """Return how many are attempted and blocked of what is attempted by number, in digits, each [(a, d), digit]."""
+    found: list[BoolArray] = []
+    for k in np.flatnonzero(most > 1).tolist():
+        pairs = tried[:, [k]] * (most[k] + 1) + blocked[None, :, k]
+        number = np.where(live[:, k], pairs.ravel(), 0)
+        found.append((number[:, None] >> np.arange(int((most[k] + 1) ** 2).bit_length()) & 1).astype(np.bool_))
+    return found
 
 
 def _all_of(worth: FloatArray) -> FloatArray:

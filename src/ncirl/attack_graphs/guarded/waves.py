@@ -10,13 +10,16 @@ that are new can make a conceded exploit usable, since at m all that were usable
 than what changes in it, and sets are bits of integers. `relaxed` has what the states are for, and why it is sound.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, product
 
 import numpy as np
 
-from ncirl._typing import BoolArray, FloatArray
-from ncirl.attack_graphs.coins import count_sets, unions
+from ncirl._typing import BoolArray, FloatArray, IntArray
+from ncirl.attack_graphs.coins import unions
+from ncirl.attack_graphs.guarded.alike import amounts, chunks, count_amounts
 from ncirl.attack_graphs.guarded.net import Guard, Net, bits
 from ncirl.attack_graphs.guarded.parts import Part, Terms
 from ncirl.attack_graphs.guarded.tolls import SHADE
@@ -28,13 +31,17 @@ MOST_RARE = 3  # conditions that may be attempted at one state beside the width
 
 @dataclass(frozen=True, eq=False)
 class Option:
-    """What can be attempted at a state: a guarded exploit, several that are alike, or those to a slow condition."""
+    """What can be attempted at a state: a guarded exploit, several that are alike, or those to a slow condition.
+
+    By number, success and charge are those of each of its exploits, and `most` says how many there are.
+    """
 
     exploits: tuple[int, ...]
     result: int
     success: float
     charge: FloatArray  # [θ]
     is_guarded: bool
+    most: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +52,21 @@ class Choices:
     options: tuple[Option, ...]
     guards: tuple[Guard, ...]
     forced: tuple[Option, ...] = ()  # guarded, and conceded where nothing stops them
+    alike: tuple[tuple[Guard, ...], ...] = ()  # the guards, those together of which only the number matters
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many of each option may be attempted."""
+        return [option.most for option in self.options]
+
+    def defences(self, budget: int | None) -> IntArray:
+        """List how many guards of each sort may be set, [d, sort]."""
+        return amounts([len(its) for its in self.alike], budget)
+
+    def sets(self, row: Sequence[int]) -> list[frozenset[str]]:
+        """List the sets of guards that a defence is, all of them equally likely."""
+        parts = (combinations((guard.id for guard in its), n) for its, n in zip(self.alike, row, strict=True))
+        return [frozenset(chain.from_iterable(chosen)) for chosen in product(*parts)]
 
     def stopped(self) -> BoolArray:
         """Return which guard stops which option and, after those, which that is forced, [guard, option]."""
@@ -157,8 +179,8 @@ class Waves:
     def size(self, state: int) -> tuple[int, int]:
         """Return how many actions the two sides have at a state, without listing them."""
         here, graph = self.choices(state), self.net.graph
-        n_a = count_sets(len(here.options), graph.attacker_budget)
-        return n_a, count_sets(len(here.guards), self.part.defender_budget)
+        n_a = count_amounts(here.sizes, graph.attacker_budget)
+        return n_a, count_amounts([len(its) for its in here.alike], self.part.defender_budget)
 
     def bit(self, guard: str) -> int:
         """Return the bit of a state that says that a guard is in place; 0 where it does not last."""
@@ -217,8 +239,12 @@ class Waves:
             open_ones = [k for k in usable if not wave >> net.result[k] & 1]
             candidates = set(open_ones)
             free = (guard for guard in self._guards if guard.id not in placed)
-            guards = [guard for guard in free if not candidates.isdisjoint(guard.stops)][:width]
+            able_ones = [guard for guard in free if not candidates.isdisjoint(guard.stops)]
+            alike = self._alike(able_ones, candidates)
+            guards = [guard for its in alike for guard in its]
             played, forced = self._watched(guards, candidates)
+            if len(guards) > len(alike):
+                played, forced = self._by_number(alike, candidates), []
             watched = {k for option in (*played, *forced) for k in option.exploits}
             groups: dict[int, list[int]] = {}
             for k in open_ones:
@@ -234,7 +260,46 @@ class Waves:
                 break
             for c in conceded:
                 wave |= 1 << c
-        return Choices(wave, (*played, *kept), tuple(guards), tuple(forced))
+        return Choices(wave, (*played, *kept), tuple(guards), tuple(forced), tuple(alike))
+
+    def _alike(self, guards: list[Guard], candidates: set[int]) -> list[tuple[Guard, ...]]:
+        """Return the first guards, as many as the width, those together of which only the number matters (`relaxed`).
+
+        None are where guards last, or where what they stop, by number, is more than the width.
+        """
+        width = self.part.width
+        apart: list[tuple[Guard, ...]] = [(guard,) for guard in guards[:width]]
+        if not self.part.by_number or self._lasting:
+            return apart
+        over = Counter(k for guard in guards for k in guard.stops if k in candidates)
+        sorts: dict[object, list[Guard]] = {}
+        for guard in guards:
+            live = [k for k in guard.stops if k in candidates]
+            is_alone = len(live) == 1 and over[live[0]] == 1 and self._is_silent(live[0])
+            sorts.setdefault(self._numbers(guard, live[0]) if is_alone else guard.id, []).append(guard)
+        alike = chunks(list(sorts.values()))[:width]
+        fits = len(self._by_number(alike, candidates)) <= width
+        return alike if fits else apart
+
+    def _is_silent(self, k: int) -> bool:
+        """Tell whether nobody hears of an exploit but by what it enables, or everything is seen."""
+        return self.net.sees_actions or self.net.exploits[k].alert is None
+
+    def _numbers(self, guard: Guard, k: int) -> tuple[int, float, bytes, float]:
+        """Return what is the same of exploits that are alike."""
+        return self.net.result[k], self.net.exploits[k].success, self.terms.charge[k].tobytes(), guard.cost
+
+    def _by_number(self, alike: Sequence[tuple[Guard, ...]], candidates: set[int]) -> list[Option]:
+        """Return what guards stop: exploit by exploit, but those together of which only the number matters."""
+        options = []
+        for its in alike:
+            stops = sorted({k for guard in its for k in guard.stops} & candidates)
+            if len(its) > 1:
+                options.append(replace(self._option(tuple(stops[:1]), True), exploits=tuple(stops), most=len(stops)))
+            else:
+                options += [self._option((k,), True) for k in stops]
+        found = {option.exploits: option for option in options}
+        return sorted(found.values(), key=lambda option: option.exploits)
 
     def _watched(self, guards: list[Guard], candidates: set[int]) -> tuple[list[Option], list[Option]]:
         """Return what guards stop: what is attempted, and what is forced.
