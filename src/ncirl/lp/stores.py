@@ -69,8 +69,10 @@ class VectorStore:
         """Drop vectors that another one dominates, up to some slack."""
         order = np.argsort(self.alphas.sum(axis=1), kind="stable")
         alphas = self.alphas[order]
-        below = (alphas[:, None, :] <= alphas[None, :, :] + slack).all(axis=2)  # [j, k]: α_j ≤ α_k
-        kept = ~np.triu(below, 1).any(axis=0)
+        below = np.triu(np.ones((len(alphas), len(alphas)), dtype=np.bool_), 1)  # [j, k]: α_j ≤ α_k, j before k
+        for worth in alphas.T:  # one after the other: a comparison of all at once would be walked through in small steps
+            below &= worth[:, None] <= worth + slack
+        kept = ~below.any(axis=0)
         self.alphas, self.nodes = alphas[kept], self.nodes[order[kept]]
 
 
