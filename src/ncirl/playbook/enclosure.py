@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
 from ncirl.limits import UNLIMITED, Limits
@@ -180,10 +179,6 @@ def _candidate(level: OpponentMDP, size: FloatArray, unit: float, hint: FloatArr
 
 def _following(process: OpponentMDP, extent: FloatArray, chosen: IntArray) -> tuple[OpponentMDP, FloatArray]:
     """Return the process, turned over, of an opponent that keeps to the rows `chosen` [n, k]: a copy per column."""
-    n, copies = chosen.shape
-    rows, column = chosen.T.ravel(), np.repeat(np.arange(copies), n)
-    moves = process.moves[rows]
-    there = moves.indices + np.repeat(n * column, np.diff(moves.indptr))  # in the same copy
-    moves = sp.csr_array((moves.data, there, moves.indptr), shape=(n * copies, n * copies))
+    rows, column = chosen.T.ravel(), np.repeat(np.arange(chosen.shape[1]), len(chosen))
     reward, size = (part[rows, column, None] for part in (-process.reward, extent))
-    return OpponentMDP(reward, moves, np.arange(n * copies), True), size
+    return OpponentMDP(reward, process.kept_to(chosen), np.arange(len(rows)), True), size
