@@ -180,11 +180,11 @@ def test_strategies_of_a_larger_cyclic_game_at_a_high_discount():
 @pytest.mark.parametrize("seed", range(3))
 def test_many_intents_at_states_that_lead_to_themselves_only(seed):
     """Each is worth what it is alone, by strategies that prove it; twins, which have all they want, included."""
-    game = random_attack_graph(4, intents=9, discount=0.5, rng=seed).game()
+    game = random_attack_graph(4, intents=12, discount=0.5, rng=seed).game()
     solution = solve(game, Shapley())
     assert solution.status is Status.EXACT
     check_strategies(game, solution, sweeps=40)
-    for k, weights in enumerate(np.eye(9)):
+    for k, weights in enumerate(np.eye(12)):
         alone = solve(game, Shapley(weights=weights))
         for state, value in alone.values.items():
             assert solution.values[state][k] == pytest.approx(value[0], abs=HONEST)
@@ -192,10 +192,10 @@ def test_many_intents_at_states_that_lead_to_themselves_only(seed):
 
 @pytest.mark.parametrize("horizon", [1, 3])
 def test_many_intents_where_play_ends(horizon):
-    game = random_game(11, n_intents=5).with_horizon(horizon, discount=1.0)
+    game = random_game(11, n_intents=8).with_horizon(horizon, discount=1.0)
     solution = solve(game, Shapley())
     assert solution.status is Status.EXACT
-    for k in range(5):
+    for k in range(8):
         expected = iterate(game, k, lambda _, m: two_by_two_value(m), horizon)
         assert solution.values[0, 0][k] == pytest.approx(expected[0], abs=TIGHT)
 

@@ -33,18 +33,18 @@ from ncirl._typing import BoolArray, FloatArray, IntArray, State
 from ncirl.errors import InputError
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
-from ncirl.model.order import components
+from ncirl.model.order import components, is_cyclic
 from ncirl.model.tempered import Options
 from ncirl.playbook.stacks import in_blocks
 from ncirl.solution import Progress, ProgressCallback, Solution, Stats, Status
 from ncirl.solvers.matrix_game import SOLVING, MatrixGame, matrix_game
 from ncirl.solvers.matrix_games import matrix_games
-from ncirl.solvers.side_by_side import ENOUGH, SideBySide
+from ncirl.solvers.side_by_side import ENOUGH, SideBySide, met
 from ncirl.solvers.stationary import ROUNDING, Cycle, Loop
 
 __all__ = ["Backward", "Shapley", "ShapleySolution", "backward"]
 
-FEW, LARGE = 2, 4096  # games of one shape, and payoffs of each: so few, or so large, are solved faster one by one
+FEW, LARGE = 5, 4096  # games of one shape, and payoffs of each: so few, or so large, are solved faster one by one
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -153,23 +153,42 @@ class Backward:
             return
         low, high = self._payoffs(state, self.lower), self._payoffs(state, self.upper)
         twins = np.array(self._twins([state], [low], [high]))
-        inherited, chance = self._inherited([state]), Loop(self.game, state).chance
-        for those in in_blocks(np.unique(twins), chance.size):
-            together = SideBySide(
-                chance=chance,
-                low=low.transpose(2, 0, 1)[those],
-                high=high.transpose(2, 0, 1)[those],
-                inherited=inherited[those],
-                tolerance=self.tolerance,
-                share=1.0 - self.game.discount if chance.any() else 1.0,
-                solve_stages=partial(self._matrix_games, state, those),
-            )
-            together.solve()
-            self.lower[state][those], self.upper[state][those] = together.lower, together.upper
-            self.attacker[state][:, those], self.defender[state][:, those] = together.attacker.T, together.defender.T
-            self.stalled |= together.stalled
+        inherited = self._inherited([state])
+        solve = self._solve_loop if is_cyclic(self.game, [state]) else self._solve_once
+        for those in in_blocks(np.unique(twins), low[:, :, 0].size):
+            solve(state, those, low.transpose(2, 0, 1)[those], high.transpose(2, 0, 1)[those], inherited[those])
         for found in (self.lower, self.upper, self.attacker, self.defender):
             found[state] = found[state][..., twins]
+
+    def _solve_loop(
+        self, state: State, those: IntArray, low: FloatArray, high: FloatArray, inherited: FloatArray
+    ) -> None:
+        """Solve some games, [k, a, d], at a state to which play may come back."""
+        together = SideBySide(
+            chance=Loop(self.game, state).chance,
+            low=low,
+            high=high,
+            inherited=inherited,
+            tolerance=self.tolerance,
+            share=1.0 - self.game.discount,  # so errors along a chain of states sum to the tolerance
+            solve_stages=partial(self._matrix_games, state, those),
+        )
+        together.solve()
+        self.lower[state][those], self.upper[state][those] = together.lower, together.upper
+        self.attacker[state][:, those], self.defender[state][:, those] = together.attacker.T, together.defender.T
+        self.stalled |= together.stalled
+
+    def _solve_once(
+        self, state: State, those: IntArray, low: FloatArray, high: FloatArray, inherited: FloatArray
+    ) -> None:
+        """Solve some games, [k, a, d], at a state to which play never comes back: one stage game each."""
+        x, y = self._matrix_games(state, those, np.arange(len(those)), low)
+        secured = np.matmul(x[:, None, :], low)[:, 0].min(axis=1)
+        conceded = np.matmul(high, y[:, :, None])[:, :, 0].max(axis=1)
+        self.lower[state][those], self.upper[state][those] = secured, np.maximum(conceded, secured)
+        self.attacker[state][:, those], self.defender[state][:, those] = x.T, y.T
+        allowed = inherited + self.tolerance * met(high, x, y)  # what is inherited is judged where it was made
+        self.stalled |= bool((conceded - secured > allowed).any())
 
     def solve_cycle(self, component: list[State]) -> None:
         """Solve several states between which play comes back."""

@@ -1,4 +1,4 @@
-"""The games of many intents at one state that leads to itself or nowhere back, solved side by side.
+"""The games of many intents at one state that leads back to itself only, solved side by side.
 
     V_k = val_{a,d} [ r_k(a, d) + γ Σ_{o: s'(o) ≠ s} q(o | a, d) V_k(s'(o)) + γ q(s | a, d) V_k ]
 
@@ -14,7 +14,7 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray
 from ncirl.solvers.stationary import ROUNDING
 
-__all__ = ["ENOUGH", "SideBySide"]
+__all__ = ["ENOUGH", "SideBySide", "met"]
 
 BETWEEN = 0.6  # of the way from what pure plans secure to what they concede: any number will do
 ENOUGH = 0.5  # a round that leaves more of the gap than this has not paid
@@ -48,7 +48,7 @@ class SideBySide:
             x, y = self.solve_stages(at, payoffs)
             secured = (_rows(x, low) / (1.0 - x @ self.chance)).min(axis=1)
             conceded = (_columns(self.high[at], y) / (1.0 - y @ self.chance.T)).max(axis=1)
-            scale = _met(payoffs, x, y)
+            scale = met(payoffs, x, y)
             rises = secured > self.lower[at] + ROUNDING * scale
             better, tighter = secured > self.lower[at], conceded < self.upper[at]
             self.lower[at[better]], self.attacker[at[better]] = secured[better], x[better]
@@ -80,6 +80,6 @@ def _columns(payoffs: FloatArray, y: FloatArray) -> FloatArray:
     return np.asarray(np.matmul(payoffs, y[:, :, None])[:, :, 0])
 
 
-def _met(payoffs: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
+def met(payoffs: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
     """Return the largest |payoff| that the strategies of each game meet."""
     return np.asarray(np.where((x[:, :, None] != 0) & (y[:, None, :] != 0), np.abs(payoffs), 0.0).max(axis=(1, 2)))
