@@ -44,7 +44,7 @@ from ncirl.solvers.stationary import ROUNDING, Cycle, Loop
 
 __all__ = ["Backward", "Shapley", "ShapleySolution", "backward"]
 
-FEW, LARGE = 5, 4096  # games of one shape, and payoffs of each: so few, or so large, are solved faster one by one
+FEW, LARGE = 3, 4096  # games of one shape, and payoffs of each: so few, or so large, are solved faster one by one
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -311,12 +311,15 @@ class Backward:
         self, state: State, those: IntArray, at: IntArray, payoffs: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Solve the stage games [k, a, d] of some of `those` games; return both strategies, [k, a] and [k, d]."""
-        self.limits.check(SOLVING, len(self.lower))
         if self._confined[state] is None and len(at) > FEW and payoffs[0].size < LARGE:
+            self.limits.check(SOLVING, len(self.lower))
             solved = matrix_games(payoffs, self.limits)
             self.lp_solves += solved.by_lp
             return solved.row_strategy, solved.column_strategy
-        each = [self._matrix_game(state, k, payoff) for k, payoff in zip(those[at].tolist(), payoffs, strict=True)]
+        each: list[MatrixGame] = []
+        for k, payoff in zip(those[at].tolist(), payoffs, strict=True):
+            self.limits.check(SOLVING, len(self.lower))
+            each.append(self._matrix_game(state, k, payoff))
         return np.array([one.row_strategy for one in each]), np.array([one.column_strategy for one in each])
 
     def _rows(self, options: Options, state: State, k: int) -> BoolArray:
