@@ -130,6 +130,13 @@ class OpponentMDP:
         widths = self._ends[nodes] - self.first[nodes]
         return OpponentMDP(reward, sp.csr_array(moves[:, nodes]), np.cumsum(widths) - widths, self.maximise)
 
+    def kept_to(self, chosen: IntArray) -> sp.csr_array:
+        """Return where an opponent goes that keeps to the rows `chosen` [n, k]: one copy of the nodes per column."""
+        n, copies = chosen.shape
+        moves = self.moves[chosen.T.ravel()]
+        there = moves.indices + np.repeat(n * np.repeat(np.arange(copies), n), np.diff(moves.indptr))
+        return sp.csr_array((moves.data, there, moves.indptr), shape=(n * copies, n * copies))
+
     def best(self, row_values: FloatArray, nodes: IntArray | None = None) -> FloatArray:
         """Return the best of each node's rows; of some nodes only, if `row_values` are those of `rows_of` them."""
         first = self.first

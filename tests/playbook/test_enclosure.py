@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -90,6 +91,27 @@ def test_exact_value_lies_inside(
         for begin, end in zip(process.first, ends, strict=True)
     ) / (1 - discount)
     assert (found.high - found.low).max() <= 10 * OPERATIONS * EPSILON * scale / (1 - discount)
+
+
+@given(st.integers(0, 10_000), st.booleans())
+def test_equal_columns_are_worth_the_same_and_others_are_told_apart(seed: int, maximise: bool) -> None:
+    process = random_process(seed, discount=0.5, columns=3, maximise=maximise, huge=False)
+    repeated = replace(process, reward=process.reward[:, [0, 1, 0, 2, 1]])
+    hint = np.random.default_rng(seed).normal(size=(len(process.first), 5))
+    found = enclosed(repeated, np.abs(repeated.reward), OPERATIONS, hint)
+    for k, by_node in enumerate(exact_values(repeated)):
+        for n, value in enumerate(by_node):
+            assert Fraction(float(found.low[n, k])) <= value <= Fraction(float(found.high[n, k]))
+    np.testing.assert_array_equal(found.low[:, [0, 1]], found.low[:, [2, 4]])
+    np.testing.assert_array_equal(found.high[:, [0, 1]], found.high[:, [2, 4]])
+
+
+def test_equal_rewards_of_other_extents_are_told_apart() -> None:
+    """Of 1 + 1e9 − 1e9 less is known than of 1."""
+    process = OpponentMDP(np.ones((1, 2)), sp.csr_array((1, 1)), np.zeros(1, dtype=np.intp), maximise=True)
+    found = enclosed(process, np.array([[1.0, 2e9]]), OPERATIONS, np.ones((1, 2)))
+    narrow, wide = (found.high - found.low)[0]
+    assert wide > 1e6 * narrow
 
 
 def test_without_discount_what_never_recurs_is_enclosed() -> None:

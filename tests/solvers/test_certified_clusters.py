@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ncirl import Game, Status, solve
+from ncirl import Game, Status, solve, verify
 from ncirl.attack_graphs.graph import Intent
 from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.lp.backups import PointBackup
@@ -300,6 +300,25 @@ def test_intents_that_hardly_differ_are_worth_what_they_are_as_one() -> None:
     changed = 2 * off  # each condition is won once, and no intent rewards more than two
     assert sixty.lower <= one.upper + changed
     assert sixty.upper >= one.lower - changed
+
+
+def test_intents_that_want_the_same_share_the_nodes_of_a_playbook() -> None:
+    """Each intent three times over, by odds that differ: the same playbook, told apart, secures the same."""
+    graph, odds = random_attack_graph(5, intents=4, rng=2), (0.5, 0.3, 0.2)
+    thrice = replace(
+        graph,
+        intents=tuple(
+            Intent(f"{intent.id}-{k}", intent.prior * share, intent.rewards)
+            for k, share in enumerate(odds)
+            for intent in graph.intents
+        ),
+    )
+    once, told_apart = (solve(each.game(), Certified(relative_gap=0.02)) for each in (graph, thrice))
+    assert verify(told_apart).holds
+    assert len(told_apart.attacker_playbook) == len(once.attacker_playbook)
+    assert (told_apart.lower, told_apart.upper) == pytest.approx((once.lower, once.upper), rel=CLOSE)
+    beliefs = told_apart.attacker_playbook.beliefs.reshape(-1, 3, 4)
+    np.testing.assert_allclose(beliefs, beliefs.sum(axis=1, keepdims=True) * np.array(odds)[:, None], atol=EXACT)
 
 
 def test_a_point_is_made_at_the_belief_of_the_start_itself(rough: None) -> None:

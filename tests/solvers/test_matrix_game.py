@@ -9,7 +9,9 @@ from scipy.optimize import linprog
 
 from ncirl.errors import InputError
 from ncirl.solvers import matrix_game as module
+from ncirl.solvers import matrix_games as together
 from ncirl.solvers.matrix_game import GAP_TOLERANCE, MatrixGame, matrix_game
+from ncirl.solvers.matrix_games import matrix_games
 
 TIGHT = 1e-12  # of the payoffs' spread: hand-solved games
 ORACLE = 1e-7  # of the payoffs' spread: what linprog promises
@@ -172,3 +174,32 @@ def test_without_pivots_the_linear_program_steps_in(monkeypatch):
     assert game.by_lp
     check(payoff, game)
     assert game.value == pytest.approx(linprog_value(payoff), abs=ORACLE * np.ptp(payoff))
+
+
+def check_all(payoffs, games):
+    """What many games solved at once claim, recomputed from the strategies; the values are those of each alone."""
+    for payoff, value, x, y in zip(payoffs, games.value, games.row_strategy, games.column_strategy, strict=True):
+        gap = max((payoff @ y).max() - value, 0.0)
+        check(payoff, MatrixGame(value, x, y, gap))
+        assert value == pytest.approx(matrix_game(payoff).value, abs=GAP_TOLERANCE * max(np.ptp(payoff), TIGHT))
+
+
+@pytest.mark.parametrize("elements", ELEMENTS)
+@given(shape=SHAPES, seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_many_at_once_are_what_each_is_alone(elements, shape, seed):
+    rng = np.random.default_rng(seed)
+    payoffs = np.array([ELEMENTS[elements](rng, shape) for _ in range(7)])
+    check_all(payoffs, matrix_games(payoffs))
+
+
+def test_among_many_at_once_special_ones_are_solved_alone(monkeypatch):
+    rng = np.random.default_rng(5)
+    payoffs = np.array([rng.normal(size=(6, 5)), np.full((6, 5), 2.0), rng.normal(size=(6, 5)), rng.random((6, 5))])
+    payoffs[2, 1, 3] = -1e9  # far from the others
+    check_all(payoffs, matrix_games(payoffs))
+    monkeypatch.setattr(together, "PIVOTS_PER_ACTION", 0)  # no pivot: none of them comes to its end
+    check_all(payoffs, matrix_games(payoffs))
+    payoffs[1, 0, 0] = np.inf
+    with pytest.raises(InputError, match="finite"):
+        matrix_games(payoffs)

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.errors import InputError
 from ncirl.games import aumann_maschler_1, big_match, patrol
 from ncirl.games.classics import repeated
@@ -174,6 +175,29 @@ def test_strategies_of_a_larger_cyclic_game_at_a_high_discount():
     solution = solve(game, Shapley())
     assert solution.status is Status.EXACT
     check_strategies(game, solution, sweeps=1000)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_intents_at_states_that_lead_to_themselves_only(seed):
+    """Each is worth what it is alone, by strategies that prove it; twins, which have all they want, included."""
+    game = random_attack_graph(4, intents=12, discount=0.5, rng=seed).game()
+    solution = solve(game, Shapley())
+    assert solution.status is Status.EXACT
+    check_strategies(game, solution, sweeps=40)
+    for k, weights in enumerate(np.eye(12)):
+        alone = solve(game, Shapley(weights=weights))
+        for state, value in alone.values.items():
+            assert solution.values[state][k] == pytest.approx(value[0], abs=HONEST)
+
+
+@pytest.mark.parametrize("horizon", [1, 3])
+def test_many_intents_where_play_ends(horizon):
+    game = random_game(11, n_intents=8).with_horizon(horizon, discount=1.0)
+    solution = solve(game, Shapley())
+    assert solution.status is Status.EXACT
+    for k in range(8):
+        expected = iterate(game, k, lambda _, m: two_by_two_value(m), horizon)
+        assert solution.values[0, 0][k] == pytest.approx(expected[0], abs=TIGHT)
 
 
 def test_a_loop_on_which_fixing_both_sides_cycles():

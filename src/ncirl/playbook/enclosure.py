@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
 from ncirl.limits import UNLIMITED, Limits
@@ -71,12 +70,11 @@ def enclosed(
     n, shape, unit = len(response.first), hint.shape, operations * EPSILON
     if not n:
         return Enclosure(hint, hint)
-    process = OpponentMDP(
-        sign * response.reward.reshape(len(response.reward), -1), response.moves, response.first, True
-    )
-    extent = extent.reshape(process.reward.shape)
+    reward, extent = (part.reshape(len(part), -1) for part in (sign * response.reward, extent))
+    one, which = _distinct(reward, extent)
+    process, extent = OpponentMDP(reward[:, one], response.moves, response.first, True), extent[:, one]
     levels = process.levels()
-    likely = _plausible(sign * hint.reshape(n, -1), process, extent)
+    likely = _plausible(sign * hint.reshape(n, -1)[:, one], process, extent)
     most = _not_exceeded(process, extent, unit, levels, likely, limits)
     if not np.isfinite(most).all():
         return Enclosure(np.full(shape, -np.inf), np.full(shape, np.inf))
@@ -85,7 +83,15 @@ def enclosed(
     found = _not_exceeded(kept, its_extent, unit, copies, -most.T.reshape(-1, 1), limits)
     least = -found.reshape(most.shape[::-1]).T
     low, high = (least, most) if response.maximise else (-most, -least)
-    return Enclosure(low.reshape(shape), high.reshape(shape))
+    return Enclosure(low[:, which].reshape(shape), high[:, which].reshape(shape))
+
+
+def _distinct(reward: FloatArray, extent: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return a column of each kind and the kind of each: what has equal rewards to the last bit is worth the same."""
+    met: dict[bytes, int] = {}
+    columns = np.ascontiguousarray(np.concatenate([reward, extent]).T)
+    kind = np.array([met.setdefault(column.tobytes(), len(met)) for column in columns], dtype=np.intp)
+    return np.unique(kind, return_index=True)[1].astype(np.intp), kind
 
 
 def _plausible(hint: FloatArray, process: OpponentMDP, extent: FloatArray) -> FloatArray:
@@ -173,8 +179,6 @@ def _candidate(level: OpponentMDP, size: FloatArray, unit: float, hint: FloatArr
 
 def _following(process: OpponentMDP, extent: FloatArray, chosen: IntArray) -> tuple[OpponentMDP, FloatArray]:
     """Return the process, turned over, of an opponent that keeps to the rows `chosen` [n, k]: a copy per column."""
-    columns = range(chosen.shape[1])
-    reward = np.concatenate([process.reward[chosen[:, k], k] for k in columns])
-    size = np.concatenate([extent[chosen[:, k], k] for k in columns])
-    moves = sp.csr_array(sp.block_diag([process.moves[chosen[:, k]] for k in columns], format="csr"))
-    return OpponentMDP(-reward[:, None], moves, np.arange(len(reward)), True), size[:, None]
+    rows, column = chosen.T.ravel(), np.repeat(np.arange(chosen.shape[1]), len(chosen))
+    reward, size = (part[rows, column, None] for part in (-process.reward, extent))
+    return OpponentMDP(reward, process.kept_to(chosen), np.arange(len(rows)), True), size

@@ -88,16 +88,14 @@ def secured(playbook: AttackerPlaybook, horizon: int | None = None, limits: Limi
     """
     game = playbook.game
     limits.check(VERIFYING)
-    rows, masses = playbook.continued
-    needed = np.zeros((playbook.moves.first[-1], len(game.intents)))
-    needed[rows] = masses
-    shares, strays = _in_proportion(playbook.moves.weights, needed, playbook.beliefs)
+    rows, masses = playbook.continued  # nothing arrives after other observations
+    shares, strays = _in_proportion(playbook.moves.weights[rows], masses, playbook.beliefs)
     limits.check(VERIFYING)
-    chances = playbook.chances()
+    chances = playbook.chances()[:, rows]
     response, strayed = playbook.response_to(chances @ shares), game.discount * (chances @ strays)
     operations = _operations(playbook, response)
     if game.discount == 1 and horizon is None:  # no play meets more nodes, also of what strays, where none recur
-        ways = playbook.response_to(chances @ playbook.moves.weights)
+        ways = playbook.response()
         levels = ways.levels()
         if recurring(ways, levels).any():
             nowhere = np.full(playbook.claims.shape, np.inf)

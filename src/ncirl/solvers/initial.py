@@ -103,7 +103,7 @@ def _each_concedes(
             if inner is None:
                 values = [(payoff @ plans[0]).max(axis=0) if payoff.size else np.zeros(n_t) for payoff in beyond]
             elif isinstance(inner, Loop):
-                values = [inner.conceded(plans, beyond)]
+                values = [inner.conceded(plans[0], beyond[0])]
             else:
                 by_intent = [inner.conceded(plans, [payoff[:, k] for payoff in beyond]) for k in range(n_t)]
                 values = list(np.array(by_intent).T)

@@ -2,12 +2,13 @@
 
     V(s, θ) = val_{a,d} [ r(s, a, d, θ) + γ Σ_o q(o | s, a, d) V(s'(o), θ) ]          (Shapley 1953)
 
-Public states are solved by strongly connected components, successors first. A state that never returns to itself is
-one matrix game. In a component with cycles the attacker's strategy is improved as in policy iteration (Hoffman and
-Karp): x ← optimal in the stage games at V, then V ← what x guarantees against the defender's best response, an MDP
-solved exactly. That always converges. Newton's step, V ← what the two stage strategies yield against each other
-(Pollatschek and Avi-Itzhak), is faster near the end but may cycle when taken alone. So it is taken inside the bounds
-known so far, and one that does not halve the gap is followed by a step of Hoffman and Karp's.
+Public states are solved by strongly connected components, successors first; at one that leads back to itself only, or
+not at all, the games of all intents side by side (`side_by_side`). In a component with cycles the attacker's strategy
+is improved as in policy iteration (Hoffman and Karp): x ← optimal in the stage games at V, then V ← what x guarantees
+against the defender's best response, an MDP solved exactly. That always converges. Newton's step, V ← what the two
+stage strategies yield against each other (Pollatschek and Avi-Itzhak), is faster near the end but may cycle when taken
+alone. So it is taken inside the bounds known so far, and one that does not halve the gap is followed by a step of
+Hoffman and Karp's.
 
 Bounds. ``values`` is what the attacker's strategy guarantees and ``values + errors`` what the defender's concedes at
 most, each from the other side's best-response MDP and with the bounds, not the values, of successors inside. An MDP's
@@ -23,23 +24,27 @@ A. J. Hoffman, R. M. Karp, On nonterminating stochastic games, Management Scienc
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 
 import numpy as np
 
-from ncirl._typing import BoolArray, FloatArray, State
+from ncirl._typing import BoolArray, FloatArray, IntArray, State
 from ncirl.errors import InputError
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.model.order import components, is_cyclic
 from ncirl.model.tempered import Options
+from ncirl.playbook.stacks import in_blocks
 from ncirl.solution import Progress, ProgressCallback, Solution, Stats, Status
 from ncirl.solvers.matrix_game import SOLVING, MatrixGame, matrix_game
+from ncirl.solvers.matrix_games import matrix_games
+from ncirl.solvers.side_by_side import ENOUGH, SideBySide, met
 from ncirl.solvers.stationary import ROUNDING, Cycle, Loop
 
 __all__ = ["Backward", "Shapley", "ShapleySolution", "backward"]
 
-ENOUGH = 0.5  # a round that leaves more of the gap than this has not paid
+FEW, LARGE = 3, 4096  # games of one shape, and payoffs of each: so few, or so large, are solved faster one by one
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -119,7 +124,7 @@ def backward(
     work = Backward(game, mixture, tolerance, options, limits)
     for component in components(game, limits):
         limits.check(SOLVING, len(work.lower))
-        if is_cyclic(game, component):
+        if len(component) > 1:
             work.solve_cycle(component)
         else:
             work.solve_state(component[0])
@@ -142,32 +147,56 @@ class Backward:
         self._confined: dict[State, Options | None] = {}  # the options where somebody may not play everything
 
     def solve_state(self, state: State) -> None:
-        """Solve a state to which play never comes back."""
+        """Solve a state to which play never comes back, or from itself only: all games side by side."""
         self._open([state])
         if self.game.is_terminal(state):
             return
         low, high = self._payoffs(state, self.lower), self._payoffs(state, self.upper)
-        for k, twin in enumerate(self._twins([state], [low], [high])):
-            if twin < k:
-                self._copy([state], twin, k)
-                continue
-            solved = self._matrix_game(state, k, low[:, :, k])
-            concedes = float((high[:, :, k] @ solved.column_strategy).max())
-            self.lower[state][k], self.upper[state][k] = solved.value, max(concedes, solved.value)
-            self.attacker[state][:, k], self.defender[state][:, k] = solved.row_strategy, solved.column_strategy
-            inherited = float((high[:, :, k] - low[:, :, k]).max())  # is judged where it was made
-            allowed = inherited + self.tolerance * _met(high[:, :, k], solved)
-            self.stalled |= bool(self.upper[state][k] - solved.value > allowed)
+        twins = np.array(self._twins([state], [low], [high]))
+        inherited = self._inherited([state])
+        solve = self._solve_loop if is_cyclic(self.game, [state]) else self._solve_once
+        for those in in_blocks(np.unique(twins), low[:, :, 0].size):
+            solve(state, those, low.transpose(2, 0, 1)[those], high.transpose(2, 0, 1)[those], inherited[those])
+        for found in (self.lower, self.upper, self.attacker, self.defender):
+            found[state] = found[state][..., twins]
+
+    def _solve_loop(
+        self, state: State, those: IntArray, low: FloatArray, high: FloatArray, inherited: FloatArray
+    ) -> None:
+        """Solve some games, [k, a, d], at a state to which play may come back."""
+        together = SideBySide(
+            chance=Loop(self.game, state).chance,
+            low=low,
+            high=high,
+            inherited=inherited,
+            tolerance=self.tolerance,
+            share=1.0 - self.game.discount,  # so errors along a chain of states sum to the tolerance
+            solve_stages=partial(self._matrix_games, state, those),
+        )
+        together.solve()
+        self.lower[state][those], self.upper[state][those] = together.lower, together.upper
+        self.attacker[state][:, those], self.defender[state][:, those] = together.attacker.T, together.defender.T
+        self.stalled |= together.stalled
+
+    def _solve_once(
+        self, state: State, those: IntArray, low: FloatArray, high: FloatArray, inherited: FloatArray
+    ) -> None:
+        """Solve some games, [k, a, d], at a state to which play never comes back: one stage game each."""
+        x, y = self._matrix_games(state, those, np.arange(len(those)), low)
+        secured = np.matmul(x[:, None, :], low)[:, 0].min(axis=1)
+        conceded = np.matmul(high, y[:, :, None])[:, :, 0].max(axis=1)
+        self.lower[state][those], self.upper[state][those] = secured, np.maximum(conceded, secured)
+        self.attacker[state][:, those], self.defender[state][:, those] = x.T, y.T
+        allowed = inherited + self.tolerance * met(high, x, y)  # what is inherited is judged where it was made
+        self.stalled |= bool((conceded - secured > allowed).any())
 
     def solve_cycle(self, component: list[State]) -> None:
-        """Solve states to which play may come back."""
+        """Solve several states between which play comes back."""
         self._open(component)
         # while the component's own bounds are 0, payoffs hold the rewards and what lies beyond it
         low = [self._payoffs(state, self.lower) for state in component]
         high = [self._payoffs(state, self.upper) for state in component]
-        inner = Loop(self.game, component[0]) if len(component) == 1 else Cycle(self.game, component)
-        after = {outcome.state for state in component for outcome in self.game.stage(state).outcomes}
-        inherited = self.game.discount * np.max([self.upper[state] - self.lower[state] for state in after], axis=0)
+        inner, inherited = Cycle(self.game, component), self._inherited(component)
         every = np.concatenate([part.reshape(-1, part.shape[2]).T for part in low], axis=1)  # indexed [k, payoff]
         for k, twin in enumerate(self._twins(component, low, high)):
             if twin < k:
@@ -180,10 +209,16 @@ class Backward:
             beyond = [part[:, :, k] for part in low], [part[:, :, k] for part in high]
             self._improve(component, inner, k, *beyond, float(inherited[k]), value)
 
+    def _inherited(self, component: list[State]) -> FloatArray:
+        """Return the largest error that lies in what comes after, [k], while that of the component itself is 0."""
+        after = {outcome.state for state in component for outcome in self.game.stage(state).outcomes}
+        widest: FloatArray = np.max([self.upper[state] - self.lower[state] for state in after], axis=0)
+        return self.game.discount * widest
+
     def _improve(
         self,
         component: list[State],
-        inner: Loop | Cycle,
+        inner: Cycle,
         k: int,
         low: list[FloatArray],
         high: list[FloatArray],
@@ -271,6 +306,21 @@ class Backward:
         solved = matrix_game(payoff, self.limits) if options is None else self._restricted(options, state, k, payoff)
         self.lp_solves += solved.by_lp
         return solved
+
+    def _matrix_games(
+        self, state: State, those: IntArray, at: IntArray, payoffs: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Solve the stage games [k, a, d] of some of `those` games; return both strategies, [k, a] and [k, d]."""
+        if self._confined[state] is None and len(at) > FEW and payoffs[0].size < LARGE:
+            self.limits.check(SOLVING, len(self.lower))
+            solved = matrix_games(payoffs, self.limits)
+            self.lp_solves += solved.by_lp
+            return solved.row_strategy, solved.column_strategy
+        each: list[MatrixGame] = []
+        for k, payoff in zip(those[at].tolist(), payoffs, strict=True):
+            self.limits.check(SOLVING, len(self.lower))
+            each.append(self._matrix_game(state, k, payoff))
+        return np.array([one.row_strategy for one in each]), np.array([one.column_strategy for one in each])
 
     def _rows(self, options: Options, state: State, k: int) -> BoolArray:
         """Tell which actions every intent of game k may play, [a]."""

@@ -22,28 +22,12 @@ class Loop:
 
     def __init__(self, game: Game, state: State) -> None:
         stage = game.stage(state)
-        self.discount = game.discount
         own = np.array([float(outcome.state == state) for outcome in stage.outcomes])
         self.chance: FloatArray = game.discount * (stage.law @ own).reshape(stage.shape)  # indexed [a, d]
 
-    def payoffs(self, value: FloatArray) -> list[FloatArray]:
-        """Return γ q(s | s, a, d) value, one matrix [a, d]."""
-        return [self.chance * value]
-
-    def guaranteed(self, plans: list[FloatArray], beyond: list[FloatArray]) -> FloatArray:
-        """Return what the attacker's plan gets against any defender."""
-        plan = plans[0]
-        return np.asarray(((plan @ beyond[0]) / (1.0 - plan @ self.chance)).min(keepdims=True))
-
-    def conceded(self, plans: list[FloatArray], beyond: list[FloatArray]) -> FloatArray:
-        """Return what any attacker gets against the defender's plan; per intent where payoffs are, [a, θ, d]."""
-        gains = beyond[0] @ plans[0]
-        return np.asarray((gains.T / (1.0 - self.chance @ plans[0])).max(axis=-1, keepdims=gains.ndim == 1))
-
-    def played(self, rows: list[FloatArray], columns: list[FloatArray], beyond: list[FloatArray]) -> FloatArray:
-        """Evaluate a pair of plans against each other."""
-        row, column = rows[0], columns[0]
-        return np.array([(row @ beyond[0] @ column) / (1.0 - row @ self.chance @ column)])
+    def conceded(self, plan: FloatArray, beyond: FloatArray) -> FloatArray:
+        """Return what the attacker of each intent gets against the defender's plan; `beyond` is [a, θ, d]."""
+        return np.asarray(((beyond @ plan).T / (1.0 - self.chance @ plan)).max(axis=-1))
 
 
 class Cycle:

@@ -18,6 +18,7 @@ from scipy.sparse.linalg import spsolve
 from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.stores import PointStore, VectorStore
 from ncirl.mdp import OpponentMDP
+from ncirl.playbook.stacks import in_blocks
 
 __all__ = ["ControllerMDP", "Evaluated", "Nodes", "depths"]
 
@@ -120,16 +121,21 @@ class ControllerMDP:
         """
         chosen = self._response.answers(values).reshape(len(self.alive), -1)
         met = np.zeros(chosen.shape)
-        for k, rows in enumerate(chosen.T):
-            moves = self._response.moves[rows].T.tocsr()
-            flow = np.zeros(len(self.alive))
-            flow[self._at[root]] = mass[k]
-            if self._goes_on(FOLLOWED):
-                met[:, k] = self._solved(moves, flow)
-                continue
-            for _ in range(FOLLOWED):
-                met[:, k] += flow
-                flow = moves @ flow
+        for some in in_blocks(np.flatnonzero(mass), self._response.moves.nnz):
+            onward = self._response.kept_to(chosen[:, some]).T.tocsr()
+            flow = np.zeros((len(some), len(self.alive)))
+            flow[:, self._at[root]] = mass[some]
+            met[:, some] = self._collected(onward, flow.ravel()).reshape(flow.shape).T
+        return met
+
+    def _collected(self, onward: sp.csr_array, flow: FloatArray) -> FloatArray:
+        """Return Σ_t onward^t flow."""
+        if self._goes_on(FOLLOWED):
+            return self._solved(onward, flow)
+        met = np.zeros_like(flow)
+        for _ in range(FOLLOWED):
+            met += flow
+            flow = onward @ flow
         return met
 
 

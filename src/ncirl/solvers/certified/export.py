@@ -1,10 +1,13 @@
 """From the nodes of a search to playbooks, with all intents and in the game's own units.
 
 Corners, which the search knows only as numbers, become nodes too: at e_θ the attacker plays the complete-information
-strategy of θ and stays at corners of θ for ever. Nodes at one state are written together, as arrays [node, ...].
+strategy of θ and stays at corners of θ for ever. The attacker's playbook is built for intents as they were merged and
+told apart at the end: merged ones play alike, in proportion to their odds, at corners as elsewhere. Nodes at one state
+are written together, as arrays [node, ...].
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -16,7 +19,7 @@ from ncirl.model.belief import policy_of
 from ncirl.model.intents import MergedIntents
 from ncirl.playbook.build import Links, as_first_met, build_attacker_playbook, build_defender_playbook, linked
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
-from ncirl.playbook.stacks import by_state, in_blocks
+from ncirl.playbook.stacks import by_state, changed, in_blocks
 from ncirl.solvers.certified.alpha_vectors import VectorNode
 from ncirl.solvers.certified.belief_points import PointNode
 from ncirl.solvers.certified.search import Search
@@ -60,7 +63,7 @@ def attacker_playbook(
     search: Search, intents: MergedIntents, scale: float, limits: Limits = UNLIMITED
 ) -> AttackerPlaybook:
     """Build the attacker's playbook from the points that serve the starts best, and all they lead to."""
-    points, group = search.lower, intents.group
+    points, game = search.lower, intents.game
     begun: list[Begun] = []
     for start in search.game.starts:
         store = points.stores.get(search.number.get(start.state, -1))
@@ -68,27 +71,39 @@ def attacker_playbook(
         begun.append(([], []) if store is None or best is None else ([int(store.nodes[best[0]])], [best[1]]))
     kept = _reached(begun, lambda n: (points.nodes[n].following,))
     nodes = [points.nodes[n] for n in kept.tolist()]
-    n_s, n_t = len(search.states), len(group)
+    n_s, n_t = len(search.states), len(game.intents)
     number = n_s * n_t + _numbers(kept, len(points.nodes))  # corners come before, by state and intent
-    policies, links = _written(search, nodes, number, lambda here, some: _planned(here, some, group), limits)
+    policies, links = _written(search, nodes, number, _planned, limits)
     links = links._replace(node=n_s * n_t + links.node)
-    at_corners, from_corners = _corners(search, intents, limits)
+    at_corners, from_corners = _corners(search, limits)
     met, state = as_first_met(np.concatenate([np.repeat(np.arange(n_s), n_t), _places(nodes)]))
     states = tuple(search.states[s] for s in met)
-    corners = [search.initial.corners[s][group] for s in search.states]
-    beliefs = [np.eye(n_t)] * n_s + [node.belief[None, group] * intents.odds for node in nodes]
+    corners = [search.initial.corners[s] for s in search.states]
+    beliefs = [np.eye(n_t)] * n_s + [node.belief[None] for node in nodes]
     draft = AttackerPlaybook(
-        game=intents.whole,
+        game=game,
         states=states,
         state=state,
         claims=scale * np.concatenate([*corners, points.values[kept]]),
-        moves=linked(intents.whole, states, state, Links.joined([from_corners, links]), limits),
+        moves=linked(game, states, state, Links.joined([from_corners, links]), limits),
         starts=tuple((number[roots], np.array(shares)) for roots, shares in begun),
         beliefs=np.concatenate([np.zeros((0, n_t)), *beliefs]),
         policies=at_corners + policies,
     )
     corner_of = {(s, t): k * n_t + t for k, s in enumerate(search.states) for t in range(n_t)}
-    return build_attacker_playbook(draft, corner_of, limits)
+    return _told_apart(build_attacker_playbook(draft, corner_of, limits), intents)
+
+
+def _told_apart(playbook: AttackerPlaybook, intents: MergedIntents) -> AttackerPlaybook:
+    """Return a playbook of merged intents for all of them: each plays what they play together, by its odds."""
+    if intents.game is intents.whole:
+        return playbook
+    return replace(
+        playbook,
+        game=intents.whole,
+        beliefs=playbook.beliefs[:, intents.group] * intents.odds,
+        policies=changed(playbook.state, playbook.policies, lambda _, each: each[:, :, intents.group]),
+    )
 
 
 def _reached(begun: Iterable[Begun], leads: Callable[[int], Iterable[IntArray]]) -> IntArray:
@@ -151,15 +166,14 @@ def _mixed(here: StateArrays, nodes: Sequence[VectorNode]) -> tuple[FloatArray, 
     return mixes, Links.joined([said, Links(k, i, default, np.ones(len(k)))])
 
 
-def _planned(here: StateArrays, nodes: Sequence[PointNode], group: IntArray) -> tuple[FloatArray, Links]:
-    """Return π[k, a, θ] of points at one state, for all intents, and what follows."""
+def _planned(here: StateArrays, nodes: Sequence[PointNode]) -> tuple[FloatArray, Links]:
+    """Return π[k, a, θ] of points at one state, and what follows."""
     whose, action = _flat([node.actions for node in nodes])
     plans = np.zeros((len(nodes), here.n_a, here.n_t))
     plans[whose, action] = np.concatenate([node.plan for node in nodes])
     owner, seen = _flat([node.observation for node in nodes])
     _, following = _flat([node.following for node in nodes])
-    links = Links(owner, seen, following, np.concatenate([node.share for node in nodes]))
-    return policy_of(plans)[:, :, group], links
+    return policy_of(plans), Links(owner, seen, following, np.concatenate([node.share for node in nodes]))
 
 
 def _flat(parts: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
@@ -167,16 +181,16 @@ def _flat(parts: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     return np.repeat(np.arange(len(parts)), [len(part) for part in parts]), np.concatenate(parts)
 
 
-def _corners(search: Search, intents: MergedIntents, limits: Limits) -> tuple[tuple[FloatArray, ...], Links]:
+def _corners(search: Search, limits: Limits) -> tuple[tuple[FloatArray, ...], Links]:
     """Return policies of a node per state and intent, one after another, and what follows there."""
-    group, n_t = intents.group, len(intents.group)
+    n_t = len(search.game.intents)
     policies: list[FloatArray] = []
     links = [Links.none()]
     for here, state in zip(search.arrays, search.states, strict=True):
         limits.check(WRITING, len(policies))
-        strategy: FloatArray = search.initial.attacker[state]  # [a, merged θ]
-        reached = here.posteriors(np.arange(len(here.seen)), np.arange(here.n_a), strategy)[:, group]  # [i, θ]
+        strategy: FloatArray = search.initial.attacker[state]  # [a, θ]
+        reached = here.posteriors(np.arange(len(here.seen)), np.arange(here.n_a), strategy)  # [i, θ]
         i, t = np.nonzero(reached > 0)
         links.append(Links(len(policies) + t, here.seen[i], here.successor[i] * n_t + t, reached[i, t]))
-        policies.extend(np.repeat(strategy[:, group].T[:, :, None], n_t, axis=2))  # everybody does what θ would
+        policies.extend(np.repeat(strategy.T[:, :, None], n_t, axis=2))  # everybody does what θ would
     return tuple(policies), Links.joined(links)

@@ -38,20 +38,25 @@ class Trials:
     def wide(self, target: float, late: Callable[[], bool]) -> None:
         """Look for gaps like that at the start."""
         self._aim = max(target, min(self._aim, self.search.gap_at_start()))
-        if self._explore(self._aim, self.width, late) <= SHORT:  # nothing left to find at this scale
+        if self._explore(self._aim, self.width, target, late) <= SHORT:  # nothing left to find at this scale
             self._aim *= FINER
 
     def deep(self, target: float, late: Callable[[], bool]) -> None:
         """Look for smaller ones, farther away."""
-        self._explore(max(target, self.search.tuning.deeper * self.search.gap_at_start()), 1, late)
+        self._explore(max(target, self.search.tuning.deeper * self.search.gap_at_start()), 1, target, late)
 
-    def _explore(self, excess: float, width: int, late: Callable[[], bool]) -> int:
-        """Follow the optimistic play from the start whose gap weighs most, then come home; return how far it led."""
+    def _explore(self, excess: float, width: int, target: float, late: Callable[[], bool]) -> int:
+        """Follow the optimistic play from the start whose gap weighs most, then come home; return how far it led.
+
+        Where backing up the start brings the bounds as close as is wanted, it goes nowhere.
+        """
         search = self.search
         at = search.worst_start()
         path: list[tuple[InformationState, list[InformationState], float]] = []
         while len(path) < search.depth and not late():
             high, low = search.back_up(at)
+            if not path and search.gap_at_start() <= target:
+                break
             excess = excess / search.game.discount if search.game.discount else np.inf
             following = search.successors(at, high, low, excess)
             for _, other in following[1:NEIGHBOURS]:
