@@ -196,8 +196,9 @@ class _Search:
         return inf > self.above.hope - self.below.bound <= OPEN * (self.above.bound - self.below.bound)
 
     def _turns(self, size: Size, width: int, gap: float, share: float) -> Iterator[tuple[list[Job], float]]:
-        """Yield what to solve from above on a rung and then, chosen only when asked for, from below."""
+        """Yield what to solve from above on a rung, twice, and then, chosen only when asked for, from below."""
         yield self.above.climb(size, width, gap, self.deadline.within(ABOVE * share), self.deadline), ABOVE
+        yield self.above.mix(size, width, gap, self.deadline.within(ABOVE * share / 2), self.deadline), ABOVE / 2
         below = Size(max(size.states, 12), max(size.pairs, MORE_PAIRS))
         hiding = self.deadline.within(HIDING * share)
         yield self.below.climb(below, gap, self.deadline.within(BELOW * share / 2), hiding, self._enough), BELOW
