@@ -114,7 +114,7 @@ def test_linked_parts_keep_their_promise(alert: Alert | None) -> None:
     rng = np.random.default_rng(3)
     for _ in range(1 if alert else 2):
         one, other = rng.uniform(0.3, 0.7, size=2).tolist()
-        graph = star({"a": one, "b": 1 - one}, {"c": other, "d": 1 - other}, discount=0.7)
+        graph = star({"a": one, "b": 1 - one}, {"c": other, "d": 1 - other}, discount=0.5)
         graph = replace(graph, exploits=tuple(replace(e, block_cost=0.1, alert=alert) for e in graph.exploits))
         net = Net(graph)
         parts = [
