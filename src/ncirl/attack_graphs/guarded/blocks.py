@@ -44,14 +44,13 @@ def linked(net: Net, groups: Sequence[Sequence[int]]) -> list[list[int]]:
     >>> linked(net, [[net.number[name]] for name in names]) == [[1, 3], [2]]
     True
     """
-    blocks = [list(group) for group in groups]
+    usable = {tuple(group): _usable(net, group) for group in groups}  # which have no exploit in common
     while True:
-        pairs = [(_wanted(net, a, b), a, b) for a, b in combinations(blocks, 2)]
-        able = [pair for pair in pairs if pair[0] > 0 and _usable(net, [*pair[1], *pair[2]]) <= FEW]
-        if not able:
-            return sorted(blocks)
-        _, one, other = max(able, key=lambda pair: pair[0])
-        blocks = [block for block in blocks if block not in (one, other)] + [sorted([*one, *other])]
+        pairs = [(a, b) for a, b in combinations(usable, 2) if usable[a] + usable[b] <= FEW and _wanted(net, a, b) > 0]
+        if not pairs:
+            return sorted(map(list, usable))
+        one, other = max(pairs, key=lambda pair: _wanted(net, *pair))
+        usable[tuple(sorted((*one, *other)))] = usable.pop(one) + usable.pop(other)
 
 
 def _wanted(net: Net, one: Sequence[int], other: Sequence[int]) -> float:
