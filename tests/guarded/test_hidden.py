@@ -20,7 +20,6 @@ from ncirl.attack_graphs.guarded.bundles import Bundled, Group, group_faults
 from ncirl.attack_graphs.guarded.check import verify_guarded
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.gather import Pool
-from ncirl.attack_graphs.guarded.hidden import Team, team_faults
 from ncirl.attack_graphs.guarded.hideout import Hideout
 from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
 from ncirl.attack_graphs.guarded.jobs import Job, solved_job
@@ -28,6 +27,7 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.seen import Seen, Words
 from ncirl.attack_graphs.guarded.sizes import Size, counted
+from ncirl.attack_graphs.guarded.teams import Team, team_faults
 from ncirl.defence.guarded_watch import GuardedWatch
 from ncirl.errors import SizeError
 from ncirl.limits import Limits

@@ -20,12 +20,13 @@ from ncirl.attack_graphs.guarded.attacker import attackers
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group, group_faults
 from ncirl.attack_graphs.guarded.check import verify_guarded
 from ncirl.attack_graphs.guarded.gather import Pool
-from ncirl.attack_graphs.guarded.hidden import Hidden, Team
+from ncirl.attack_graphs.guarded.hidden import Hidden
 from ncirl.attack_graphs.guarded.hideout import Hideout
 from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.seen import Seen
+from ncirl.attack_graphs.guarded.teams import Team
 from ncirl.errors import SizeError
 from ncirl.limits import Limits
 

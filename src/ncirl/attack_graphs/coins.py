@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["coin_law", "count_sets", "distinct_rows", "enabled", "subsets", "unions"]
+__all__ = ["coin_law", "count_sets", "distinct_rows", "enabled", "subsets", "tally", "unions", "with_tallies"]
 
 
 def count_sets(n: int, budget: int | None) -> int:
@@ -65,6 +65,30 @@ def coin_law(coins: FloatArray) -> tuple[sp.csr_array, BoolArray]:
     rows, chances, faces = rows[possible], chances[possible], faces[possible]
     first, outcome = distinct_rows(faces)
     return sp.csr_array((chances, (rows, outcome)), shape=(len(coins), len(first))), faces[first]
+
+
+def tally(coins: Iterable[float]) -> FloatArray:
+    """Return how likely so many of some independent coins show heads, [count]."""
+    law: FloatArray = np.ones(1)
+    for heads in coins:
+        law = np.convolve(law, [1.0 - heads, heads])
+    return law
+
+
+def with_tallies(law: sp.csr_array, faces: BoolArray, tallies: Iterable[FloatArray]) -> tuple[sp.csr_array, BoolArray]:
+    """Add to what coins show independent numbers, each given by its law, [row, count].
+
+    A number n up to m is m more faces of an outcome, of which the first n are up.
+    """
+    for chances in tallies:
+        n_counts = chances.shape[1]
+        whole = sp.csr_array(sp.hstack([law.multiply(chances[:, [n]]) for n in range(n_counts)], format="csr"))
+        whole.eliminate_zeros()
+        counts = np.repeat(np.arange(n_counts), len(faces))
+        met = np.flatnonzero(np.diff(whole.tocsc().indptr))
+        ups = (counts[:, None] > np.arange(n_counts - 1))[met]
+        law, faces = sp.csr_array(whole[:, met]), np.hstack([np.tile(faces, (n_counts, 1))[met], ups])
+    return law, faces
 
 
 def distinct_rows(table: BoolArray) -> tuple[IntArray, IntArray]:

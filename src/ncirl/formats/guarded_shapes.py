@@ -2,11 +2,13 @@
 
 from typing import Any, Literal
 
+from pydantic import Field
+
 from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.here import Menu
-from ncirl.attack_graphs.guarded.hidden import Team
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.proof import BundleNumbers, GroupProof, PartProof, Toll
+from ncirl.attack_graphs.guarded.teams import Team
 from ncirl.formats.shapes import Name, StatusLabel, Strict
 
 __all__ = ["GroupModel", "GuardedHeaderModel", "PartModel", "group_to_data", "part_to_data"]
@@ -71,10 +73,12 @@ class TeamModel(Strict):
     """What it falls into, if anything."""
     shows: float
     """How likely, in a stage, it shows which of these it is."""
+    shares: list[int] = Field(default_factory=list)
+    """How many shares of each intent it has, where teams beside it have some, too."""
 
     def team(self) -> Team:
         """Return the team."""
-        return Team(tuple(self.intents), tuple(part.team() for part in self.teams), self.shows)
+        return Team(tuple(self.intents), tuple(part.team() for part in self.teams), self.shows, tuple(self.shares))
 
 
 class MenuModel(Strict):
@@ -213,4 +217,5 @@ def team_to_data(team: Team) -> dict[str, Any]:
         "intents": list(team.intents),
         "teams": [team_to_data(part) for part in team.teams],
         "shows": float(team.shows),
+        **({"shares": list(team.shares)} if team.shares else {}),
     }

@@ -8,7 +8,8 @@ together: what one of them charges depends on what the others do.
 Goals that are divided let whoever wants one of them bluff about all others at once, which is dear where much can be
 gained; goals that are not multiply their states, which is dear where ways are long. Hence the fourth division. Where a
 graph comes apart (`apart`) nothing need be conceded, and guards that several ways pass tell in one part only. Hence the
-third, which is solved even where the whole fits: its parts can be solved far more exactly.
+third, which is solved even where the whole fits: its parts can be solved far more exactly. Beside it go parts that the
+same intents link and, once parts are solved, the cheapest of all divisions together (`blocks`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from itertools import chain
 from math import inf
 
 from ncirl.attack_graphs.guarded.apart import goals_apart
+from ncirl.attack_graphs.guarded.blocks import Block, cheapest, is_union, linked
 from ncirl.attack_graphs.guarded.check import sum_up
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.grow import Item, grown, works
@@ -30,10 +32,12 @@ __all__ = ["Above"]
 
 BEHIND = 1.04  # a division whose bound is larger than the other's by this factor climbs no further
 SLOWER = 1.01  # the same for where guarded exploits are charged
+MIXED = 1.002  # the factor by which divisions together must be better than each, to be one of their own
 MUCH = 0.6  # of what the goal costs that costs most
 LATE = 400  # states up to which a division of three climbs whatever it has come to
 IN_VAIN = 2  # rungs in a row that were no use, after which there are no more
 MOST_PARTS = 24  # goals for which there is one part each
+MOST_MIXED = 3  # divisions that are made from others
 
 
 class Above:
@@ -46,11 +50,13 @@ class Above:
         self.divisions: list[list[list[int]]] = [everything]
         if 1 < len(self.goals) <= MOST_PARTS:
             self.divisions.append([[goal] for goal in self.goals])
-        apart = goals_apart(net)
-        if 1 < len(apart) <= MOST_PARTS and apart not in self.divisions:
-            self.divisions.append(apart)
+        self.groups = apart = goals_apart(net)
+        for division in (apart, linked(net, apart) if len(apart) <= MOST_PARTS else []):
+            if 1 < len(division) <= MOST_PARTS and division not in self.divisions:
+                self.divisions.append(division)
         self.apart = self.divisions.index(apart) if len(apart) > 1 and apart in self.divisions else 0
-        self._begun = len(self.divisions)
+        self._mixed = 0  # divisions that are made from others
+        self._is_divided = False
         self.trials: list[dict[int, Solved | None]] = []  # divisions, None where a part is not solved
         self.kinds: list[tuple[int, bool]] = []  # of each trial: its division, and whether guards are tolled
         self.totals: list[float] = []  # of each trial: its bound, infinite until all of it is solved
@@ -111,12 +117,35 @@ class Above:
         """Put the goals that are worth much by themselves together, once it is known which are."""
         found = [trial for trial, kind in zip(self.trials, self.kinds, strict=True) if kind[0] == 1]
         best = min(found, key=_total, default={})
-        if len(self.divisions) != self._begun or _total(best) == inf:
-            return
-        costs = {goal: solved.upper for goal, solved in zip(self.goals, best.values(), strict=True) if solved}
-        rich = [goal for goal, cost in costs.items() if cost >= MUCH * max(costs.values())]
-        if 1 < len(rich) < len(self.goals):
-            self.divisions.append([rich, *([goal] for goal in self.goals if goal not in rich)])
+        if not self._is_divided and _total(best) < inf:
+            self._is_divided = True
+            costs = {goal: solved.upper for goal, solved in zip(self.goals, best.values(), strict=True) if solved}
+            rich = [goal for goal, cost in costs.items() if cost >= MUCH * max(costs.values())]
+            if 1 < len(rich) < len(self.goals):
+                self.divisions.append([rich, *([goal] for goal in self.goals if goal not in rich)])
+
+    def mix(self, size: Size, width: int, gap: float, deadline: Limits, limit: Limits) -> list[Job]:
+        """Return what to solve of the cheapest parts of all divisions together, if these are better; see `climb`."""
+        total, blocks = cheapest(self._costs(), self.goals)
+        division = sorted(map(list, blocks))
+        if not total * MIXED < self.bound or division in self.divisions or self._mixed == MOST_MIXED:
+            return []
+        self._mixed += 1
+        self.divisions.append(division)
+        return self._rung(len(self.divisions) - 1, size, width, gap, deadline, limit, 0)
+
+    def _costs(self) -> dict[Block, float]:
+        """Return the least that each block of goals was found to cost."""
+        costs: dict[Block, float] = {}
+        for trial, (n, _) in zip(self.trials, self.kinds, strict=True):
+            for k, solved in trial.items() if n else ():
+                goals = tuple(self.divisions[n][k])
+                costs[goals] = min(costs.get(goals, inf), solved.upper if solved is not None else inf)
+        return costs
+
+    def _is_closed(self, n: int, goals: Sequence[int]) -> bool:
+        """Tell whether what leads to some goals of a division leads to no others: then nothing need be conceded."""
+        return n in (0, self.apart) or (n > 1 and is_union(goals, self.groups))
 
     def take(self, solved: Solved) -> None:
         """Keep what was found, if it is better."""
@@ -175,7 +204,7 @@ class Above:
         shares = _shares(self.net.graph.defender_budget, len(division))
         for goals, share in zip(division, shares, strict=True):
             time = deadline.within(deadline.left / (len(division) - len(parts) + later))
-            everything = n in (0, self.apart)
+            everything = self._is_closed(n, goals)
             others = self._others(goals) if n and everything else taken
             begun, refused = self._grown.setdefault((n, *goals), (None, set()))
             part, its_size = grown(
@@ -189,7 +218,8 @@ class Above:
             sizes.append(its_size)
         is_stoppable = all(self.net.watchers)  # what nothing stops is conceded, however many guards there are
         self.is_whole |= not n and len(taken) == len(self.net.guards) and is_stoppable
-        concedes = n not in (0, self.apart) or not self.net.stopped(taken).issuperset(self.net.leading(self.goals))
+        is_open = not all(self._is_closed(n, goals) for goals in division)
+        concedes = is_open or not self.net.stopped(taken).issuperset(self.net.leading(self.goals))
         is_complete = not concedes and all(part.width >= self._most(part) for part in parts)
         jobs: list[Job] = []
         for tolled in (False, True):

@@ -17,10 +17,10 @@ from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.guarded.bundles import Bundled
 from ncirl.attack_graphs.guarded.few_ways import FewWays
-from ncirl.attack_graphs.guarded.hidden import Team
 from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, Words, drawn
+from ncirl.attack_graphs.guarded.teams import Team
 from ncirl.model.stage import Outcome
 from ncirl.playbook.play import PlaybookAttacker
 from ncirl.playbook.playbook import AttackerPlaybook

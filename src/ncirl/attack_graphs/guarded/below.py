@@ -26,6 +26,8 @@ __all__ = ["Below"]
 
 SMALL = Size(64, 2**12)  # about how large those games are
 BEHIND = 0.97  # of the best bound: all together, and all groups, climb no further when they are further behind
+FAR = 0.8  # of the best bound: groups climb no further even while they are small, once all together are known,
+NEARLY = 0.9  # or if that is so much of what would be enough
 MANY = 240  # states from which on single exploits, few at a time, may be better than bundles
 LITTLE = 100  # states up to which everything climbs
 MUCH = 0.6  # of what the intent gets that gets most
@@ -63,7 +65,7 @@ class Below:
     def climb(self, size: Size, gap: float, deadline: Limits, hiding: Limits, enough: float = inf) -> list[Job]:
         """Return what to solve on the next rung; `hiding` is for what all play side by side."""
         jobs = self.hide(gap, hiding, enough)
-        for intents, private, narrow in self._tries(size):
+        for intents, private, narrow in self._tries(size, enough):
             found = gathered(self.pool, list(intents), size, deadline, private, narrow)
             self._merged |= {intents} if found is not None else set()
             if found is not None and found[0] not in self._met:
@@ -85,9 +87,11 @@ class Below:
         work = works(SMALL, 1) / len(groups)
         return [Job(group, None, 0.0, gap, 0.0, work, (len(self.hidden) - 1, k)) for k, group in enumerate(groups)]
 
-    def _tries(self, size: Size) -> list[tuple[Intents, int, bool]]:
+    def _tries(self, size: Size, enough: float) -> list[tuple[Intents, int, bool]]:
         """List whom to look at, how many private ways they go beside each other, and whether few exploits at a time."""
         best, is_small = self.bound, size.states <= LITTLE
+        if self.plan and self._planned() < FAR * best and (self.able in self.solved or best > NEARLY * enough):
+            return []  # who hides gets far more
         if not is_small and self._planned() < BEHIND * best:  # who hides gets more than groups will
             return []
         groups = [self.able] if self.able and (is_small or self._value(self.able) >= BEHIND * best) else []

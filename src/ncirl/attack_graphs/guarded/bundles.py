@@ -35,8 +35,9 @@ from math import fsum, prod
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.few_ways import FewWays
 from ncirl.attack_graphs.guarded.here import Menu
-from ncirl.attack_graphs.guarded.hidden import Hidden, Team, team_faults
+from ncirl.attack_graphs.guarded.hidden import Hidden
 from ncirl.attack_graphs.guarded.net import Net, fresh
+from ncirl.attack_graphs.guarded.teams import Team, team_faults
 from ncirl.attack_graphs.guarded.tolls import SHADE
 from ncirl.attack_graphs.names import listed
 from ncirl.attack_graphs.reductions.reduction import controls_over

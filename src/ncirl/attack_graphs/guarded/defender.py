@@ -28,9 +28,11 @@ from math import prod
 from typing import TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, State
-from ncirl.attack_graphs.coins import subsets
+from ncirl.attack_graphs.coins import tally, with_tallies
+from ncirl.attack_graphs.graph import Alert
 from ncirl.attack_graphs.guarded.alike import amounts
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, Words
@@ -266,17 +268,20 @@ class PartDefender:
 
     def _heard(self, here: Choices, seen: Seen) -> list[tuple[str | None, float]]:
         """Return what the part hears, drawing the alerts of what is not usable or others stopped."""
-        alerts, own = self.relaxed.alerts(here), {guard.id for guard in here.guards}
+        own, exploits = {guard.id for guard in here.guards}, self.net.exploits
         others = self.net.stopped((seen.blocked - own) | seen.placed)
-        names = [self.net.exploits[here.options[k].exploits[0]].id for k, _ in alerts]
-        chances = []
-        for (k, alert), name in zip(alerts, names, strict=True):
-            exploit = here.options[k].exploits[0]
-            known = self._is_usable(exploit, seen.before) and exploit not in others
-            chances.append(float(name in seen.alerts) if known else alert.idle)
-        rung = subsets(len(names), None)
-        law = np.where(rung, chances, 1.0 - np.array(chances)).prod(axis=1)
-        return [(signal, p) for signal, p in zip(signals(names, rung), law.tolist(), strict=True) if p > 0]
+
+        def heard(option: Option, alert: Alert) -> FloatArray:
+            """Return the law of how many of an option's alerts ring, [count]."""
+            known = [self._is_usable(k, seen.before) and k not in others for k in option.exploits]
+            rang = [float(exploits[k].id in seen.alerts) for k in option.exploits]
+            return tally([on if is_known else alert.idle for on, is_known in zip(rang, known, strict=True)])
+
+        loud = [*self.relaxed.alerts(here), *self.relaxed.counted_alerts(here)]
+        law, faces = sp.csr_array(np.ones((1, 1))), np.zeros((1, 0), dtype=np.bool_)
+        law, faces = with_tallies(law, faces, (heard(here.options[k], alert)[None, :] for k, alert in loud))
+        named = signals(self.relaxed.heard_ids(here), faces)
+        return list(zip(named, law.toarray()[0].tolist(), strict=True))
 
     def _timed_state(self, state: State, mask: int) -> State:
         return (state[0] + 1, mask) if self.has_time and isinstance(state, tuple) else mask

@@ -50,6 +50,7 @@ LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the
 ENOUGH = (
     0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
 )
+TELLING = 2.0  # seconds of a game before which it is not told by what they gained
 GAINED = 0.02  # of the gap of a game: if solving it longer brought its bound on by less, that is not done again
 ASKED = 0.9  # of the gap that is asked
 OPEN = 0.5  # of the gap: what exact parts may leave open, where they are solved exactly instead of climbing on
@@ -196,8 +197,9 @@ class _Search:
         return inf > self.above.hope - self.below.bound <= OPEN * (self.above.bound - self.below.bound)
 
     def _turns(self, size: Size, width: int, gap: float, share: float) -> Iterator[tuple[list[Job], float]]:
-        """Yield what to solve from above on a rung and then, chosen only when asked for, from below."""
+        """Yield what to solve from above on a rung, twice, and then, chosen only when asked for, from below."""
         yield self.above.climb(size, width, gap, self.deadline.within(ABOVE * share), self.deadline), ABOVE
+        yield self.above.mix(size, width, gap, self.deadline.within(ABOVE * share / 2), self.deadline), ABOVE / 2
         below = Size(max(size.states, 12), max(size.pairs, MORE_PAIRS))
         hiding = self.deadline.within(HIDING * share)
         yield self.below.climb(below, gap, self.deadline.within(BELOW * share / 2), hiding, self._enough), BELOW
@@ -253,7 +255,7 @@ class _Search:
                 worst = before[solved.job.what]
                 gained = worst.upper - solved.upper if solved.job.terms is not None else solved.lower - worst.lower
                 is_longer = solved.job.seconds >= ENOUGH * LONGER * worst.job.seconds
-                if gained >= GAINED * (worst.upper - worst.lower) or not is_longer:
+                if gained >= GAINED * (worst.upper - worst.lower) or not is_longer or solved.job.seconds < TELLING:
                     self.exact.discard(solved.job.what)
                 self._take(solved)
                 if self.is_done():

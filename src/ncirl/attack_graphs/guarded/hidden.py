@@ -1,16 +1,17 @@
 r"""Hide in a team: games side by side, however many exploits are usable at once.
 
-A `Team` is a set of intents that nobody can tell apart, with, perhaps, smaller teams that it falls into. In every stage
+A team is intents that nobody can tell apart, with, perhaps, smaller teams that it falls into (`teams`). In every stage
 an attacker whose team has smaller ones draws, with chance h, to show which of these it is in *after* the stage; what it
-attempts may depend on what it drew, and on nothing else that it knows. So with the teams g that partition t, w_g their
-shares of t, and r̄_g the mean reward of a team, b_g-weighted,
+attempts may depend on what it drew, and on nothing else that it knows. Who may be in several of them draws which. So
+with the teams g that t falls into, w_g their weights within t, and r̄_g the mean reward of a team by its belief b_g,
 
     V_t(s) = val_{(a, a_g), d} [ β(d) + (1 − h) (r̄_t + γ V_t − κ)(a, d) + h Σ_g w_g (r̄_g + γ V_g − κ)(a_g, d) ],
 
 where (r̄ + γ V − κ)(a, d) is what the attempt of a against d brings in the mean, s' included. That is a game of complete
 information: its state is the team that is known and the set of conditions. **It bounds from below.** *Proof.* Whatever
-the defender has seen, its belief is the prior within the team that is known, as what is drawn and attempted depends on
-θ by the teams alone. So a reward counts by its mean, whatever the defender does, and what follows is V of the team. ∎
+the defender has seen, its belief is that of the team that is known, b_t = Σ_g w_g b_g: what is attempted depends on θ
+by the teams alone, and that g is shown has the chance h w_g b_g(θ) / b_t(θ) for θ, whose sum over g is h. So a reward
+counts by its mean, whatever the defender does, and what follows is V of the team. ∎
 
 **Side by side.** Let the exploits fall into components: no condition is given by two of them or needed by another than
 that which gives it, and nothing that the defender can do stops exploits of two. Then the attacker may play the games
@@ -35,34 +36,14 @@ from ncirl.attack_graphs.coins import unions
 from ncirl.attack_graphs.graph import AttackGraph, Exploit
 from ncirl.attack_graphs.guarded.here import Here, Menu
 from ncirl.attack_graphs.guarded.net import bits
+from ncirl.attack_graphs.guarded.teams import Team, divided, fractions
 from ncirl.attack_graphs.guarded.tolls import SHADE
 from ncirl.attack_graphs.names import SetName, set_name
 from ncirl.attack_graphs.rules import AttackRules
 from ncirl.model.game import Game, Observes
 from ncirl.model.stage import TERMINAL, Outcome, Stage
 
-__all__ = ["Hidden", "Mode", "Team", "team_faults"]
-
-DEEPEST = 16  # teams within teams
-
-
-@dataclass(frozen=True)
-class Team:
-    """Intents that are not told apart.
-
-    Attributes
-    ----------
-    intents : tuple of str
-        Who is in it.
-    teams : tuple of Team
-        What it falls into, if anything.
-    shows : float
-        How likely, in a stage, it shows which of these it is.
-    """
-
-    intents: tuple[str, ...]
-    teams: tuple["Team", ...] = ()
-    shows: float = 0.0
+__all__ = ["Hidden", "Mode"]
 
 
 @dataclass(frozen=True)
@@ -71,20 +52,6 @@ class Mode:
 
     team: int
     chance: float
-
-
-def team_faults(team: Team, depth: int = 0) -> list[str]:
-    """List what keeps a team from being one."""
-    if depth > DEEPEST:
-        return [f"team: it falls into others more than {DEEPEST} times"]
-    faults = []
-    if not team.intents or len(set(team.intents)) < len(team.intents):
-        faults.append("team: it is empty, or has an intent twice")
-    if not 0.0 <= team.shows <= 1.0 or (team.shows > 0 and not team.teams):
-        faults.append(f"team: it cannot show what it is with chance {team.shows:g}")
-    if team.teams and sorted(name for part in team.teams for name in part.intents) != sorted(team.intents):
-        faults.append("team: the teams it falls into are not a division of it")
-    return faults + [fault for part in team.teams for fault in team_faults(part, depth + 1)]
 
 
 class Hidden(AttackRules):
@@ -102,33 +69,46 @@ class Hidden(AttackRules):
     menus : mapping, optional
         By state, the actions that the attacker has there; where it is given exploits that are alike are attempted by
         number.
+    mass : mapping of str to float, optional
+        How much of each intent the team has, where it is one that another falls into; the prior if not given.
     """
 
-    def __init__(self, graph: AttackGraph, team: Team, menus: Mapping[int, Menu] | None = None) -> None:
+    def __init__(
+        self,
+        graph: AttackGraph,
+        team: Team,
+        menus: Mapping[int, Menu] | None = None,
+        mass: Mapping[str, float] | None = None,
+    ) -> None:
         super().__init__(graph)
         self.by_number, self.menus = menus is not None, menus or {}
         self.graph, self.n_conditions = graph, len(graph.conditions)
         self.teams: list[Team] = []
         self.modes: list[tuple[Mode, ...]] = []
         self.means: list[FloatArray] = []  # [condition] of each team
-        self._number(team)
+        self.masses: list[Mapping[str, float]] = []  # of each team, by intent
+        self.fractions: list[Mapping[str, float]] = []  # how likely who is in the team before it is in it, by intent
+        priors = {intent.id: intent.prior for intent in graph.intents}
+        self._number(team, {name: priors[name] for name in team.intents} if mass is None else mass, {})
         self._every = (1 << self.n_conditions) - 1
         self._leads: dict[tuple[int, int], list[tuple[Exploit, int]]] = {}
 
-    def _number(self, team: Team) -> int:
+    def _number(self, team: Team, mass: Mapping[str, float], fraction: Mapping[str, float]) -> int:
         n = len(self.teams)
         self.teams.append(team)
         self.modes.append(())
-        priors = {intent.id: intent.prior for intent in self.graph.intents}
-        shares: FloatArray = np.array([priors[i.id] if i.id in team.intents else 0.0 for i in self.graph.intents])
+        self.masses.append(mass)
+        self.fractions.append(fraction)
+        shares: FloatArray = np.array([mass.get(intent.id, 0.0) for intent in self.graph.intents])
         mean: FloatArray = self._rewards @ (shares / shares.sum() if shares.sum() > 0 else shares)
         self.means.append(mean - SHADE * np.abs(mean))
-        weights = [fsum(priors[name] for name in part.intents) for part in team.teams]
+        masses = divided(team, mass)
+        weights = [fsum(its.values()) for its in masses]
         total = fsum(weights)
         modes = [Mode(n, 1.0 - team.shows)] if team.shows < 1 else []
-        for part, weight in zip(team.teams, weights, strict=True):
+        for part, its, weight, of in zip(team.teams, masses, weights, fractions(team), strict=True):
             share = weight / total if total > 0 else 1.0 / len(weights)
-            modes.append(Mode(self._number(part), team.shows * share))
+            modes.append(Mode(self._number(part, its, of), team.shows * share))
         self.modes[n] = tuple(mode for mode in modes if mode.chance > 0)
         return n
 

@@ -4,9 +4,9 @@ What a stage shows is drawn by a mode μ, the same in all components (`hidden`).
 
     P(attempted | θ) = Σ_μ P(μ | θ) Π_k π_k(what component k attempts in mode μ),
 
-where P(μ | θ) is 1 − h for showing nothing and h for the smaller team that θ is in. Which μ and which action of each
-component it was is drawn only after the stage, from what was attempted: the law is the same, and a player that draws
-lists nothing that grows with the number of components.
+where P(μ | θ) is 1 − h for showing nothing and h P(g | θ) for a smaller team g (`teams`). Which μ and which action of
+each component it was is drawn only after the stage, from what was attempted: the law is the same, and a player that
+draws lists nothing that grows with the number of components.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -230,18 +230,20 @@ class HiddenAttacker:
     def _modes(self, place: Place) -> list[tuple[int, Chances]]:
         """Return the modes with their chances by intent.
 
-        Who is in none of the teams that may be shown, as the prior rules that out, follows the crowd.
+        Teams that the prior rules out are not shown; who could only be in such a one follows the crowd.
         """
         rules, known = self.rules, self.rules.teams[place[0]]
         modes = rules.modes[place[0]]
-        shown = [rules.teams[mode.team].intents for mode in modes if mode.team != place[0]]
-        here = {name for its in shown for name in its} if known.shows > 0 else set(known.intents)
+        shown = [rules.fractions[mode.team] for mode in modes if mode.team != place[0]]
+        total = {name: sum(its.get(name, 0.0) for its in shown) for its in shown for name in its}
+        here = set(total) if known.shows > 0 else set(known.intents)
         found = []
         for m, mode in enumerate(modes):
-            its = rules.teams[mode.team].intents
-            chance = 1.0 - known.shows if mode.team == place[0] else known.shows
-            own = [chance * (name in its) if name in here else mode.chance for name in self._names]
-            found.append((m, np.array(own)))
+            chance = dict.fromkeys(here, 1.0 - known.shows)
+            if mode.team != place[0]:
+                its = rules.fractions[mode.team]
+                chance = {name: known.shows * its.get(name, 0.0) / total[name] for name in here}
+            found.append((m, np.array([chance.get(name, mode.chance) for name in self._names])))
         return found
 
     def _team(self, place: Place, m: int) -> int:

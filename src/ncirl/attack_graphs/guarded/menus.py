@@ -22,7 +22,8 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray
 from ncirl.attack_graphs.guarded.alike import amounts
 from ncirl.attack_graphs.guarded.here import Here, Menu
-from ncirl.attack_graphs.guarded.hidden import Hidden, Team
+from ncirl.attack_graphs.guarded.hidden import Hidden
+from ncirl.attack_graphs.guarded.teams import Team
 from ncirl.limits import Limits
 from ncirl.solvers.matrix_game import matrix_game
 

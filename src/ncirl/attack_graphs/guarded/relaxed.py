@@ -41,7 +41,10 @@ Refinements, each by the same coupling:
   the same and does not last, may be guarded by number: which b of the n guards are set is drawn, every set of b being
   equally likely. Then of an attempt only how many it has, a, matters, with the chances of `alike`; so the game in which
   the sides name a and b is the one that is worth what that defence concedes. That needs nothing of s: what of it others
-  stop, or is not usable, is not in a. Where attempts are not seen none of them may ring an alert.
+  stop, or is not usable, is not in a. Where attempts are not seen and each of them rings an alert, all alike, the
+  defender counts how many ring: each of the a with one chance and each of the n − a others with another, whichever they
+  are and whatever is blocked. So the law of the number depends on a only, and given a it is independent of what
+  succeeds. (Which of them ring it does not use, so this is the value of a defender that can do a little less.)
 - **Settled states.** A condition that pays nobody and leads to nothing that does, by conditions not in m and exploits
   that L does not stop, counts as held. It is worth no more to anybody than nothing, and m is larger. So does a goal
   that L keeps from being reached, as it is really never reached either; and a guard in L that stops nothing that is
@@ -54,7 +57,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
-from ncirl.attack_graphs.coins import coin_law, distinct_rows, enabled
+from ncirl.attack_graphs.coins import coin_law, distinct_rows, enabled, tally, with_tallies
 from ncirl.attack_graphs.graph import Alert
 from ncirl.attack_graphs.guarded.alike import amount_names, amounts, failed
 from ncirl.attack_graphs.guarded.net import bits, fresh
@@ -102,12 +105,13 @@ class Relaxed(Waves):
         tried = np.hstack([attempted, np.ones((len(attempted), len(here.forced)), dtype=np.intp)])
         chosen = here.defences(self.part.defender_budget)  # [d, sort of guards]
         blocked: IntArray = np.minimum(chosen @ self._stopping(here), most)  # [d, option]
-        alerts = self.alerts(here)
+        alerts, counted = self.alerts(here), self.counted_alerts(here)
         alerted = [k for k, _ in alerts]
         hit = list(dict.fromkeys(option.result for option in every))
         live = ((tried[:, None, :] > 0) & (blocked < most)[None, :, :]).reshape(-1, len(every))
         told = np.repeat(attempted[:, alerted] > 0, len(blocked), axis=0)
-        decisive = np.hstack([live, told, *_digits(tried, blocked, most, live)])
+        is_heard = np.isin(np.arange(len(every)), [k for k, _ in counted])
+        decisive = np.hstack([live, told, *_digits(tried, blocked, most, live | is_heard)])
         first, kind = distinct_rows(decisive)
         live, told = live[first], told[first]
         success = np.array([*(option.success for option in options), *(1.0 for _ in here.forced)])
@@ -115,8 +119,10 @@ class Relaxed(Waves):
         results = np.array([hit.index(option.result) for option in every])
         chances = _chances(success, most, tried[first // len(blocked)], blocked[first % len(blocked)])
         law, faces = coin_law(np.hstack([enabled(chances, results, live), rung]))
+        rings = (rung_of(options[k].most, alert)[tried[first // len(blocked), k]] for k, alert in counted)
+        law, faces = with_tallies(law, faces, rings)
         gained = faces[:, : len(hit)]
-        heard = signals([self.net.exploits[options[k].exploits[0]].id for k in alerted], faces[:, len(hit) :])
+        heard = signals(self.heard_ids(here), faces[:, len(hit) :])
         won = [sum(1 << c for c, on in zip(hit, row, strict=True) if on) for row in gained.tolist()]
         placing = [self.bit(its[0].id) for its in here.alike]
         parted, then = with_placed(law[kind], chosen > 0, placing, len(won))
@@ -140,6 +146,18 @@ class Relaxed(Waves):
 
     def alerts(self, here: Choices) -> list[tuple[int, Alert]]:
         """List the options that ring an alert that is seen, with the alert."""
+        return [(k, alert) for k, alert in self._loud(here) if here.options[k].most == 1]
+
+    def counted_alerts(self, here: Choices) -> list[tuple[int, Alert]]:
+        """List the options by number of whose alerts it is seen how many ring, with the alert of each exploit."""
+        return [(k, alert) for k, alert in self._loud(here) if here.options[k].most > 1]
+
+    def heard_ids(self, here: Choices) -> list[str]:
+        """List what may be heard at a state; of exploits by number the first so many stand for any so many."""
+        loud = [*self.alerts(here), *self.counted_alerts(here)]
+        return [self.net.exploits[e].id for k, _ in loud for e in here.options[k].exploits]
+
+    def _loud(self, here: Choices) -> list[tuple[int, Alert]]:
         if self.net.sees_actions:
             return []
         found = []
@@ -182,6 +200,11 @@ class Relaxed(Waves):
         return ids[0] if len(ids) == 1 else fresh(f"any of {', '.join(ids)}", self.net.place)
 
 
+def rung_of(n: int, alert: Alert) -> FloatArray:
+    """Return how likely so many of n exploits ring an alert when a of them are attempted, [a, count]."""
+    return np.array([tally([alert.attempted] * a + [alert.idle] * (n - a)) for a in range(n + 1)])
+
+
 def _chances(success: FloatArray, most: IntArray, tried: IntArray, blocked: IntArray) -> FloatArray:
     """Return how likely options succeed in some of what they attempt, not being blocked, [row, option]."""
     chances: FloatArray = np.repeat(success[None, :], len(tried), axis=0)
@@ -190,12 +213,15 @@ def _chances(success: FloatArray, most: IntArray, tried: IntArray, blocked: IntA
     return chances
 
 
-def _digits(tried: IntArray, blocked: IntArray, most: IntArray, live: BoolArray) -> list[BoolArray]:
-    """Return how many are attempted and blocked of what is attempted by number, in digits, each [(a, d), digit]."""
+def _digits(tried: IntArray, blocked: IntArray, most: IntArray, telling: BoolArray) -> list[BoolArray]:
+    """Return how many are attempted and blocked of what is attempted by number, in digits, each [(a, d), digit].
+
+    Where that makes no difference to what follows, by `telling`, [(a, d), option], there are none.
+    """
     found: list[BoolArray] = []
     for k in np.flatnonzero(most > 1).tolist():
         pairs = tried[:, [k]] * (most[k] + 1) + blocked[None, :, k]
-        number = np.where(live[:, k], pairs.ravel(), 0)
+        number = np.where(telling[:, k], pairs.ravel(), 0)
         found.append((number[:, None] >> np.arange(int((most[k] + 1) ** 2).bit_length()) & 1).astype(np.bool_))
     return found
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
 from ncirl.attack_graphs.coins import unions
+from ncirl.attack_graphs.graph import Alert
 from ncirl.attack_graphs.guarded.alike import amounts, chunks, count_amounts
 from ncirl.attack_graphs.guarded.net import Guard, Net, bits
 from ncirl.attack_graphs.guarded.parts import Part, Terms
@@ -275,19 +276,19 @@ class Waves:
         sorts: dict[object, list[Guard]] = {}
         for guard in guards:
             live = [k for k in guard.stops if k in candidates]
-            is_alone = len(live) == 1 and over[live[0]] == 1 and self._is_silent(live[0])
+            is_alone = len(live) == 1 and over[live[0]] == 1
             sorts.setdefault(self._numbers(guard, live[0]) if is_alone else guard.id, []).append(guard)
         alike = chunks(list(sorts.values()))[:width]
         fits = len(self._by_number(alike, candidates)) <= width
         return alike if fits else apart
 
-    def _is_silent(self, k: int) -> bool:
-        """Tell whether nobody hears of an exploit but by what it enables, or everything is seen."""
-        return self.net.sees_actions or self.net.exploits[k].alert is None
+    def _numbers(self, guard: Guard, k: int) -> tuple[int, float, bytes, float, Alert | None]:
+        """Return what is the same of exploits that are alike: an alert counts where attempts are not seen."""
+        exploit, charge = self.net.exploits[k], self.terms.charge[k].tobytes()
+        return self.net.result[k], exploit.success, charge, guard.cost, self._heard(k)
 
-    def _numbers(self, guard: Guard, k: int) -> tuple[int, float, bytes, float]:
-        """Return what is the same of exploits that are alike."""
-        return self.net.result[k], self.net.exploits[k].success, self.terms.charge[k].tobytes(), guard.cost
+    def _heard(self, k: int) -> Alert | None:
+        return None if self.net.sees_actions else self.net.exploits[k].alert
 
     def _by_number(self, alike: Sequence[tuple[Guard, ...]], candidates: set[int]) -> list[Option]:
         """Return what guards stop: exploit by exploit, but those together of which only the number matters."""
