@@ -70,7 +70,7 @@ class VectorStore:
         order = np.argsort(self.alphas.sum(axis=1), kind="stable")
         alphas = self.alphas[order]
         below = np.triu(np.ones((len(alphas), len(alphas)), dtype=np.bool_), 1)  # [j, k]: α_j ≤ α_k, j before k
-        for worth in alphas.T:  # one after the other: a comparison of all at once would be walked through in small steps
+        for worth in alphas.T:  # intent by intent: all of them at once would be compared a few numbers at a time
             below &= worth[:, None] <= worth + slack
         kept = ~below.any(axis=0)
         self.alphas, self.nodes = alphas[kept], self.nodes[order[kept]]

@@ -81,12 +81,17 @@ class Above:
         return [solved for solved in found.values() if solved is not None] if _total(found) < inf else []
 
     def loose(self, left: float) -> list[tuple[float, Solved]]:
-        """Return the parts of the best trial, and of the one that would be best if all of it were solved exactly.
+        """Return the parts of the best trials: now, if all were solved exactly, and if they kept so much of their gaps.
 
         With each goes what it would lower the bound by, if all parts of its trial kept so much of their gaps only.
         """
+
+        def foreseen(trial: Mapping[int, Solved | None]) -> float:
+            return _hope(trial) + left * (_total(trial) - _hope(trial)) if _total(trial) < inf else inf
+
         found: list[tuple[float, Solved]] = []
-        for trial in {id(t): t for t in (min(self.trials, key=rank, default={}) for rank in (_total, _hope))}.values():
+        best = (min(self.trials, key=rank, default={}) for rank in (_total, _hope, foreseen))
+        for trial in {id(trial): trial for trial in best}.values():
             total, hope = _total(trial), _hope(trial)
             if hope < total < inf:
                 share = (self.bound - hope - left * (total - hope)) / (total - hope)

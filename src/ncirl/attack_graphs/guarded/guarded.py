@@ -243,9 +243,17 @@ class _Search:
             self.progress(Progress(self.deadline.spent, self.below.bound, self.above.bound, lp_solves=self.solves))
 
     def _refine(self, limit: Limits, enough: float) -> Status:
-        """Solve again, for longer, what promises most a second, until that is no more than a share of the gap."""
+        """Solve again, for longer, what promises most a second, until that is no more than a share of the gap.
+
+        Where there is time and nothing else to do, so is what gained little, and what must be far more exact to gain.
+        """
+        left = LEFT
         while not limit.passed:
-            loose = self._loose(enough)
+            loose = self._loose(enough, left)
+            if not loose and left and not enough and limit.seconds is not None:
+                left = 0.0
+                self.exact.clear()
+                loose = self._loose(enough, left)
             jobs = self._longer(loose[:TOGETHER], limit) or self._longer(loose[:1], limit)
             if not jobs:
                 return Status.TIME_LIMIT if loose else Status.FINISHED
@@ -262,12 +270,12 @@ class _Search:
                     return Status.GAP_REACHED
         return Status.TIME_LIMIT
 
-    def _loose(self, enough: float) -> list[tuple[float, Solved]]:
-        """List what is not solved exactly with what bounds would gain by it, first what gains most a second."""
+    def _loose(self, enough: float, left: float) -> list[tuple[float, Solved]]:
+        """List what is not solved exactly, with what bounds would gain by having so much of its gap left; best first."""
         gap = self.above.bound - self.below.bound
-        loose = self.above.loose(LEFT)
-        loose += [((1.0 - LEFT) * min(weight * (s.upper - s.lower), gap), s) for weight, s in self.below.best()]
-        least = max(FINE * self.target, enough * gap) * (1.0 - LEFT) / max(len(loose), 1)
+        loose = self.above.loose(left)
+        loose += [((1.0 - left) * min(weight * (s.upper - s.lower), gap), s) for weight, s in self.below.best()]
+        least = max(FINE * self.target, enough * gap) * (1.0 - left) / max(len(loose), 1)
         kept = [(gain, s) for gain, s in loose if gain > least and s.job.what not in self.exact]
         return sorted(kept, key=lambda found: -found[0] / found[1].job.seconds)
 
