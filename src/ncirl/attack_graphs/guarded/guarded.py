@@ -271,7 +271,7 @@ class _Search:
         return Status.TIME_LIMIT
 
     def _loose(self, enough: float, left: float) -> list[tuple[float, Solved]]:
-        """List what is not solved exactly, with what bounds would gain by having so much of its gap left; best first."""
+        """List what is not solved exactly, with what bounds gain if so much of its gap is left; best first."""
         gap = self.above.bound - self.below.bound
         loose = self.above.loose(left)
         loose += [((1.0 - left) * min(weight * (s.upper - s.lower), gap), s) for weight, s in self.below.best()]
