@@ -21,7 +21,7 @@ from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.model.order import components, is_cyclic
 from ncirl.model.tempered import Options
-from ncirl.solvers.shapley import backward
+from ncirl.solvers.backward import backward
 from ncirl.solvers.stationary import Cycle, Loop
 
 __all__ = ["InitialBounds", "StationaryDefence", "concedes", "initial_bounds"]

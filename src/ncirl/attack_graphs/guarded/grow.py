@@ -7,7 +7,7 @@ Then the exploits of the cheapest ways, then whatever else fits, nearest to the 
 relaxed game keeps within its limit of states and pairs of actions; states are counted without building stages.
 
 More guards are not always better: what is guarded is no longer in the tolls. So something is added only if the part
-would concede less were intents public, Σ_θ b(θ) V(θ), one backward induction (`solvers.shapley`); where there is never
+would concede less were intents public, Σ_θ b(θ) V(θ), one backward induction (`solvers.backward`); where there is never
 time for that, it is added on trust. A larger part begins with what a smaller one has: a coarser choice is a start.
 """
 
@@ -26,7 +26,7 @@ from ncirl.attack_graphs.guarded.sizes import Size, counted
 from ncirl.attack_graphs.guarded.ways import cheapest, unfolded, weights
 from ncirl.errors import LimitError
 from ncirl.limits import Limits
-from ncirl.solvers.shapley import backward
+from ncirl.solvers.backward import backward
 
 __all__ = ["Item", "grown", "works"]
 

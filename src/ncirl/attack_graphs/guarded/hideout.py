@@ -30,7 +30,7 @@ from ncirl.attack_graphs.guarded.sizes import Size, counted
 from ncirl.attack_graphs.guarded.teams import Team, divided, leaves, replaced, within
 from ncirl.errors import LimitError
 from ncirl.limits import Limits
-from ncirl.solvers.shapley import backward
+from ncirl.solvers.backward import backward
 
 __all__ = ["Hideout"]
 

@@ -23,9 +23,9 @@ from ncirl.lp.state_arrays import StateArrays
 from ncirl.lp.stores import PointStore, VectorStore
 from ncirl.lp.vector_program import VectorProgram
 from ncirl.model.game import Game
+from ncirl.solvers.backward import backward
 from ncirl.solvers.certified.search import InformationState
 from ncirl.solvers.initial import TOLERANCE, concedes, initial_bounds
-from ncirl.solvers.shapley import backward
 
 __all__ = ["Bounds", "Points", "Vectors"]
 
