@@ -37,6 +37,7 @@ MUCH = 0.6  # of what the goal costs that costs most
 LATE = 400  # states up to which a division of three climbs whatever it has come to
 IN_VAIN = 2  # rungs in a row that were no use, after which there are no more
 MOST_PARTS = 24  # goals for which there is one part each
+IN_TIME = 0.2  # of the gap of a part: what is left of it in the end, about
 MOST_MIXED = 3  # divisions that are made from others
 
 
@@ -85,12 +86,9 @@ class Above:
 
         With each goes what it would lower the bound by, if all parts of its trial kept so much of their gaps only.
         """
-
-        def foreseen(trial: Mapping[int, Solved | None]) -> float:
-            return _hope(trial) + left * (_total(trial) - _hope(trial)) if _total(trial) < inf else inf
-
         found: list[tuple[float, Solved]] = []
-        best = (min(self.trials, key=rank, default={}) for rank in (_total, _hope, foreseen))
+        ranks = (_total, _hope, lambda trial: _foreseen(trial, left))
+        best = (min(self.trials, key=rank, default={}) for rank in ranks)
         for trial in {id(trial): trial for trial in best}.values():
             total, hope = _total(trial), _hope(trial)
             if hope < total < inf:
@@ -130,22 +128,26 @@ class Above:
                 self.divisions.append([rich, *([goal] for goal in self.goals if goal not in rich)])
 
     def mix(self, size: Size, width: int, gap: float, deadline: Limits, limit: Limits) -> list[Job]:
-        """Return what to solve of the cheapest parts of all divisions together, if these are better; see `climb`."""
+        """Return what to solve of the cheapest parts of all divisions together, if these are better; see `climb`.
+
+        Parts are compared by what they will cost: a large one is far from exact for longer.
+        """
         total, blocks = cheapest(self._costs(), self.goals)
         division = sorted(map(list, blocks))
-        if not total * MIXED < self.bound or division in self.divisions or self._mixed == MOST_MIXED:
+        known = min((_foreseen(trial, IN_TIME) for trial in self.trials), default=inf)
+        if not total * MIXED < known or division in self.divisions or self._mixed == MOST_MIXED:
             return []
         self._mixed += 1
         self.divisions.append(division)
         return self._rung(len(self.divisions) - 1, size, width, gap, deadline, limit, 0)
 
     def _costs(self) -> dict[Block, float]:
-        """Return the least that each block of goals was found to cost."""
+        """Return the least that each block of goals is foreseen to cost."""
         costs: dict[Block, float] = {}
         for trial, (n, _) in zip(self.trials, self.kinds, strict=True):
             for k, solved in trial.items() if n else ():
                 goals = tuple(self.divisions[n][k])
-                costs[goals] = min(costs.get(goals, inf), solved.upper if solved is not None else inf)
+                costs[goals] = min(costs.get(goals, inf), _foreseen({k: solved}, IN_TIME))
         return costs
 
     def _is_closed(self, n: int, goals: Sequence[int]) -> bool:
@@ -284,6 +286,11 @@ def _total(trial: Mapping[int, Solved | None]) -> float:
 def _hope(trial: Mapping[int, Solved | None]) -> float:
     """Return what the bound of a trial comes to at least, however exactly its parts are solved."""
     return sum(solved.lower for solved in trial.values() if solved is not None) if _total(trial) < inf else inf
+
+
+def _foreseen(trial: Mapping[int, Solved | None], left: float) -> float:
+    """Return what the bound of a trial comes to if so much of the gaps of its parts is left."""
+    return _hope(trial) + left * (_total(trial) - _hope(trial)) if _total(trial) < inf else inf
 
 
 def _shares(budget: int | None, count: int) -> list[int | None]:
