@@ -2,7 +2,7 @@
 
     V_k = val_{a,d} [ r_k(a, d) + γ Σ_{o: s'(o) ≠ s} q(o | a, d) V_k(s'(o)) + γ q(s | a, d) V_k ]
 
-Each step is one of Hoffman and Karp's or of Newton's, as in `shapley`, taken in all games that have not come to their
+Each step is one of Hoffman and Karp's or of Newton's, as in `backward`, taken in all games that have not come to their
 end; what a plan guarantees or concedes for ever is a quotient.
 """
 
