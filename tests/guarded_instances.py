@@ -7,12 +7,14 @@ import numpy as np
 
 import ncirl
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Control, Exploit, Intent
+from ncirl.attack_graphs.guarded.apart import components
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group, group_faults
 from ncirl.attack_graphs.guarded.check import sum_down, sum_up
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, part_faults, terms
 from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, bundle_numbers, tolls_of
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.attack_graphs.guarded.teams import Team
 from ncirl.errors import LimitError, SizeError
 from ncirl.model.game import Game
 
@@ -195,3 +197,16 @@ def random_instance(seed: int, *, controlled: bool = False) -> Instance | None:
     except SizeError:
         return None
     return Instance(graph, proved(graph, random_parts(net, rng), random_groups(net, rng)))
+
+
+def in_components(graph: AttackGraph, team: Team) -> list[Group]:
+    """Return a group for each component: all in a team, all exploits."""
+    net = Net(graph)
+    parts = components(net, range(len(net.exploits)))
+    return [Group(team.intents, tuple((net.exploits[k].id,) for k in part), hiding=team) for part in parts]
+
+
+def hidden(graph: AttackGraph, team: Team) -> Instance:
+    """Prove a bracket: nothing guarded, and all in a team."""
+    goals = tuple(dict.fromkeys(name for intent in graph.intents for name in intent.rewards))
+    return Instance(graph, proved(graph, [Part(goals)], in_components(graph, team)))

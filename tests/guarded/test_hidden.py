@@ -10,7 +10,7 @@ import pytest
 
 import ncirl
 from guarded_checks import bounds_are_secured
-from guarded_instances import Instance, proved, random_graph, solved, with_controls
+from guarded_instances import Instance, hidden, in_components, proved, random_graph, solved, with_controls
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.guarded.above import Above
 from ncirl.attack_graphs.guarded.apart import components
@@ -51,22 +51,10 @@ def names(graph: AttackGraph) -> tuple[str, ...]:
     return tuple(intent.id for intent in graph.intents)
 
 
-def side_by_side(graph: AttackGraph, team: Team) -> list[Group]:
-    net = Net(graph)
-    parts = components(net, range(len(net.exploits)))
-    return [Group(team.intents, tuple((net.exploits[k].id,) for k in part), hiding=team) for part in parts]
-
-
-def hidden(graph: AttackGraph, team: Team) -> Instance:
-    """Prove a bracket: nothing guarded, and all in a team."""
-    goals = tuple(dict.fromkeys(name for intent in graph.intents for name in intent.rewards))
-    return Instance(graph, proved(graph, [Part(goals)], side_by_side(graph, team)))
-
-
 def test_a_team_that_shows_nothing_gets_what_the_mean_intent_does() -> None:
     """v = β (1 − y) / (1 − γ) with y = κ / (p (r − γ v)), if both mix: the fixed point of a two by two game."""
     graph = star({"c0": 1.0}, {}, {}, {}, {}, usable=1)
-    (group,) = side_by_side(graph, Team(names(graph)))
+    (group,) = in_components(graph, Team(names(graph)))
     found = solved(Bundled(Net(graph), group).game(), ncirl.Certified(gap=1e-7))
     v = found.lower
     assert v == pytest.approx(BETA * (1 - KAPPA / (SUCCESS * (0.2 - GAMMA * v))) / (1 - GAMMA), abs=CLOSE)
@@ -103,7 +91,7 @@ def check(seeds: Iterable[int]) -> Counter[str]:
         except SizeError:
             continue
         team = random_team(list(names(graph)), rng)
-        groups, net = side_by_side(graph, team), Net(graph)
+        groups, net = in_components(graph, team), Net(graph)
         if max(sizes, default=0) > 64 or not groups or group_faults(net, groups):
             continue  # too large to be listed whole, or with controls that last
         goals = tuple(net.conditions[c] for c in (*net.goals(), *net.burdens()))
@@ -278,7 +266,7 @@ def test_the_watch_goes_on_after_what_nobody_of_the_team_would_do() -> None:
 def test_a_component_solved_again_only_gains() -> None:
     graph = star({"c0": 1.0}, {"c1": 1.0}, usable=2)
     net = Net(graph)
-    below, (group, _) = Below(net), side_by_side(graph, Team(names(graph)))
+    below, (group, _) = Below(net), in_components(graph, Team(names(graph)))
     below.hidden.append({0: None})
     exact = solved_job(net, Job(group, None, 1e-6, 0.0, 10.0))
     assert exact is not None

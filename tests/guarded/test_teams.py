@@ -9,12 +9,11 @@ import pytest
 
 import ncirl
 from guarded_checks import bounds_are_secured
-from guarded_instances import Instance, proved, random_graph, solved
+from guarded_instances import Instance, hidden, in_components, proved, random_graph, solved
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded import hideout
-from ncirl.attack_graphs.guarded.apart import components
 from ncirl.attack_graphs.guarded.attacker import attackers
-from ncirl.attack_graphs.guarded.bundles import Bundled, Group, group_faults
+from ncirl.attack_graphs.guarded.bundles import Bundled, group_faults
 from ncirl.attack_graphs.guarded.check import verify_guarded
 from ncirl.attack_graphs.guarded.divisions import beginnings, beside, division_of, multiplied, teams_of
 from ncirl.attack_graphs.guarded.gather import Pool
@@ -43,17 +42,6 @@ def star(*wants: dict[str, float], priors: tuple[float, ...] = (), **changes: ob
     return replace(graph, **changes)  # type: ignore[arg-type]
 
 
-def hiding(graph: AttackGraph, team: Team) -> list[Group]:
-    net = Net(graph)
-    parts = components(net, range(len(net.exploits)))
-    return [Group(team.intents, tuple((net.exploits[k].id,) for k in part), hiding=team) for part in parts]
-
-
-def hidden(graph: AttackGraph, team: Team) -> Instance:
-    goals = tuple(dict.fromkeys(name for intent in graph.intents for name in intent.rewards))
-    return Instance(graph, proved(graph, [Part(goals)], hiding(graph, team)))
-
-
 def test_who_is_in_several_teams_is_in_one_of_them_by_its_shares() -> None:
     assert fractions(SHARED) == [{"t0": 0.25, "t1": 1.0}, {"t0": 0.75}]
     assert divided(SHARED, {"t0": 0.4, "t1": 0.6}) == [{"t0": 0.1, "t1": 0.6}, {"t0": pytest.approx(0.3)}]
@@ -75,7 +63,7 @@ def test_who_is_in_several_teams_is_in_one_of_them_by_its_shares() -> None:
 def test_shares_that_are_none_are_refused(team: Team, fault: str) -> None:
     assert any(fault in said for said in team_faults(team))
     graph = star({"a": 1.0}, {"b": 1.0})
-    assert any(fault in said for said in group_faults(Net(graph), hiding(graph, team)))
+    assert any(fault in said for said in group_faults(Net(graph), in_components(graph, team)))
 
 
 def test_an_intent_in_two_teams_is_worth_what_one_split_in_two_is() -> None:
@@ -83,7 +71,7 @@ def test_an_intent_in_two_teams_is_worth_what_one_split_in_two_is() -> None:
     split = star({"a": 1.0}, {"b": 0.8}, {"a": 1.0}, priors=(0.1, 0.6, 0.3))
     same = Team(("t0", "t1", "t2"), (Team(("t0", "t1")), Team(("t2",))), shows=0.7)
     precise = ncirl.Certified(gap=1e-6, time_limit=20)
-    for one, other in zip(hiding(whole, SHARED), hiding(split, same), strict=True):
+    for one, other in zip(in_components(whole, SHARED), in_components(split, same), strict=True):
         values = [solved(Bundled(Net(graph), group).game(), precise) for graph, group in ((whole, one), (split, other))]
         assert values[0].lower == pytest.approx(values[1].lower, abs=1e-5)
     assert verify_guarded(hidden(whole, SHARED).proof).holds
@@ -113,7 +101,7 @@ def check(seeds: Iterable[int]) -> Counter[str]:
         except SizeError:
             continue
         team, net = random_shared([intent.id for intent in graph.intents], rng), Net(graph)
-        groups = hiding(graph, team)
+        groups = in_components(graph, team)
         if max(sizes, default=0) > 32 or len(graph.intents) < 2 or not groups:
             continue
         assert group_faults(net, groups) == []
