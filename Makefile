@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # A worker takes a row of tests and steals when it is done, so that what tests of a file share is made once, not thrice.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-all checked compiled browser lint bench docs clean
+.PHONY: demo test test-all checked compiled browser lint bench docs kernel clean
 
 demo: $(CORE)
 	$(BIN)/ncirl demo
@@ -45,6 +45,10 @@ bench: $(READY)
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+kernel: $(READY)  # after a change to the kernel's source: the compiler is a package like any other
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group kernel
+	$(BIN)/python -m ncirl.solvers.certified.kernel.build
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("ncirl needs Python 3.11 or newer; try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'

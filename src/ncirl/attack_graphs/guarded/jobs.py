@@ -128,7 +128,7 @@ def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memo
         return None
     took = time.perf_counter() - began
     searched = min(seconds, took - (ready - began)) if np.isfinite(ready) else 0.0
-    made.search.forget_programs()
+    made.now.rest()
     return Solved(
         replace(job, begun=None),
         found.lower,

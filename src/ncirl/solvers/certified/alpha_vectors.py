@@ -91,6 +91,13 @@ class AlphaVectors(Nodes[VectorNode]):
         for n in stored:
             self.stores[nodes[n - first].state].add(n + by, vectors[n - first])
 
+    def restore(self, node: VectorNode, vector: FloatArray, *, kept: bool) -> None:
+        """Add a node as it is; its vector is compared if it is `kept`."""
+        me = len(self.nodes)
+        self._keep(me, node, vector)
+        if kept:
+            self.stores[node.state].add(me, vector)
+
     def _node(self, here: StateArrays, belief: FloatArray | None, found: VectorBackup, me: int) -> VectorNode:
         """Return what a backup becomes."""
         following, default = (_named(each, me) for each in (found.following, found.default))

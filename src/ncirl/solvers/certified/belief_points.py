@@ -88,3 +88,10 @@ class BeliefPoints(Nodes[PointNode]):
         self._keep(me, node, value)
         self._at[here.number, belief.tobytes()] = me
         self.stores[here.number].put(me, belief, value)
+
+    def restore(self, node: PointNode, value: float, *, kept: bool) -> None:
+        """Add a node as it is; it is compared if it is `kept`."""
+        me = len(self.nodes)
+        self._keep(me, node, value)
+        if kept:
+            self.stores[node.state].put(me, node.belief, value)

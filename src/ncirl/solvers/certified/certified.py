@@ -44,6 +44,7 @@ from ncirl.limits import Limits, default_memory
 from ncirl.model.game import Game
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress, ProgressCallback, Stats, Status
+from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.cycles import Cycles
 from ncirl.solvers.certified.dual_trials import dual_trial
 from ncirl.solvers.certified.elsewhere import Beside, WalksElsewhere
@@ -198,7 +199,7 @@ class Certified:
 
         The limits are those of the whole, `seconds` those of the search if it has any of its own.
         """
-        search, scale, reported, looked, was_late = made.search, made.scale, -np.inf, -np.inf, False
+        scale, reported, looked, was_late = made.scale, -np.inf, -np.inf, False
         own = Limits(seconds)
 
         def is_late() -> bool:
@@ -208,9 +209,8 @@ class Certified:
             nonlocal reported
             if progress is not None:
                 reported = limits.spent
-                low, high = search.bounds()
-                sizes = search.lower.size, search.upper.size
-                progress(Progress(reported, low * scale, high * scale, *sizes, search.meter.solves))
+                low, high = made.now.bounds()
+                progress(Progress(reported, low * scale, high * scale, *made.now.sizes, made.meter.solves))
 
         def late() -> bool:
             nonlocal looked, was_late
@@ -221,12 +221,18 @@ class Certified:
                     report()
             return was_late
 
-        search.accuracy.late = late
-        elsewhere = self._elsewhere(search, lambda: min(own.left, limits.left))
-        stalled, schedule = 0, Schedule(search, activities(search, self.width, elsewhere))
+        made.search.accuracy.late = late
+        elsewhere = self._elsewhere(made.now, lambda: min(own.left, limits.left))
+        stalled, schedule = 0, self._schedule(made, elsewhere)
         try:
             while True:
-                low, high = search.bounds()
+                if made.is_hard:
+                    made.hand_over()
+                    if limits.seconds is not None:
+                        made.write_meanwhile(limits)  # to learn how long that takes
+                    elsewhere = self._elsewhere(made.now, lambda: min(own.left, limits.left))
+                    schedule = self._schedule(made, elsewhere)
+                low, high = made.now.bounds()
                 target = max(self.gap / scale, self.relative_gap * max(abs(low), abs(high)))
                 report()
                 if high - low <= target:
@@ -238,7 +244,7 @@ class Certified:
                 if made.is_due(limits):
                     made.write_meanwhile(limits)
                 schedule.step(target, late)
-                after = search.bounds()
+                after = made.now.bounds()
                 stalled = stalled + 1 if after[1] - after[0] >= high - low else 0
                 if stalled > PATIENCE:
                     return Status.STALLED
@@ -252,7 +258,13 @@ class Certified:
             if elsewhere is not None:
                 elsewhere.end()
 
-    def _elsewhere(self, search: Search, left: Callable[[], float]) -> WalksElsewhere | None:
+    def _schedule(self, made: SetUp, elsewhere: WalksElsewhere | None) -> Schedule:
+        """Return whose turn it is: activities of the search, or of the kernel."""
+        if made.compiled is not None:
+            return Schedule(made.compiled, made.compiled.activities(elsewhere.turn if elsewhere is not None else None))
+        return Schedule(made.search, activities(made.search, self.width, elsewhere))
+
+    def _elsewhere(self, search: Search | Compiled, left: Callable[[], float]) -> WalksElsewhere | None:
         """Return what keeps others searching, if there are any."""
         if self.executor is None or self.others < 1:
             return None

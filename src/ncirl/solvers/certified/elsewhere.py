@@ -5,9 +5,9 @@
     take         after W of work here, wait for them: their vectors come behind those found here meanwhile
 
 A walk adds vectors and changes none, and each leads to others of that walk or to what the search had when it was sent:
-of what comes home only the numbers of new nodes are changed. Work is counted and everybody is waited for, so that a run
-can be repeated with as many others. Nothing that anybody says is believed: what vectors are worth is what the
-verifier finds in the end. Who cannot go on is done without.
+of what comes home only the numbers of nodes are changed. It is the same for a search in the kernel (`compiled`). Work
+is counted and everybody is waited for, so that a run can be repeated with as many others. Nothing that anybody says is
+believed: what vectors are worth is what the verifier finds in the end. Who cannot go on is done without.
 """
 
 import logging
@@ -16,15 +16,19 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 
-from ncirl._typing import FloatArray
+from ncirl._typing import FloatArray, IntArray
 from ncirl.limits import Limits, default_memory
+from ncirl.lp.state_arrays import NONE
 from ncirl.solvers.certified.alpha_vectors import VectorNode
+from ncirl.solvers.certified.compiled import Compiled
+from ncirl.solvers.certified.node_tables import VectorTable
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.walks import Walks
 
 __all__ = ["Beside", "WalksElsewhere"]
 
 PART, LEAST = 0.3, 1e7  # of the work so far, and at the least: what others are given at a time
+COMPILED = 3e9  # the same at the least in the kernel, which counts otherwise
 LARGEST = 100_000_000  # bytes of a search that is worth sending
 LISTEN = 0.1  # seconds between two looks at the clock while others are waited for
 BROKEN = "the workers cannot go on ({reason}): the search goes on without them"
@@ -42,12 +46,13 @@ class Beside:
 
 @dataclass(frozen=True, eq=False)
 class Walked:
-    """What a walk elsewhere has added to a search that had `first` nodes."""
+    """What a walk elsewhere has added to a search that had `first` nodes, or to one in the kernel."""
 
     first: int
     nodes: list[VectorNode]
     vectors: FloatArray
     stored: list[int]  # those that no other is better than
+    table: VectorTable | None  # in the kernel, all of it
     solves: int
     seconds: float  # inside linear programs
 
@@ -55,8 +60,9 @@ class Walked:
 class WalksElsewhere:
     """Keeps others walking; `left` tells how many seconds there are."""
 
-    def __init__(self, search: Search, beside: Beside, left: Callable[[], float]) -> None:
+    def __init__(self, search: Search | Compiled, beside: Beside, left: Callable[[], float]) -> None:
         self.search, self.left = search, left
+        self._known: IntArray = NONE  # in the kernel, the vectors that were sent
         self._beside: Beside | None = beside
         self._sent: list[Future[Walked]] = []
         self._due, self._seed = 0.0, 0
@@ -73,20 +79,26 @@ class WalksElsewhere:
             self._beside = None
 
     def _take(self, late: Callable[[], bool]) -> None:
-        upper, meter, sent = self.search.upper, self.search.meter, self._sent
+        search, meter, sent = self.search, self.search.meter, self._sent
         self._sent = []
         for future in sent:
             found = _waited(future, late)
             if found is None:
                 return
-            upper.join(found.nodes, found.vectors, found.stored, found.first)
             meter.solves, meter.seconds = meter.solves + found.solves, meter.seconds + found.seconds
-        if sent:
-            upper.evaluate(self.search.tuning.sweeps)
+            if isinstance(search, Search):
+                search.upper.join(found.nodes, found.vectors, found.stored, found.first)
+            elif found.table is not None:
+                search.take_in(found.table, self._known)
+        if sent and isinstance(search, Search):
+            search.upper.evaluate(search.tuning.sweeps)
 
     def _send(self, beside: Beside) -> None:
-        work, seconds = max(LEAST, PART * self.search.meter.work), self.left()
+        least = LEAST if isinstance(self.search, Search) else COMPILED
+        work, seconds = max(least, PART * self.search.meter.work), self.left()
         data = pickle.dumps(self.search)
+        if isinstance(self.search, Compiled):
+            self._known = self.search.known_vectors()
         if len(data) > LARGEST:
             self._beside = None
             return
@@ -115,15 +127,19 @@ def _waited(future: "Future[Walked]", late: Callable[[], bool]) -> Walked | None
 
 def walked(data: bytes, missed: float, seed: int, work: float, seconds: float, memory: int | None) -> Walked:
     """Walk on from a search for some work, or until one of the limits comes."""
-    search: Search = pickle.loads(data)
-    search.accuracy.missed = missed
-    upper, meter = search.upper, search.meter
-    first, solves, lp_seconds, until = len(upper.nodes), meter.solves, meter.seconds, meter.work + work
-    limits, walks = Limits(seconds, memory or default_memory()), Walks(search, seed)
+    search: Search | Compiled = pickle.loads(data)
+    meter, limits = search.meter, Limits(seconds, memory or default_memory())
+    solves, lp_seconds, until = meter.solves, meter.seconds, meter.work + work
 
     def late() -> bool:
         return meter.work >= until or limits.passed or limits.room <= 0
 
+    if isinstance(search, Compiled):
+        table = search.walked(seed, missed, late)
+        return Walked(0, [], table.worth, [], table, meter.solves - solves, 0.0)
+    search.accuracy.missed = missed
+    upper, walks = search.upper, Walks(search, seed)
+    first = len(upper.nodes)
     while not late():
         before = meter.work
         walks.some(late)
@@ -135,6 +151,7 @@ def walked(data: bytes, missed: float, seed: int, work: float, seconds: float, m
         upper.nodes[first:],
         upper.vectors[first:].copy(),
         stored,
+        None,
         meter.solves - solves,
         meter.seconds - lp_seconds,
     )

@@ -9,12 +9,17 @@ repeated.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from ncirl.solvers.certified.search import FINEST, Search
+from ncirl.lp.program import Accuracy
+from ncirl.lp.session import Meter
+from ncirl.model.game import Game
+from ncirl.solvers.certified.search import FINEST
+from ncirl.solvers.certified.tuning import Tuning
 
-__all__ = ["Activity", "Late", "Schedule"]
+__all__ = ["Activity", "Late", "Schedule", "Searched"]
 
 Late = Callable[[], bool]
 
@@ -39,10 +44,34 @@ class Activity:
         return self.gained / self.work if self.work else 0.0
 
 
+class Searched(Protocol):
+    """Bounds that activities bring closer: those of a search, here or in the kernel."""
+
+    game: Game
+    tuning: Tuning
+    meter: Meter
+    accuracy: Accuracy
+    slow: bool
+
+    @property
+    def changes(self) -> int:
+        """How often anything has changed."""
+
+    def gap_at_start(self) -> float:
+        """Return the distance of the bounds on the value of the game."""
+        ...
+
+    def evaluate(self) -> None:
+        """Carry improvements through both controllers, once enough has changed."""
+
+    def look(self) -> None:
+        """Take note of how far the bounds have come."""
+
+
 class Schedule:
     """Gives each activity its turn."""
 
-    def __init__(self, search: Search, activities: list[Activity]) -> None:
+    def __init__(self, search: Searched, activities: list[Activity]) -> None:
         self.search, self.activities = search, activities
         stage = 1.0 - search.game.discount  # what a stage counts, and so about what a backup may gain
         self._missed = min(search.tuning.missed, OF_A_STAGE * stage) if search.slow else search.tuning.missed

@@ -81,6 +81,7 @@ class Search:
         self.depth = (
             DEEPEST if game.discount >= 1 else min(DEEPEST, 1 + int(np.log(1e-2) / np.log(max(game.discount, 1e-2))))
         )
+        self._counted = -1, 0
         for defence in initial.defences:
             limits.check(BUILDING)
             self._add_stationary(
@@ -324,6 +325,27 @@ class Search:
             best = below.best(root.belief)
             points += [] if best is None else [int(below.nodes[best[0]])]
         return list(depths(self.upper.nodes, vectors)), list(depths(self.lower.nodes, points))
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many points and vectors there were in use when the controllers were last evaluated."""
+        return self.lower.size, self.upper.size
+
+    @property
+    def in_use(self) -> tuple[int, int]:
+        """How many nodes there are, and how many the starts lead to, as of the last evaluation."""
+        size = sum(self.sizes)
+        if size != self._counted[0]:
+            self._counted = size, sum(len(nodes) for nodes in self.played())
+        return self._counted
+
+    def home(self) -> "Search":
+        """Return the search to be written: this one."""
+        return self
+
+    def rest(self) -> None:
+        """Give back what can be made again until the search is gone on with."""
+        self.forget_programs()
 
     def forget_programs(self) -> None:
         """Give back what the live programs take, and forget who waits for them; the bounds stay as they are."""

@@ -24,6 +24,7 @@ from ncirl.model.tempered import tempered
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.unmerged import unmerged
 from ncirl.playbook.verify import Certificate, evaluated
+from ncirl.solvers.certified.compiled import Compiled, is_served
 from ncirl.solvers.certified.export import attacker_playbook, defender_playbook
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.initial import initial_bounds
@@ -34,7 +35,7 @@ SMALLER = "solve a smaller game"
 LIKEWISE = 2.0  # times building the arrays of the search: about what writing and verifying playbooks takes
 MUCH, SOON = 0.05, 1.0  # of the memory, and in seconds: if it takes more, it is done before the search, too
 MARGIN, LATE = 1.5, 0.1  # times what it took: what is left for it; of the time limit: what it may be late
-SELDOM, PART = 4.0, 0.1  # times what it takes, and of the time limit: what lies between two times at the least
+SELDOM, PART = 8.0, 0.1  # times what it takes, and of the time limit: what lies between two times at the least
 CLOSER = 0.9  # times the gap of the last time: what must have come of the search for it to be worth while
 LONG = 100.0  # seconds, where there is no time limit
 PROMPT = 1.0  # seconds that it may take once somebody waits
@@ -53,13 +54,31 @@ class SetUp:
         initial = initial_bounds(small.game, small.options, limits)
         began, used = limits.spent, limits.used
         self.search = Search(small.game, initial, self.meter, limits=limits)
-        self._counted = -1, 0
-        size, _ = self._in_use()
+        self.compiled: Compiled | None = None  # the kernel, once the search has been handed over to it
+        size, _ = self.search.in_use
         self._nodes = size, size  # what it takes was told from all of them
         # writing and verifying goes through the same arrays, of the game as it was given
         self._seconds, self._bytes = LIKEWISE * (limits.spent - began), max(0, limits.used - used)
         self._last: Playbooks | None = None
         self._gap, self._when = np.inf, limits.spent  # of the search, and the time, when they were last written
+
+    @property
+    def now(self) -> Search | Compiled:
+        """What searches now."""
+        return self.compiled or self.search
+
+    @property
+    def is_hard(self) -> bool:
+        """Tell whether to hand a search over to the kernel now: one that is not done at once, and that it serves."""
+        if self.compiled is not None or self.meter.work < self.search.tuning.compiled:
+            return False
+        return is_served(self.search)
+
+    def hand_over(self) -> Compiled:
+        """Let the kernel go on from where the search is."""
+        self.search.forget_programs()
+        self.compiled = Compiled(self.search)
+        return self.compiled
 
     @property
     def numbers(self) -> int:
@@ -69,7 +88,7 @@ class SetUp:
     @property
     def _predicted(self) -> float:
         """How many seconds writing and verifying the playbooks takes now."""
-        grown = min(now / max(then, 1) for now, then in zip(self._in_use(), self._nodes, strict=True))
+        grown = min(now / max(then, 1) for now, then in zip(self.now.in_use, self._nodes, strict=True))
         return self._seconds * max(1.0, grown)
 
     def is_large(self, limits: Limits) -> bool:
@@ -87,7 +106,7 @@ class SetUp:
             return False
         self._when = min(self._when, limits.spent)  # a search that goes on has another clock
         between = max(SELDOM * self._predicted, PART * (limits.seconds or LONG))
-        return limits.spent - self._when >= between and self.search.gap_at_start() < CLOSER * self._gap
+        return limits.spent - self._when >= between and self.now.gap_at_start() < CLOSER * self._gap
 
     def is_full(self, limits: Limits) -> bool:
         """Tell whether the memory that is left is what writing and verifying the playbooks takes."""
@@ -95,16 +114,9 @@ class SetUp:
             return False
         return limits.room < min(max(self._bytes, SPARE * limits.memory), HALF * limits.memory)
 
-    def _in_use(self) -> tuple[int, int]:
-        """Return how many nodes there are, and how many would be written when the controllers were last evaluated."""
-        size = self.search.upper.size + self.search.lower.size
-        if size != self._counted[0]:
-            self._counted = size, sum(len(nodes) for nodes in self.search.played())
-        return self._counted
-
     def write(self, limits: Limits) -> None:
         """Write and verify the playbooks, to have some, and learn how long that takes."""
-        self._gap, nodes = self.search.gap_at_start(), self._in_use()
+        self._gap, nodes = self.now.gap_at_start(), self.now.in_use
         found = self.certified(limits)
         self._last, self._seconds, self._nodes, self._when = found, found.seconds, nodes, limits.spent
 
@@ -140,8 +152,9 @@ class SetUp:
     def certified(self, limits: Limits) -> "Playbooks":
         """Write the controllers as playbooks of the game and verify them: what they prove are the bounds."""
         began = limits.spent
-        attacker = attacker_playbook(self.search, self.intents, self.scale, limits)
-        defender = defender_playbook(self.search, self.intents, self.scale, limits)
+        home = self.now.home()
+        attacker = attacker_playbook(home, self.intents, self.scale, limits)
+        defender = defender_playbook(home, self.intents, self.scale, limits)
         if not self.merged.is_trivial:
             attacker = unmerged(attacker, self.timed, self.merged, limits)
             defender = unmerged(defender, self.timed, self.merged, limits)

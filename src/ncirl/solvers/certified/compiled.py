@@ -1,0 +1,231 @@
+"""The search, compiled: both controllers and all programs in a kernel that does what takes longest many times as fast.
+
+    walk       optimistic play as it comes, improving the vectors, among extreme intents      (as `walks`)
+    trial      the optimistic plan to where the bounds are apart, and home, improving both    (as `trials`)
+    improve    the points that the defender's best answer meets most                          (as `policy_improvement`)
+
+Games that are not solved at once are handed over: what was found so far goes into the kernel, which goes on by itself.
+In the end the nodes that the starts lead to come home and are written and verified like any others: nothing that the
+kernel says is believed. Work is counted, not timed, and the arithmetic is the same everywhere, so runs can be repeated.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+
+from ncirl._typing import IntArray
+from ncirl.lp.program import Accuracy
+from ncirl.lp.state_arrays import StateArrays
+from ncirl.lp.stores import PointStore
+from ncirl.solvers.certified.extremes import Extremes
+from ncirl.solvers.certified.layers import ends
+from ncirl.solvers.certified.machine import Machine
+from ncirl.solvers.certified.node_tables import PointTable, VectorTable
+from ncirl.solvers.certified.schedule import Activity, Late
+from ncirl.solvers.certified.search import Search
+
+__all__ = ["Compiled", "is_served"]
+
+MOST_INTENTS = 32  # that the kernel has room for
+WIDEST = 1000  # columns of a program whose tableau is worth having whole
+ROOM, SLOTS = 200_000_000, 12  # bytes for live programs, and how many of a kind a state has at most
+SCRATCH = 8  # times what the largest state needs for one array of each kind
+SLICE, LONGEST = 5e7, 2e9  # work between two looks at the clock, and the most until something is cut short
+TURN, PART = 5e8, 0.05  # work of a turn: at the most, and of all work so far
+ROUGHLY = 4.0  # times as much may be missed on walks as elsewhere: more vectors are worth more than better ones
+GROWN = 1.05  # times as many nodes as when they were last counted
+WALK, TRIAL, IMPROVE = range(3)
+
+
+def is_served(search: Search) -> bool:
+    """Tell whether the kernel serves a game: one that goes on, with neither very many intents nor very many actions."""
+    few = search.clusters is None and len(search.game.intents) <= MOST_INTENTS
+    return few and not search.slow and not ends(search) and max(map(_columns, search.arrays)) <= WIDEST
+
+
+def _columns(here: StateArrays) -> int:
+    return here.n_a * here.n_t + len(here.seen)
+
+
+class Compiled:
+    """Both bounds of a game in the kernel, from where a search left them."""
+
+    slow = False
+
+    def __init__(self, search: Search) -> None:
+        self.search, self.game, self.meter = search, search.game, search.meter
+        self.tuning = replace(search.tuning, favour=search.tuning.compiled_favour)
+        self.accuracy, self.changes, self._counted = Accuracy(), 0, (0, 0)
+        self._n_t, self._begun = search.arrays[0].n_t, search.meter.work
+        # while there is no machine:
+        self._nodes: tuple[VectorTable, PointTable] = (
+            VectorTable.of(search.upper),
+            PointTable.of(search.lower, self._n_t),
+        )
+        self._machine: Machine | None = None
+
+    def activities(self, elsewhere: Callable[[Late], None] | None = None) -> list[Activity]:
+        """Return what takes turns; with walks it is also the turn of those who walk elsewhere."""
+
+        def walk(_: float, late: Late) -> None:
+            if elsewhere is not None:
+                elsewhere(late)
+            self._run(WALK, late, ROUGHLY)
+
+        return [
+            Activity(walk, self.tuning.compiled_walks),
+            Activity(lambda _, late: self._run(TRIAL, late), self.tuning.compiled_trials),
+            Activity(lambda _, late: self._run(IMPROVE, late), self.tuning.compiled_points),
+        ]
+
+    def _run(self, what: int, late: Late, roughly: float = 1.0) -> None:
+        """Do one thing for a while, but for no more than about what has been done before."""
+        until = self.meter.work + min(TURN, max(SLICE, PART * (self.meter.work - self._begun)))
+        while self.meter.work < until and not late():
+            work = int(self.machine.call("run", what, SLICE, LONGEST, roughly * self.accuracy.missed))
+            self.meter.work += work
+            self.meter.solves += int(self.machine.call("new_solves"))
+            if not work:  # there is nowhere to go
+                return
+            self.changes += 1
+
+    @property
+    def machine(self) -> Machine:
+        """The kernel, with all that is known in it."""
+        if self._machine is None:
+            self._machine = _loaded(self.search)
+            for nodes in self._nodes:
+                self._machine.add(nodes)
+        return self._machine
+
+    def bounds(self) -> tuple[float, float]:
+        """Return both bounds on the value of the game."""
+        machine, roots = self.machine, self.search.roots
+        at = machine.put(np.zeros(2 * len(roots)))
+        machine.call("bounds", at)
+        values = machine.numbers(at, len(roots), 2)
+        machine.call("give_back", at, 16 * len(roots))
+        low, high = np.array([share for share, _ in roots]) @ values
+        return float(low), float(high)
+
+    def gap_at_start(self) -> float:
+        """Return the distance of the bounds on the value of the game."""
+        low, high = self.bounds()
+        return high - low
+
+    def evaluate(self) -> None:
+        """Do nothing: the kernel carries on what it finds."""
+
+    def look(self) -> None:
+        """Do nothing: no intents are taken for one."""
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many points and vectors there are."""
+        return int(self.machine.call("count_points")), int(self.machine.call("count_vectors"))
+
+    @property
+    def in_use(self) -> tuple[int, int]:
+        """How many nodes there are, and how many the starts lead to, as counted when there were a few less."""
+        size = sum(self.sizes)
+        if size > GROWN * self._counted[0]:
+            self._counted = size, sum(len(nodes) for nodes in self._played())
+        return self._counted
+
+    def _known(self) -> tuple[VectorTable, PointTable]:
+        """Return all nodes there are."""
+        if self._machine is None:
+            return self._nodes
+        successors = np.array([len(here.successors) for here in self.search.arrays])
+        return self._machine.vectors(self._n_t, successors), self._machine.points(self._n_t)
+
+    def _played(self) -> tuple[VectorTable, PointTable]:
+        """Return the nodes that are best at the starts, and all they lead to."""
+        vectors, points = self._known()
+        above, below = list[int](), list[int]()
+        for _, root in self.search.roots:
+            here = np.flatnonzero(vectors.kept & (vectors.state == root.state))
+            above.append(int(here[(vectors.worth[here] @ root.belief).argmin()]))
+            here = np.flatnonzero(points.kept & (points.state == root.state))
+            store = PointStore(self.search.lower.stores[root.state].corners)
+            store.set_beliefs(points.belief[here])
+            store.gains = points.worth[here] - store.beliefs @ store.corners
+            best = store.best(root.belief)
+            below += [] if best is None else [int(here[best[0]])]
+        return vectors.led_to(above), points.led_to(below)
+
+    def home(self) -> Search:
+        """Return the search with the nodes that the starts lead to, to be written."""
+        vectors, points = self._played()
+        home = copy(self.search)
+        home.upper = vectors.controller(home.arrays)
+        home.lower = points.controller([home.lower.stores[here.number].corners for here in home.arrays])
+        return home
+
+    def rest(self) -> None:
+        """Give back the kernel's memory until it is gone on with; what nothing leads to any more is forgotten."""
+        self.__dict__.update(self.__getstate__())
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what travels to another process: all but the machine."""
+        nodes = tuple(each.led_to(np.flatnonzero(each.kept)) for each in self._known())
+        return {**vars(self), "accuracy": Accuracy(), "_nodes": nodes, "_machine": None}
+
+    def walked(self, seed: int, missed: float, late: Late) -> VectorTable:
+        """Walk until it is late; return the new vectors, the first of which has the number after the last known one."""
+        n = len(self._nodes[0])
+        self.machine.call("draw_from", seed)
+        self.accuracy.missed = missed
+        changes = -1
+        while not late() and self.changes > changes:
+            changes = self.changes
+            self._run(WALK, late, ROUGHLY)
+        found, _ = self._known()
+        some = found.reached(np.flatnonzero(found.kept[n:]) + n)
+        some = some[some >= n]
+        number = np.arange(len(found))
+        number[some] = n + np.arange(len(some))
+        return found.among(some, number)
+
+    def known_vectors(self) -> IntArray:
+        """Return the numbers here of the vectors as they are numbered where this is sent."""
+        vectors, _ = self._known()
+        return vectors.reached(np.flatnonzero(vectors.kept))
+
+    def take_in(self, found: VectorTable, known: IntArray) -> None:
+        """Add what was found elsewhere, where nodes had been sent as `known`."""
+        first = int(self.machine.call("count_vectors"))
+        number = np.concatenate([known, first + np.arange(len(found))])
+        self.machine.add(replace(found, to=number[found.to], rest=number[found.rest]))
+        self.changes += 1
+
+
+def _loaded(search: Search) -> Machine:
+    """Return a kernel that knows the game."""
+    machine = Machine()
+    slots = int(ROOM / (3 * 8 * sum(2.0 * _columns(here) ** 2 for here in search.arrays)))
+    widest = max(here.n_a * (here.n_t + here.n_d) + (len(here.seen) + 8) * (here.n_t + 4) for here in search.arrays)
+    shape = len(search.arrays), search.arrays[0].n_t
+    machine.call("begin", *shape, search.game.discount, min(max(slots, 1), SLOTS), SCRATCH * 8 * widest)
+    extremes = Extremes(search)
+    extremes.prepare(lambda: False)
+    for here in search.arrays:
+        intents, weights = extremes.at(here.number)
+        corners = search.initial.corners[search.states[here.number]]
+        sizes = here.number, here.n_a, here.n_d, len(here.seen), int(here.by_action), len(intents)
+        seen = here.owner, here.successor, here.table, here.reward
+        arrays = *seen, here.defender, here.attacker, intents, weights, corners
+        machine.call("state", machine.put_words([*sizes, *(machine.put(array) for array in arrays)]))
+    machine.call("states_known")
+    for here in search.arrays:
+        actions, defences = search.likely(here.number)
+        defences = defences[here.defender[defences]]
+        machine.call(
+            "begin_with", here.number, len(actions), machine.put(actions), len(defences), machine.put(defences)
+        )
+    starts = np.array([root.state for _, root in search.roots]), np.array([share for share, _ in search.roots])
+    beliefs = np.array([root.belief for _, root in search.roots])
+    machine.call("starts", len(beliefs), *(machine.put(array) for array in (*starts, beliefs)))
+    return machine

@@ -1,0 +1,167 @@
+/* The search as the kernel sees it: a game in arrays, both controllers, live programs.
+
+   Layers, lowest first: memory, tableau, game (here), program, vectors and points, search. */
+#pragma once
+
+#include "memory.h"
+#include "tableau.h"
+
+#define ACTIVE 1e-9      /* masses and weights below this play no part */
+#define UNLIKELY 1e-6    /* intents less probable than this are taken for impossible */
+#define INTENTS 32       /* at most */
+#define FRONT 192        /* places of a shelf that are looked at first */
+#define BASES 8          /* that are remembered of each state */
+
+typedef unsigned char byte;
+
+/* A public state: observations i are in order of their owners, the attacker's actions where those are seen, else the
+   defender's; table[i][k] is the chance of i against action k of the other side. */
+typedef struct {
+    int number, n_a, n_d, n_o, by_action, loops;
+    int n_s, *successors, *toward; /* distinct successors; by observation, its place among them */
+    int *owner, *leads, *first;    /* leads: the state an observation leads to; first: of each owner */
+    double *table, *reward, *gain; /* reward[a][d][θ]; with what the corners give afterwards */
+    byte *may_defend, *may_attack; /* [d], [a][θ] */
+    int n_e, *extreme;             /* intents of which the others are mixtures */
+    double *spread;                /* [θ][e] */
+} State;
+
+static inline double weight(const State *s, int i, int d) {
+    return s->by_action ? s->table[i * s->n_d + d] : s->owner[i] == d;
+}
+
+static inline double mass(const State *s, int i, int a) {
+    return s->by_action ? s->owner[i] == a : s->table[i * s->n_a + a];
+}
+
+typedef struct {
+    int at, n;
+} Span;
+
+/* Entries (observation, node it leads to, chance or share) of all nodes of a controller. */
+typedef struct {
+    int n, room, *observation, *to;
+    double *share;
+} Links;
+
+/* What is compared at a state: θ-th coordinates together, those of use lately in front. */
+typedef struct {
+    int n, room, *node, changes, turn;
+    double *coordinate[INTENTS], *gain; /* gain: of points only, over the corners */
+    int n_news, news_room, *news;       /* of points only: the nodes that rose, one after another */
+} Shelf;
+
+/* The defender's controller. Node n mixes defences and follows its links; where there are none, `rest` by successor. */
+typedef struct {
+    int n, room, n_mixed, mixed_room, n_rest, rest_room;
+    int *state, *place, *rest, *defence; /* place: on the shelf, -1 if it is not there */
+    Span *mix, *link;
+    int *rest_at;
+    double *worth, *chance; /* worth[n][θ] */
+    Links links;
+    Shelf *shelf;
+} Vectors;
+
+/* Points among which a mass was parted, -1 for a corner, and the inverse of their beliefs. */
+typedef struct {
+    int made, node[INTENTS];
+    double inverse[INTENTS][INTENTS];
+} Basis;
+
+/* The attacker's controller. Node n plays mass[a][θ] and follows its links; what they leave goes to the corners. */
+typedef struct {
+    int n, room, n_planned, planned_room, n_base, base_room;
+    int *state, *place, *action, *base_at;
+    Span *plan, *link;
+    double *belief, *worth, *told, *mass, *base, *corner; /* told: as others know it; base[d]: but for the links */
+    Links links;
+    Shelf *shelf;
+    Basis *bases; /* of each state the last few */
+    int *last;
+} Points;
+
+enum side { ABOVE, BELOW };
+
+/* P_A(s, ·), live: columns V, V_i, A(a, θ); rows for the belief, for defences, for planes V_i <= α·β_i. */
+typedef struct {
+    const State *here;
+    Tableau t;
+    enum side side;
+    int fresh, n_t, *intents, begun;
+    int n_actions, *action, *idle, n_defences, *defence, *defence_slack;
+    byte *acts, *defends;
+    int value, *equal, *plan, *values; /* variables: V, slacks of the belief's rows, A[a][θ], V_i or -1 */
+    int n_planes, planes_room, *plane_slack, *plane_of, *plane_node, *plane_idle;
+    double *plane;                     /* [plane][θ] */
+    double *belief;
+    double *prices;                    /* of mass, where the belief is a choice: then also */
+    int *bought, total;                /* the mass of each intent, and the row that adds them up */
+    double *stand_in;                  /* [successor][θ]: what follows where nothing better is known, at the belief */
+    int *stand_in_node, *read;         /* read: of the news of each successor, below */
+    int n_likely_actions, *likely_actions, n_likely_defences, *likely_defences;
+} Program;
+
+/* What a solved program says: A[a][θ], the mixed defence, weight[i]·D, and the plane that prices what follows i. */
+typedef struct {
+    double *plan, *reach, *promised, *chance;
+    int n_mixed, *defence;
+} Answer;
+
+/* A start of the game. */
+typedef struct {
+    double probability, belief[INTENTS];
+    int state;
+} Root;
+
+typedef struct {
+    int n_states, n_t, every[INTENTS], slots;
+    double discount, missed, work, until;
+    State *state;
+    Vectors vectors;
+    Points points;
+    Program *narrow, *above, *below, *anywhere; /* above among extreme intents; above, below; below at any belief */
+    Answer answer;
+    Tableau small;
+    Scratch scratch;
+    Root *root;
+    int n_roots, solves, failures;
+    unsigned long long seed;
+} Kernel;
+
+static inline int is_late(const Kernel *k) { return k->work > k->until; }
+
+/* program.c */
+void program_make(Program *p, const State *s, enum side side, int n_t, const int *intents, int anywhere);
+void program_at(Kernel *k, Program *p, const double *belief);   /* solve at a belief */
+void program_for(Kernel *k, Program *p, const double *prices);  /* solve where the value exceeds the prices by most */
+void program_plane(Program *p, int i, const double *plane, int node);
+Program *nearest(Kernel *k, Program *slots, const double *belief);
+void posterior(const State *s, int i, const double *plan, int n_t, double *beta);
+double sum(const double *x, int n);
+double dot(const double *x, const double *y, int n);
+
+/* shelf.c */
+void shelf_add(Shelf *shelf, int n_t, int node, const double *coordinates, int *place);
+void shelf_drop(Shelf *shelf, int n_t, int at, int *place);
+int shelf_front(Shelf *shelf, int n_t, int at, int *place); /* bring to the front; return where it is now */
+
+/* vectors.c */
+void links_add(Links *links, int observation, int to, double share);
+int vectors_new(Kernel *k, int state);
+void vectors_mix(Vectors *v, int me, int defence, double chance);
+void vectors_rest(Vectors *v, int node);
+void vectors_put(Kernel *k, int node);
+int vectors_at(Kernel *k, const Shelf *shelf, int n_t, const int *intents, const double *mass_, double *value);
+int vectors_missed(Kernel *k, Program *p);
+double vectors_evaluate(Kernel *k, int node);
+void vectors_update(Kernel *k, Program *p, const double *belief);
+
+/* points.c */
+int points_new(Kernel *k, int state, const double *belief);
+void points_planned(Kernel *k, int node, const double *plan);
+void points_put(Kernel *k, int node);
+double hull(Kernel *k, int state, const double *beta, double *plane, int *n, int *which, double *share);
+int points_missed(Kernel *k, Program *p);
+double points_value(Kernel *k, int node, int *answer);
+int points_update(Kernel *k, int state, const double *belief, const double *planned, int instead);
+void points_sweep(Kernel *k, int most);

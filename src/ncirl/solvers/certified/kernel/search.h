@@ -1,0 +1,5 @@
+#pragma once
+void walk(Kernel *k);
+void trial(Kernel *k);
+void improve(Kernel *k);
+void bounds_at(Kernel *k, const Root *root, double *low, double *high);

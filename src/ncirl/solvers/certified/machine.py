@@ -1,0 +1,119 @@
+"""The kernel as a machine: WebAssembly, made ready once a process and instantiated once a search.
+
+`kernel/` has its source in C and, in `kernel.wasm`, what `make kernel` makes of it. It imports nothing, knows no clock
+and does its arithmetic as IEEE 754 has it, so that a search is the same on every machine.
+"""
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import wasmtime
+from numpy.typing import NDArray
+
+from ncirl._typing import FloatArray, IntArray
+from ncirl.solvers.certified.node_tables import PointTable, VectorTable, pieces
+
+__all__ = ["Machine"]
+
+WORDS = 16  # of the largest table that the kernel writes
+ADDRESS = 0xFFFFFFFF  # addresses are 32 bits without a sign
+
+
+@cache
+def _module() -> tuple[wasmtime.Engine, wasmtime.Module]:
+    config = wasmtime.Config()
+    config.cranelift_opt_level = "speed"
+    config.parallel_compilation = False  # its threads would be missing after a fork
+    engine = wasmtime.Engine(config)
+    code = files("ncirl.solvers.certified").joinpath("kernel", "kernel.wasm").read_bytes()
+    return engine, wasmtime.Module(engine, code)
+
+
+class Machine:
+    """An instance of the kernel: functions to call, and a memory to put arrays into and read them from."""
+
+    def __init__(self) -> None:
+        engine, module = _module()
+        self._store = wasmtime.Store(engine)
+        self._exports = wasmtime.Instance(self._store, module, []).exports(self._store)
+        memory = self._exports["memory"]
+        assert isinstance(memory, wasmtime.Memory)
+        self._memory = memory
+
+    def call(self, name: str, *arguments: float) -> float:
+        """Call a function of the kernel; one that finds no more memory raises a `MemoryError`."""
+        function = self._exports[name]
+        assert isinstance(function, wasmtime.Func)
+        try:
+            found = function(self._store, *arguments)
+        except wasmtime.Trap as error:
+            raise MemoryError("the kernel finds no more memory") from error
+        return 0.0 if found is None else float(found)
+
+    def _bytes(self) -> NDArray[np.uint8]:
+        """Return the whole memory as it is now: with every call it may grow."""
+        return np.ctypeslib.as_array(self._memory.data_ptr(self._store), shape=(self._memory.data_len(self._store),))
+
+    def put(self, array: NDArray[Any]) -> int:
+        """Copy an array of numbers, integers or truths into the memory; return its address."""
+        kinds = {"f": np.float64, "i": np.int32, "u": np.uint32, "b": np.uint8}
+        data = np.ascontiguousarray(array, dtype=kinds[array.dtype.kind]).reshape(-1).view(np.uint8)
+        at = int(self.call("take", max(1, len(data)))) & ADDRESS
+        self._bytes()[at : at + len(data)] = data
+        return at
+
+    def put_words(self, words: list[int]) -> int:
+        """Put a table of numbers and addresses."""
+        return self.put(np.array(words, dtype=np.uint32))
+
+    def numbers(self, at: int, *shape: int) -> FloatArray:
+        """Return a copy of numbers."""
+        return self._bytes()[at : at + 8 * int(np.prod(shape))].view(np.float64).reshape(shape).copy()
+
+    def _integers(self, at: int, *shape: int) -> IntArray:
+        return self._bytes()[at : at + 4 * int(np.prod(shape))].view(np.int32).reshape(shape).astype(np.intp)
+
+    def add(self, nodes: VectorTable | PointTable) -> None:
+        """Add nodes; those that they lead to have numbers already, or are among them."""
+        places = [self.put(array.astype(np.int32) if array.dtype == np.bool_ else array) for array in nodes.arrays()]
+        self.call("add_vectors" if isinstance(nodes, VectorTable) else "add_points", len(nodes), self.put_words(places))
+
+    def vectors(self, n_t: int, n_successors: IntArray) -> VectorTable:
+        """Return all nodes of the defender's; `n_successors` is by state."""
+        common, (rest_at, rests, n) = self._nodes("vectors_table", n_t)
+        n_rest = n_successors[common["state"]]
+        begin = self._integers(rest_at, len(n_rest))
+        rest = self._integers(rests, n)[pieces(begin, n_rest)]
+        mixed: FloatArray = common.pop("weight")[:, 0]
+        return VectorTable(**common, chance=mixed, n_rest=n_rest, rest=rest)
+
+    def points(self, n_t: int) -> PointTable:
+        """Return all nodes of the attacker's."""
+        common, (beliefs, *_) = self._nodes("points_table", n_t)
+        mass = common.pop("weight")
+        return PointTable(**common, mass=mass, belief=self.numbers(beliefs, len(common["state"]), n_t))
+
+    def _nodes(self, name: str, n_t: int) -> tuple[dict[str, Any], list[int]]:
+        """Return what nodes of both kinds have, in order of the nodes, and the rest of the table of addresses."""
+        at = self.put_words([0] * WORDS)
+        self.call(name, at)
+        words: list[int] = self._bytes()[at : at + 4 * WORDS].view(np.uint32).tolist()
+        self.call("give_back", at, 4 * WORDS)
+        n, state, place, plays, links, worth, played, weight, n_played, observation, to, share, n_links, *own = words
+        per_entry, per_node = (1, (n, n_t)) if name == "vectors_table" else (n_t, (n,))
+        (play_at, plays_each), (link_at, links_each) = (self._integers(spans, n, 2).T for spans in (plays, links))
+        some, follow = pieces(play_at, plays_each), pieces(link_at, links_each)
+        return {
+            "state": self._integers(state, n),
+            "n_played": plays_each,
+            "n_links": links_each,
+            "kept": self._integers(place, n) >= 0,
+            "played": self._integers(played, n_played)[some],
+            "weight": self.numbers(weight, n_played, per_entry)[some],
+            "observation": self._integers(observation, n_links)[follow],
+            "to": self._integers(to, n_links)[follow],
+            "share": self.numbers(share, n_links)[follow],
+            "worth": self.numbers(worth, *per_node),
+        }, own

@@ -1,0 +1,209 @@
+"""The kernel: what it finds is valid, is what comes home, and is the same every time."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from ncirl import AttackGraph, Status, games, solve
+from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.limits import UNLIMITED
+from ncirl.model.game import Game
+from ncirl.solvers.certified.certified import Certified
+from ncirl.solvers.certified.compiled import IMPROVE, TRIAL, WALK, Compiled, is_served
+from ncirl.solvers.certified.kernel import build
+from ncirl.solvers.certified.machine import Machine
+from ncirl.solvers.certified.node_tables import VectorTable, pieces
+from ncirl.solvers.certified.set_up import SetUp
+from ncirl.solvers.certified.tuning import Tuning
+from random_games import random_game
+from solvers.certified_checks import EXACT, certify, enclosure, largest_reward
+from solvers.test_tempered import with_attack, with_defence
+
+TURNS = 6  # of each activity
+SLIGHT = 1e-9  # times the largest value: rounding
+HOME = 1e-7  # how far what is verified may be from what the kernel says
+CLOSE = 0.02  # of the value: bounds that the kernel reaches by itself
+
+GRAPH = random_attack_graph(5, rng=2, block_cost=0.01)
+UNSEEN = random_attack_graph(5, rng=3, block_cost=0.02, observes="outcomes")
+
+
+def going_on(seed: int) -> Game:
+    """Draw a game that goes on: both information structures, signals, ends, several starts."""
+    rng = np.random.default_rng([seed, 19])
+    n_states = int(rng.integers(1, 4))
+    return random_game(
+        seed,
+        n_states=n_states,
+        n_actions=(int(rng.integers(1, 5)), int(rng.integers(1, 5))),
+        n_intents=int(rng.integers(1, 6)),
+        signals=bool(rng.integers(2)),
+        terminal=bool(rng.integers(2)),
+        n_starts=int(rng.integers(1, n_states + 1)),
+        observes=("actions", "outcomes")[seed % 2],
+        horizon=None,
+        discount=(0.3, 0.5, 0.7)[seed % 3],
+    )
+
+
+def handed_over(game: Game) -> tuple[SetUp, Compiled]:
+    made = SetUp(game, UNLIMITED)
+    return made, made.hand_over()
+
+
+def searched(compiled: Compiled, turns: int = TURNS) -> list[tuple[float, float]]:
+    """Let every activity have some turns; return the bounds after each."""
+    found = [compiled.bounds()]
+    for _ in range(turns):
+        for what in (WALK, TRIAL, IMPROVE):
+            low, high = found[-1]
+            compiled.accuracy.missed = max(2e-7, 1e-3 * (high - low))
+            compiled._run(what, lambda: False)
+            found.append(compiled.bounds())
+    return found
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_its_bounds_hold_and_come_home(seed: int) -> None:
+    game = going_on(seed)
+    made, compiled = handed_over(game)
+    if not made.search.arrays or not is_served(made.search):
+        return
+    exact_low, exact_high = enclosure(game)
+    off = EXACT * max(1.0, largest_reward(game)) / (1.0 - game.discount)
+    bounds = np.array(searched(compiled, 2)) * made.scale
+    assert (np.diff(bounds[:, 0]) >= -SLIGHT * made.scale).all(), "the lower bound falls"
+    assert (np.diff(bounds[:, 1]) <= SLIGHT * made.scale).all(), "the upper bound rises"
+    assert bounds[-1, 0] <= exact_high + off
+    assert bounds[-1, 1] >= exact_low - off
+    proved = made.certified(UNLIMITED).proved
+    assert proved.lower == pytest.approx(bounds[-1, 0], abs=HOME * made.scale)
+    assert proved.upper == pytest.approx(bounds[-1, 1], abs=HOME * made.scale)
+
+
+@pytest.mark.parametrize("seed", range(1, 25, 2))
+def test_it_brings_bounds_close_by_itself(seed: int) -> None:
+    game = going_on(seed)
+    made, compiled = handed_over(game)
+    if not made.search.arrays or not is_served(made.search):
+        return
+    low, high = searched(compiled)[-1]
+    assert high - low <= CLOSE * max(1e-2, abs(high)), "the bounds stay apart"
+
+
+@pytest.mark.parametrize("graph", [GRAPH, UNSEEN], ids=["actions seen", "outcomes seen"])
+def test_it_does_better_on_attack_graphs_than_where_it_began(graph: AttackGraph) -> None:
+    made, compiled = handed_over(graph.game())
+    (low, high), *_, (lowest, highest) = searched(compiled)
+    assert highest - lowest < 0.5 * (high - low)
+    again = solve(graph.game(), Certified(gap=0.0, relative_gap=0.05))
+    assert again.lower <= highest * made.scale + HOME
+    assert again.upper >= lowest * made.scale - HOME
+
+
+def test_a_search_that_is_not_done_at_once_is_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tuning.__init__, "__defaults__", _defaults(compiled=0.0))
+    used: list[SetUp] = []
+    over = SetUp.hand_over
+    monkeypatch.setattr(SetUp, "hand_over", lambda self: used.append(self) or over(self))
+    found = solve(GRAPH.game(), Certified(gap=0.0, relative_gap=0.02))
+    assert found.status is Status.GAP_REACHED
+    certify(found, gap=0.02 * found.upper)
+    assert [made.compiled is not None for made in used] == [True]
+
+
+def _defaults(**changed: float) -> tuple[object, ...]:
+    return tuple(changed.get(name, field.default) for name, field in Tuning.__dataclass_fields__.items())
+
+
+def test_runs_can_be_repeated() -> None:
+    first, second = (searched(handed_over(GRAPH.game())[1], 2) for _ in range(2))
+    assert first == second
+
+
+def test_it_can_be_sent_elsewhere_and_gone_on_with() -> None:
+    _, compiled = handed_over(GRAPH.game())
+    before = searched(compiled, 2)[-1]
+    copy: Compiled = pickle.loads(pickle.dumps(compiled))
+    assert copy.bounds() == pytest.approx(before, abs=SLIGHT)
+    assert compiled.bounds() == before, "what was sent is here as well"
+    compiled.rest()
+    low, high = searched(compiled, 1)[-1]
+    assert low >= before[0] - SLIGHT
+    assert high <= before[1] + SLIGHT
+
+
+def test_vectors_found_elsewhere_are_taken_in() -> None:
+    made, compiled = handed_over(GRAPH.game())
+    searched(compiled, 1)
+    known, copy = compiled.known_vectors(), pickle.loads(pickle.dumps(compiled))
+    until = copy.meter.work + 3e8
+    found = copy.walked(7, 1e-5, lambda: copy.meter.work >= until)
+    searched(compiled, 1)  # meanwhile
+    before = compiled.bounds()[1]
+    compiled.take_in(found, known)
+    assert len(found)
+    assert compiled.bounds()[1] == pytest.approx(min(before, copy.bounds()[1]), abs=SLIGHT)
+    proved = made.certified(UNLIMITED).proved
+    assert proved.upper == pytest.approx(compiled.bounds()[1] * made.scale, abs=HOME)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_nobody_plays_is_left_aside_in_the_kernel_too(seed: int) -> None:
+    made, compiled = handed_over(with_defence(with_attack(going_on(seed), -1e6), 1e6))
+    if not made.search.arrays or not is_served(made.search):
+        return
+    assert not all(here.attacker.all() for here in made.search.arrays)
+    assert not all(here.defender.all() for here in made.search.arrays)
+    low, high = searched(compiled, 2)[-1]
+    proved = made.certified(UNLIMITED).proved
+    assert proved.lower == pytest.approx(low * made.scale, abs=HOME * made.scale)
+    assert proved.upper == pytest.approx(high * made.scale, abs=HOME * made.scale)
+
+
+def test_games_that_it_does_not_serve_stay_where_they_are() -> None:
+    ending = SetUp(games.patrol(discount=1.0, horizon=4), UNLIMITED).search
+    slow = SetUp(games.patrol(discount=0.99), UNLIMITED).search
+    assert not is_served(ending)
+    assert not is_served(slow)
+
+
+def test_a_kernel_without_memory_says_so() -> None:
+    machine = Machine()
+    for _ in range(3):
+        machine.call("take", 2**30)
+    with pytest.raises(MemoryError, match="memory"):
+        machine.call("take", 2**30)
+
+
+def test_the_kernel_was_made_from_the_source_that_is_here() -> None:
+    assert build.SUM.read_text() == build.sums(), "the source has changed: run `make kernel`"
+
+
+def test_pieces_are_put_one_after_another() -> None:
+    assert pieces(np.array([5, 0, 7]), np.array([2, 0, 3])).tolist() == [5, 6, 7, 8, 9]
+    assert pieces(np.array([], dtype=np.intp), np.array([], dtype=np.intp)).tolist() == []
+
+
+def test_a_table_cut_down_is_the_same_controller() -> None:
+    made, compiled = handed_over(GRAPH.game())
+    searched(compiled, 1)
+    vectors, points = compiled._known()
+    for table in (vectors, points):
+        whole = table.led_to(np.flatnonzero(table.kept))
+        assert whole.kept.sum() == table.kept.sum()
+        np.testing.assert_array_equal(whole.worth[whole.kept], table.worth[table.kept])
+        assert whole.to.max(initial=0) < len(whole)
+    again = VectorTable.of(vectors.led_to(np.flatnonzero(vectors.kept)).controller(made.search.arrays))
+    np.testing.assert_array_equal(again.worth, vectors.led_to(np.flatnonzero(vectors.kept)).worth)
+
+
+def test_what_is_solved_in_the_kernel_is_what_is_solved_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = GRAPH.game()
+    with_it = solve(game, Certified(gap=0.0, relative_gap=0.03))
+    monkeypatch.setattr(Tuning.__init__, "__defaults__", _defaults(compiled=np.inf))
+    without = solve(game, Certified(gap=0.0, relative_gap=0.03))
+    assert max(with_it.lower, without.lower) <= min(with_it.upper, without.upper) + HOME
