@@ -279,8 +279,13 @@ def test_playbooks_from_before_the_search_are_kept_where_there_is_no_room_for_la
 
 def test_playbooks_that_are_cut_in_the_end_are_close_to_what_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     ended, shown = [], list[Progress]()
-    monkeypatch.setattr(set_up.Search, "forget_programs", lambda self: ended.append(self))  # as the search ends
-    plainly = set_up.SetUp.certified
+    plainly, finally_ = set_up.SetUp.certified, set_up.SetUp.certified_now
+
+    def ending(self: set_up.SetUp, asked: Limits, *, somebody_waits: bool) -> set_up.Playbooks:
+        ended.append(self)
+        return finally_(self, asked, somebody_waits=somebody_waits)
+
+    monkeypatch.setattr(set_up.SetUp, "certified_now", ending)
 
     def cut_in_the_end(self: set_up.SetUp, asked: Limits) -> set_up.Playbooks:
         if ended:

@@ -138,6 +138,7 @@ class Compiled:
         """Return all nodes there are."""
         if self._machine is None:
             return self._nodes
+        self._machine.call("sweep")  # so that nothing leads to what others have taken the place of
         successors = np.array([len(here.successors) for here in self.search.arrays])
         return self._machine.vectors(self._n_t, successors), self._machine.points(self._n_t)
 
@@ -170,8 +171,18 @@ class Compiled:
 
     def __getstate__(self) -> dict[str, object]:
         """Return what travels to another process: all but the machine."""
-        nodes = tuple(each.led_to(np.flatnonzero(each.kept)) for each in self._known())
+        return self._resting(*self._known())
+
+    def _resting(self, vectors: VectorTable, points: PointTable) -> dict[str, object]:
+        nodes = vectors.led_to(np.flatnonzero(vectors.kept)), points.led_to(np.flatnonzero(points.kept))
         return {**vars(self), "accuracy": Accuracy(), "_nodes": nodes, "_machine": None}
+
+    def sent(self) -> tuple["Compiled", IntArray]:
+        """Return a copy for somebody elsewhere, and the numbers here of the vectors that are numbered anew there."""
+        vectors, points = self._known()
+        other = Compiled.__new__(Compiled)
+        other.__dict__.update(self._resting(vectors, points))
+        return other, vectors.reached(np.flatnonzero(vectors.kept))
 
     def walked(self, seed: int, missed: float, late: Late) -> VectorTable:
         """Walk until it is late; return the new vectors, the first of which has the number after the last known one."""
@@ -189,13 +200,8 @@ class Compiled:
         number[some] = n + np.arange(len(some))
         return found.among(some, number)
 
-    def known_vectors(self) -> IntArray:
-        """Return the numbers here of the vectors as they are numbered where this is sent."""
-        vectors, _ = self._known()
-        return vectors.reached(np.flatnonzero(vectors.kept))
-
     def take_in(self, found: VectorTable, known: IntArray) -> None:
-        """Add what was found elsewhere, where nodes had been sent as `known`."""
+        """Add what was found elsewhere, where the vectors `known` here had been sent to."""
         first = int(self.machine.call("count_vectors"))
         number = np.concatenate([known, first + np.arange(len(found))])
         self.machine.add(replace(found, to=number[found.to], rest=number[found.rest]))

@@ -96,9 +96,10 @@ class WalksElsewhere:
     def _send(self, beside: Beside) -> None:
         least = LEAST if isinstance(self.search, Search) else COMPILED
         work, seconds = max(least, PART * self.search.meter.work), self.left()
-        data = pickle.dumps(self.search)
-        if isinstance(self.search, Compiled):
-            self._known = self.search.known_vectors()
+        sent: Search | Compiled = self.search
+        if isinstance(sent, Compiled):
+            sent, self._known = sent.sent()
+        data = pickle.dumps(sent)
         if len(data) > LARGEST:
             self._beside = None
             return

@@ -19,6 +19,12 @@ __all__ = ["Machine"]
 
 WORDS = 16  # of the largest table that the kernel writes
 ADDRESS = 0xFFFFFFFF  # addresses are 32 bits without a sign
+KINDS: dict[str, type[np.generic]] = {
+    "f": np.float64,
+    "i": np.int32,
+    "u": np.uint32,
+    "b": np.uint8,
+}  # as the kernel has it
 
 
 @cache
@@ -58,9 +64,8 @@ class Machine:
 
     def put(self, array: NDArray[Any]) -> int:
         """Copy an array of numbers, integers or truths into the memory; return its address."""
-        kinds = {"f": np.float64, "i": np.int32, "u": np.uint32, "b": np.uint8}
-        data = np.ascontiguousarray(array, dtype=kinds[array.dtype.kind]).reshape(-1).view(np.uint8)
-        at = int(self.call("take", max(1, len(data)))) & ADDRESS
+        data = np.ascontiguousarray(array, dtype=KINDS[array.dtype.kind]).reshape(-1).view(np.uint8)
+        at = int(self.call("take", _size(array))) & ADDRESS
         self._bytes()[at : at + len(data)] = data
         return at
 
@@ -77,8 +82,12 @@ class Machine:
 
     def add(self, nodes: VectorTable | PointTable) -> None:
         """Add nodes; those that they lead to have numbers already, or are among them."""
-        places = [self.put(array.astype(np.int32) if array.dtype == np.bool_ else array) for array in nodes.arrays()]
-        self.call("add_vectors" if isinstance(nodes, VectorTable) else "add_points", len(nodes), self.put_words(places))
+        arrays = [array.astype(np.intp) if array.dtype == np.bool_ else array for array in nodes.arrays()]
+        places = [self.put(array) for array in arrays]
+        table = self.put_words(places)
+        self.call("add_vectors" if isinstance(nodes, VectorTable) else "add_points", len(nodes), table)
+        for at, array in zip([*places, table], [*arrays, np.array(places, dtype=np.uint32)], strict=True):
+            self.call("give_back", at, _size(array))
 
     def vectors(self, n_t: int, n_successors: IntArray) -> VectorTable:
         """Return all nodes of the defender's; `n_successors` is by state."""
@@ -117,3 +126,8 @@ class Machine:
             "share": self.numbers(share, n_links)[follow],
             "worth": self.numbers(worth, *per_node),
         }, own
+
+
+def _size(array: NDArray[Any]) -> int:
+    """Return how many bytes an array takes in the kernel."""
+    return max(1, array.size * np.dtype(KINDS[array.dtype.kind]).itemsize)

@@ -5,6 +5,10 @@
 
 #define EXPORT(name) __attribute__((export_name(#name)))
 
+#define GROWN 1.1 /* times as many vectors, and a few: then all are evaluated again */
+#define FEW 50
+#define SWEEPS 10
+
 typedef unsigned int word;
 
 static Kernel kernel;
@@ -184,9 +188,12 @@ EXPORT(run) double run(int what, double work, double most, double missed) {
         else if (what == 1) trial(k);
         else improve(k);
         if (!(k->work > then)) break; /* there is nowhere to go */
+        if (k->vectors.n > GROWN * k->vectors.swept + FEW) vectors_sweep(k, SWEEPS);
     }
     return k->work - before;
 }
+
+EXPORT(sweep) void sweep(void) { vectors_sweep(&kernel, SWEEPS); }
 
 EXPORT(draw_from) void draw_from(int seed) { kernel.seed ^= (unsigned long long)seed * 0x9E3779B97F4A7C15ull; }
 

@@ -7,6 +7,7 @@
 #include "tableau.h"
 
 #define ACTIVE 1e-9      /* masses and weights below this play no part */
+#define ENOUGH 0.2       /* of what may be missed: a rise worth a point */
 #define UNLIKELY 1e-6    /* intents less probable than this are taken for impossible */
 #define INTENTS 32       /* at most */
 #define FRONT 192        /* places of a shelf that are looked at first */
@@ -55,6 +56,7 @@ typedef struct {
 typedef struct {
     int n, room, n_mixed, mixed_room, n_rest, rest_room;
     int *state, *place, *rest, *defence; /* place: on the shelf, -1 if it is not there */
+    int *heir, swept;                    /* heir: the node that is nowhere higher and took its place, -1 if none did */
     Span *mix, *link;
     int *rest_at;
     double *worth, *chance; /* worth[n][θ] */
@@ -132,13 +134,21 @@ static inline int is_late(const Kernel *k) { return k->work > k->until; }
 
 /* program.c */
 void program_make(Program *p, const State *s, enum side side, int n_t, const int *intents, int anywhere);
-void program_at(Kernel *k, Program *p, const double *belief);   /* solve at a belief */
-void program_for(Kernel *k, Program *p, const double *prices);  /* solve where the value exceeds the prices by most */
+int program_start(Kernel *k, Program *p);
 void program_plane(Program *p, int i, const double *plane, int node);
+void program_action(Kernel *k, Program *p, int a);
+void program_defence(Kernel *k, Program *p, int d);
+enum kind program_plays(const Kernel *k, const Program *p, int a, int t);
+void program_forget(Program *p, int plane);
+void program_tidy(Program *p);
 Program *nearest(Kernel *k, Program *slots, const double *belief);
 void posterior(const State *s, int i, const double *plan, int n_t, double *beta);
 double sum(const double *x, int n);
 double dot(const double *x, const double *y, int n);
+
+/* stage.c */
+void program_at(Kernel *k, Program *p, const double *belief);  /* solve at a belief */
+void program_for(Kernel *k, Program *p, const double *prices); /* solve where the value exceeds the prices by most */
 
 /* shelf.c */
 void shelf_add(Shelf *shelf, int n_t, int node, const double *coordinates, int *place);
@@ -154,13 +164,19 @@ void vectors_put(Kernel *k, int node);
 int vectors_at(Kernel *k, const Shelf *shelf, int n_t, const int *intents, const double *mass_, double *value);
 int vectors_missed(Kernel *k, Program *p);
 double vectors_evaluate(Kernel *k, int node);
+void vectors_sweep(Kernel *k, int most);
 void vectors_update(Kernel *k, Program *p, const double *belief);
+
+/* hull.c */
+double hull(Kernel *k, int state, const double *beta, double *plane, int *n, int *which, double *share);
+
+/* hiding.c */
+int hiding(Kernel *k, const State *s, const double *belief, double known, double *plan);
 
 /* points.c */
 int points_new(Kernel *k, int state, const double *belief);
 void points_planned(Kernel *k, int node, const double *plan);
 void points_put(Kernel *k, int node);
-double hull(Kernel *k, int state, const double *beta, double *plane, int *n, int *which, double *share);
 int points_missed(Kernel *k, Program *p);
 double points_value(Kernel *k, int node, int *answer);
 int points_update(Kernel *k, int state, const double *belief, const double *planned, int instead);

@@ -23,6 +23,7 @@ int vectors_new(Kernel *k, int state) {
         int had = v->room, room = 2 * had + 256;
         MORE(v->state, had, room);
         MORE(v->place, had, room);
+        MORE(v->heir, had, room);
         MORE(v->mix, had, room);
         MORE(v->link, had, room);
         MORE(v->rest_at, had, room);
@@ -31,7 +32,7 @@ int vectors_new(Kernel *k, int state) {
     }
     int me = v->n++;
     v->state[me] = state;
-    v->place[me] = -1;
+    v->place[me] = v->heir[me] = -1;
     v->mix[me] = (Span){v->n_mixed, 0};
     v->link[me] = (Span){v->links.n, 0};
     v->rest_at[me] = v->n_rest;
@@ -68,7 +69,9 @@ void vectors_put(Kernel *k, int node) {
     for (int j = shelf->n - 1; j >= 0; j--) {
         int worse = 1;
         for (int t = 0; t < k->n_t && worse; t++) worse = shelf->coordinate[t][j] >= worth[t];
-        if (worse) shelf_drop(shelf, k->n_t, j, v->place);
+        if (!worse) continue;
+        v->heir[shelf->node[j]] = node; /* whatever leads there leads here from now on */
+        shelf_drop(shelf, k->n_t, j, v->place);
     }
     shelf_add(shelf, k->n_t, node, worth, v->place);
     k->work += (double)shelf->n * 2;
@@ -142,6 +145,12 @@ int vectors_missed(Kernel *k, Program *p) {
     return added;
 }
 
+/* The node that stands in for one now. */
+static int heir(const Vectors *v, int node) {
+    while (v->heir[node] >= 0) node = v->heir[node];
+    return node;
+}
+
 /* Work out what a node concedes to every intent with what its successors concede now; return how far it fell.
 
    A node that leads to itself concedes x(a) + y(a) α(θ) to action a, so that α(θ) = max_a x(a) / (1 - y(a)). */
@@ -150,7 +159,8 @@ double vectors_evaluate(Kernel *k, int node) {
     const State *s = &k->state[v->state[node]];
     int n_t = k->n_t;
     Span mix = v->mix[node], link = v->link[node];
-    const int *rest = v->rest + v->rest_at[node];
+    int *rest = v->rest + v->rest_at[node];
+    for (int x = 0; x < s->n_s; x++) rest[x] = heir(v, rest[x]);
     size mark = k->scratch.used;
     double *gets = TAKE(k, double, s->n_a * n_t), *stay = TAKE(k, double, s->n_a);
     double *follows = TAKE(k, double, s->n_o * n_t), *itself = TAKE(k, double, s->n_o);
@@ -165,7 +175,7 @@ double vectors_evaluate(Kernel *k, int node) {
     }
     for (int i = 0; i < s->n_o; i++) linked[i] = 0;
     for (int x = link.at; x < link.at + link.n; x++) {
-        int i = v->links.observation[x], to = v->links.to[x];
+        int i = v->links.observation[x], to = v->links.to[x] = heir(v, v->links.to[x]);
         double share = v->links.share[x];
         if (!linked[i]) {
             linked[i] = 1;
@@ -205,6 +215,25 @@ double vectors_evaluate(Kernel *k, int node) {
     k->scratch.used = mark;
     k->work += (double)s->n_a * n_t * mix.n + (double)(s->n_o + link.n) * n_t;
     return fell;
+}
+
+/* Carry on what nodes lead to now through all of them. */
+void vectors_sweep(Kernel *k, int most) {
+    Vectors *v = &k->vectors;
+    for (int sweep = 0; sweep < most; sweep++) {
+        double fell = 0;
+        for (int n = 0; n < v->n; n++) {
+            if (v->heir[n] >= 0) continue;
+            double by = vectors_evaluate(k, n);
+            if (by > fell) fell = by;
+            if (!(by > 0) || v->place[n] < 0) continue;
+            Shelf *shelf = &v->shelf[v->state[n]];
+            for (int t = 0; t < k->n_t; t++) shelf->coordinate[t][v->place[n]] = v->worth[(size)n * k->n_t + t];
+            shelf->changes++;
+        }
+        if (fell < k->missed) break;
+    }
+    v->swept = v->n;
 }
 
 static double worth_at(Kernel *k, int node, const Program *p, const double *belief) {
