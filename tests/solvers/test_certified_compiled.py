@@ -51,7 +51,10 @@ def going_on(seed: int) -> Game:
 
 def handed_over(game: Game) -> tuple[SetUp, Compiled]:
     made = SetUp(game, UNLIMITED)
-    return made, made.hand_over()
+    assert made.search.arrays
+    assert made.hand_over()
+    assert made.compiled is not None
+    return made, made.compiled
 
 
 def searched(compiled: Compiled, turns: int = TURNS) -> list[tuple[float, float]]:
@@ -70,8 +73,6 @@ def searched(compiled: Compiled, turns: int = TURNS) -> list[tuple[float, float]
 def test_its_bounds_hold_and_come_home(seed: int) -> None:
     game = going_on(seed)
     made, compiled = handed_over(game)
-    if not made.search.arrays or not is_served(made.search):
-        return
     exact_low, exact_high = enclosure(game)
     off = EXACT * max(1.0, largest_reward(game)) / (1.0 - game.discount)
     bounds = np.array(searched(compiled, 2)) * made.scale
@@ -86,10 +87,7 @@ def test_its_bounds_hold_and_come_home(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(1, 25, 2))
 def test_it_brings_bounds_close_by_itself(seed: int) -> None:
-    game = going_on(seed)
-    made, compiled = handed_over(game)
-    if not made.search.arrays or not is_served(made.search):
-        return
+    _, compiled = handed_over(going_on(seed))
     low, high = searched(compiled)[-1]
     assert high - low <= CLOSE * max(1e-2, abs(high)), "the bounds stay apart"
 
@@ -149,15 +147,12 @@ def test_vectors_found_elsewhere_are_taken_in() -> None:
     compiled.take_in(found, known)
     assert len(found)
     assert compiled.bounds()[1] == pytest.approx(min(before, copy.bounds()[1]), abs=SLIGHT)
-    proved = made.certified(UNLIMITED).proved
-    assert proved.upper == pytest.approx(compiled.bounds()[1] * made.scale, abs=HOME)
+    assert made.certified(UNLIMITED).proved.upper <= compiled.bounds()[1] * made.scale + HOME
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_what_nobody_plays_is_left_aside_in_the_kernel_too(seed: int) -> None:
     made, compiled = handed_over(with_defence(with_attack(going_on(seed), -1e6), 1e6))
-    if not made.search.arrays or not is_served(made.search):
-        return
     assert not all(here.attacker.all() for here in made.search.arrays)
     assert not all(here.defender.all() for here in made.search.arrays)
     low, high = searched(compiled, 2)[-1]
@@ -169,8 +164,9 @@ def test_what_nobody_plays_is_left_aside_in_the_kernel_too(seed: int) -> None:
 def test_games_that_it_does_not_serve_stay_where_they_are() -> None:
     ending = SetUp(games.patrol(discount=1.0, horizon=4), UNLIMITED).search
     slow = SetUp(games.patrol(discount=0.99), UNLIMITED).search
-    assert not is_served(ending)
-    assert not is_served(slow)
+    few = SetUp(games.patrol(discount=0.9), UNLIMITED).search
+    assert not any(is_served(search) for search in (ending, slow, few))
+    assert is_served(SetUp(GRAPH.game(), UNLIMITED).search)
 
 
 def test_a_kernel_without_memory_says_so() -> None:
@@ -183,6 +179,30 @@ def test_a_kernel_without_memory_says_so() -> None:
 
 def test_the_kernel_was_made_from_the_source_that_is_here() -> None:
     assert build.SUM.read_text() == build.sums(), "the source has changed: run `make kernel`"
+
+
+def test_without_room_for_the_kernel_the_search_goes_on_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Machine) -> None:
+        raise MemoryError("there is no room for the kernel")
+
+    monkeypatch.setattr(Machine, "__init__", full)
+    monkeypatch.setattr(Tuning.__init__, "__defaults__", _defaults(compiled=0.0))
+    found = solve(GRAPH.game(), Certified(gap=0.0, relative_gap=0.1))
+    assert found.status is Status.GAP_REACHED
+
+
+def test_what_was_found_elsewhere_and_here_comes_home_together() -> None:
+    graph = random_attack_graph(6, rng=3, block_cost=0.01)
+    made, compiled = handed_over(graph.game())
+    searched(compiled, 2)
+    sent, known = compiled.sent()
+    other: Compiled = pickle.loads(pickle.dumps(sent))
+    until = other.meter.work + 3e8
+    compiled.take_in(other.walked(3, 1e-5, lambda: other.meter.work >= until), known)
+    searched(compiled, 1)
+    proved, (low, high) = made.certified(UNLIMITED).proved, compiled.bounds()
+    assert proved.upper <= high * made.scale + HOME  # written they may prove more than the search knew of them
+    assert proved.lower >= low * made.scale - HOME
 
 
 def test_pieces_are_put_one_after_another() -> None:

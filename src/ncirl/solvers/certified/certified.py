@@ -226,10 +226,9 @@ class Certified:
         stalled, schedule = 0, self._schedule(made, elsewhere)
         try:
             while True:
-                if made.is_hard:
-                    made.hand_over()
-                    if limits.seconds is not None:
-                        made.write_meanwhile(limits)  # to learn how long that takes
+                if made.is_hard and made.hand_over():
+                    if elsewhere is not None:
+                        elsewhere.end()
                     elsewhere = self._elsewhere(made.now, lambda: min(own.left, limits.left))
                     schedule = self._schedule(made, elsewhere)
                 low, high = made.now.bounds()

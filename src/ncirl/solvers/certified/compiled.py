@@ -20,6 +20,7 @@ from ncirl.lp.program import Accuracy
 from ncirl.lp.state_arrays import StateArrays
 from ncirl.lp.stores import PointStore
 from ncirl.solvers.certified.extremes import Extremes
+from ncirl.solvers.certified.lattice import serves
 from ncirl.solvers.certified.layers import ends
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import PointTable, VectorTable
@@ -30,6 +31,7 @@ __all__ = ["Compiled", "is_served"]
 
 MOST_INTENTS = 32  # that the kernel has room for
 WIDEST = 1000  # columns of a program whose tableau is worth having whole
+MOST_STATES = 2000  # for which it is made ready in no time
 ROOM, SLOTS = 200_000_000, 12  # bytes for live programs, and how many of a kind a state has at most
 SCRATCH = 8  # times what the largest state needs for one array of each kind
 SLICE, LONGEST = 5e7, 2e9  # work between two looks at the clock, and the most until something is cut short
@@ -40,9 +42,18 @@ WALK, TRIAL, IMPROVE = range(3)
 
 
 def is_served(search: Search) -> bool:
-    """Tell whether the kernel serves a game: one that goes on, with neither very many intents nor very many actions."""
-    few = search.clusters is None and len(search.game.intents) <= MOST_INTENTS
-    return few and not search.slow and not ends(search) and max(map(_columns, search.arrays)) <= WIDEST
+    """Tell whether the kernel serves a game: one that goes on, with neither very many intents nor very many actions.
+
+    Where intents are so few that whole defences are made over a lattice (`cycles`), the search does as well by itself.
+    """
+    few = search.clusters is None and len(search.game.intents) <= MOST_INTENTS and 0 < len(search.arrays) <= MOST_STATES
+    return (
+        few
+        and not search.slow
+        and not ends(search)
+        and not serves(search)
+        and max(map(_columns, search.arrays)) <= WIDEST
+    )
 
 
 def _columns(here: StateArrays) -> int:
@@ -95,9 +106,10 @@ class Compiled:
     def machine(self) -> Machine:
         """The kernel, with all that is known in it."""
         if self._machine is None:
-            self._machine = _loaded(self.search)
+            machine = _loaded(self.search)
             for nodes in self._nodes:
-                self._machine.add(nodes)
+                machine.add(nodes)
+            self._machine = machine  # whole, or not at all
         return self._machine
 
     def bounds(self) -> tuple[float, float]:
@@ -127,24 +139,34 @@ class Compiled:
         return int(self.machine.call("count_points")), int(self.machine.call("count_vectors"))
 
     @property
+    def spare(self) -> int:
+        """About how many bytes it takes to bring nodes home."""
+        return self.machine.size // 2
+
+    @property
     def in_use(self) -> tuple[int, int]:
         """How many nodes there are, and how many the starts lead to, as counted when there were a few less."""
         size = sum(self.sizes)
         if size > GROWN * self._counted[0]:
-            self._counted = size, sum(len(nodes) for nodes in self._played())
+            self._counted = size, sum(len(nodes) for nodes in self._played(self._known()))
         return self._counted
+
+    def _settled(self) -> tuple[VectorTable, PointTable]:
+        """Return all nodes once nothing leads any more to what others have taken the place of."""
+        if self._machine is not None:
+            self._machine.call("sweep")
+        return self._known()
 
     def _known(self) -> tuple[VectorTable, PointTable]:
         """Return all nodes there are."""
         if self._machine is None:
             return self._nodes
-        self._machine.call("sweep")  # so that nothing leads to what others have taken the place of
         successors = np.array([len(here.successors) for here in self.search.arrays])
         return self._machine.vectors(self._n_t, successors), self._machine.points(self._n_t)
 
-    def _played(self) -> tuple[VectorTable, PointTable]:
-        """Return the nodes that are best at the starts, and all they lead to."""
-        vectors, points = self._known()
+    def _played(self, known: tuple[VectorTable, PointTable]) -> tuple[VectorTable, PointTable]:
+        """Return, of all nodes, those that are best at the starts, and what these lead to."""
+        vectors, points = known
         above, below = list[int](), list[int]()
         for _, root in self.search.roots:
             here = np.flatnonzero(vectors.kept & (vectors.state == root.state))
@@ -159,7 +181,7 @@ class Compiled:
 
     def home(self) -> Search:
         """Return the search with the nodes that the starts lead to, to be written."""
-        vectors, points = self._played()
+        vectors, points = self._played(self._settled())
         home = copy(self.search)
         home.upper = vectors.controller(home.arrays)
         home.lower = points.controller([home.lower.stores[here.number].corners for here in home.arrays])
@@ -171,7 +193,7 @@ class Compiled:
 
     def __getstate__(self) -> dict[str, object]:
         """Return what travels to another process: all but the machine."""
-        return self._resting(*self._known())
+        return self._resting(*self._settled())
 
     def _resting(self, vectors: VectorTable, points: PointTable) -> dict[str, object]:
         nodes = vectors.led_to(np.flatnonzero(vectors.kept)), points.led_to(np.flatnonzero(points.kept))
@@ -179,7 +201,7 @@ class Compiled:
 
     def sent(self) -> tuple["Compiled", IntArray]:
         """Return a copy for somebody elsewhere, and the numbers here of the vectors that are numbered anew there."""
-        vectors, points = self._known()
+        vectors, points = self._settled()
         other = Compiled.__new__(Compiled)
         other.__dict__.update(self._resting(vectors, points))
         return other, vectors.reached(np.flatnonzero(vectors.kept))
@@ -228,6 +250,7 @@ def _loaded(search: Search) -> Machine:
     for here in search.arrays:
         actions, defences = search.likely(here.number)
         defences = defences[here.defender[defences]]
+        defences = defences if len(defences) else np.flatnonzero(here.defender)[:1]
         machine.call(
             "begin_with", here.number, len(actions), machine.put(actions), len(defences), machine.put(defences)
         )

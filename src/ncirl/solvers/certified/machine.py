@@ -43,7 +43,10 @@ class Machine:
     def __init__(self) -> None:
         engine, module = _module()
         self._store = wasmtime.Store(engine)
-        self._exports = wasmtime.Instance(self._store, module, []).exports(self._store)
+        try:
+            self._exports = wasmtime.Instance(self._store, module, []).exports(self._store)
+        except wasmtime.WasmtimeError as error:  # it reserves addresses, of which there may be few
+            raise MemoryError("there is no room for the kernel") from error
         memory = self._exports["memory"]
         assert isinstance(memory, wasmtime.Memory)
         self._memory = memory
@@ -57,6 +60,11 @@ class Machine:
         except wasmtime.Trap as error:
             raise MemoryError("the kernel finds no more memory") from error
         return 0.0 if found is None else float(found)
+
+    @property
+    def size(self) -> int:
+        """How many bytes of memory there are."""
+        return self._memory.data_len(self._store)
 
     def _bytes(self) -> NDArray[np.uint8]:
         """Return the whole memory as it is now: with every call it may grow."""

@@ -339,6 +339,11 @@ class Search:
             self._counted = size, sum(len(nodes) for nodes in self.played())
         return self._counted
 
+    @property
+    def spare(self) -> int:
+        """Bytes it takes to bring nodes home: they are here."""
+        return 0
+
     def home(self) -> "Search":
         """Return the search to be written: this one."""
         return self

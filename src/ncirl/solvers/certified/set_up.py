@@ -35,7 +35,8 @@ SMALLER = "solve a smaller game"
 LIKEWISE = 2.0  # times building the arrays of the search: about what writing and verifying playbooks takes
 MUCH, SOON = 0.05, 1.0  # of the memory, and in seconds: if it takes more, it is done before the search, too
 MARGIN, LATE = 1.5, 0.1  # times what it took: what is left for it; of the time limit: what it may be late
-SELDOM, PART = 8.0, 0.1  # times what it takes, and of the time limit: what lies between two times at the least
+SELDOM, PART = 4.0, 0.1  # times what it takes, and of the time limit: what lies between two times at the least
+EARLY = 0.05  # of the time limit: when the kernel's nodes are first written, to learn how long that takes
 CLOSER = 0.9  # times the gap of the last time: what must have come of the search for it to be worth while
 LONG = 100.0  # seconds, where there is no time limit
 PROMPT = 1.0  # seconds that it may take once somebody waits
@@ -55,6 +56,7 @@ class SetUp:
         began, used = limits.spent, limits.used
         self.search = Search(small.game, initial, self.meter, limits=limits)
         self.compiled: Compiled | None = None  # the kernel, once the search has been handed over to it
+        self._asked, self._learned = False, True  # whether to do that; how long writing takes from there
         size, _ = self.search.in_use
         self._nodes = size, size  # what it takes was told from all of them
         # writing and verifying goes through the same arrays, of the game as it was given
@@ -69,16 +71,22 @@ class SetUp:
 
     @property
     def is_hard(self) -> bool:
-        """Tell whether to hand a search over to the kernel now: one that is not done at once, and that it serves."""
-        if self.compiled is not None or self.meter.work < self.search.tuning.compiled:
+        """Tell, once, whether to hand the search over to the kernel: if it is not done soon, and is served there."""
+        if self._asked or self.meter.work < self.search.tuning.compiled:
             return False
+        self._asked = True
         return is_served(self.search)
 
-    def hand_over(self) -> Compiled:
-        """Let the kernel go on from where the search is."""
+    def hand_over(self) -> bool:
+        """Let the kernel go on from where the search is; if there is no room for it, the search goes on by itself."""
+        compiled = Compiled(self.search)
+        try:
+            compiled.machine.call("count_vectors")
+        except MemoryError:
+            return False
         self.search.forget_programs()
-        self.compiled = Compiled(self.search)
-        return self.compiled
+        self.compiled, self._learned = compiled, False
+        return True
 
     @property
     def numbers(self) -> int:
@@ -104,6 +112,8 @@ class SetUp:
         """Tell whether to write and verify the playbooks meanwhile: now and then, where that may be cut in the end."""
         if limits.seconds is None and self._predicted < PROMPT:
             return False
+        if not self._learned and limits.seconds is not None:
+            return limits.spent > EARLY * limits.seconds
         self._when = min(self._when, limits.spent)  # a search that goes on has another clock
         between = max(SELDOM * self._predicted, PART * (limits.seconds or LONG))
         return limits.spent - self._when >= between and self.now.gap_at_start() < CLOSER * self._gap
@@ -112,7 +122,7 @@ class SetUp:
         """Tell whether the memory that is left is what writing and verifying the playbooks takes."""
         if limits.memory is None:
             return False
-        return limits.room < min(max(self._bytes, SPARE * limits.memory), HALF * limits.memory)
+        return limits.room < min(max(self._bytes, SPARE * limits.memory, self.now.spare), HALF * limits.memory)
 
     def write(self, limits: Limits) -> None:
         """Write and verify the playbooks, to have some, and learn how long that takes."""
@@ -122,7 +132,7 @@ class SetUp:
 
     def write_meanwhile(self, limits: Limits) -> None:
         """Do so in the middle of the search; what is cut tells only that it takes longer."""
-        began = limits.spent
+        began, self._learned = limits.spent, True
         try:
             self.write(limits)
         except (LimitError, MemoryError):

@@ -1,13 +1,11 @@
-/* What the host calls. Tables of addresses and numbers are read and written as 32-bit words, in the order given here;
-   `compiled.py` knows the same order. */
+/* What the host calls. Tables of addresses and numbers are read and written as 32-bit words, in the order given here, as
+   `machine.py` and `node_tables.py` have it. */
 #include "kernel.h"
 #include "search.h"
 
 #define EXPORT(name) __attribute__((export_name(#name)))
 
-#define GROWN 1.1 /* times as many vectors, and a few: then all are evaluated again */
-#define FEW 50
-#define SWEEPS 10
+#define SWEEPS 3
 
 typedef unsigned int word;
 
@@ -28,8 +26,8 @@ EXPORT(begin) void begin(int n_states, int n_t, double discount, int slots, int 
     k->vectors.shelf = NEW(Shelf, n_states);
     k->points.shelf = NEW(Shelf, n_states);
     k->points.corner = NEW(double, n_states * n_t);
-    k->points.bases = NEW(Basis, n_states * BASES);
-    k->points.last = NEW(int, n_states);
+    k->points.bases = NEW(Basis *, n_states);
+    k->points.last = NEW(unsigned, n_states);
     k->narrow = NEW(Program, n_states * slots);
     k->above = NEW(Program, n_states * slots);
     k->below = NEW(Program, n_states * slots);
@@ -132,13 +130,14 @@ EXPORT(starts) void starts(int n, const int *states, const double *probability, 
     for (int r = 0; r < n; r++) {
         k->root[r].state = states[r];
         k->root[r].probability = probability[r];
+        k->root[r].low = -1e300;
         for (int t = 0; t < k->n_t; t++) k->root[r].belief[t] = belief[r * k->n_t + t];
     }
 }
 
 /* Add nodes: where their states, numbers of what they play and of links, whether they are compared, what they play, their
    links (observation, node, share) and worths are, each after each; then what kinds of nodes have of their own. */
-EXPORT(add_vectors) void add_vectors(int n, const word *from) { /* chances, numbers of rests, rests */
+EXPORT(add_vectors) void add_vectors(int n, const word *from) { /* chances, numbers of rests (as many as successors), rests */
     Kernel *k = &kernel;
     Vectors *v = &k->vectors;
     const int *states = (int *)from[0], *n_played = (int *)from[1], *n_links = (int *)from[2], *kept = (int *)from[3];
@@ -153,6 +152,7 @@ EXPORT(add_vectors) void add_vectors(int n, const word *from) { /* chances, numb
         for (int t = 0; t < k->n_t; t++) v->worth[(size)me * k->n_t + t] = *worth++;
         if (kept[x]) vectors_put(k, me);
     }
+    v->whole = v->n;
 }
 
 EXPORT(add_points) void add_points(int n, const word *from) { /* masses, beliefs */
@@ -174,12 +174,14 @@ EXPORT(add_points) void add_points(int n, const word *from) { /* masses, beliefs
         v->worth[me] = worth[x];
         if (kept[x]) points_put(k, me);
     }
+    v->whole = v->n;
 }
 
 /* Do one thing or another for some work, and no more than `most`; programs may leave out what is missed by `missed`. */
 EXPORT(run) double run(int what, double work, double most, double missed) {
     Kernel *k = &kernel;
     double before = k->work;
+    k->scratch.used = 0; /* also after what was cut by a trap */
     k->until = before + most;
     k->missed = missed;
     while (k->work < before + work) {
@@ -188,11 +190,11 @@ EXPORT(run) double run(int what, double work, double most, double missed) {
         else if (what == 1) trial(k);
         else improve(k);
         if (!(k->work > then)) break; /* there is nowhere to go */
-        if (k->vectors.n > GROWN * k->vectors.swept + FEW) vectors_sweep(k, SWEEPS);
     }
     return k->work - before;
 }
 
+/* While it goes on this is not worth its time: nothing that is led to falls by much. */
 EXPORT(sweep) void sweep(void) { vectors_sweep(&kernel, SWEEPS); }
 
 EXPORT(draw_from) void draw_from(int seed) { kernel.seed ^= (unsigned long long)seed * 0x9E3779B97F4A7C15ull; }
@@ -219,7 +221,7 @@ static void tell(word *into, const word *table, int n) {
 
 EXPORT(vectors_table) void vectors_table(word *into) {
     const Vectors *v = &kernel.vectors;
-    word table[] = {v->n, (word)v->state, (word)v->place, (word)v->mix, (word)v->link, (word)v->worth, (word)v->defence,
+    word table[] = {v->whole, (word)v->state, (word)v->place, (word)v->mix, (word)v->link, (word)v->worth, (word)v->defence,
                     (word)v->chance, v->n_mixed, (word)v->links.observation, (word)v->links.to, (word)v->links.share,
                     v->links.n, (word)v->rest_at, (word)v->rest, v->n_rest};
     tell(into, table, sizeof table / sizeof *table);
@@ -227,7 +229,7 @@ EXPORT(vectors_table) void vectors_table(word *into) {
 
 EXPORT(points_table) void points_table(word *into) {
     const Points *v = &kernel.points;
-    word table[] = {v->n, (word)v->state, (word)v->place, (word)v->plan, (word)v->link, (word)v->worth, (word)v->action,
+    word table[] = {v->whole, (word)v->state, (word)v->place, (word)v->plan, (word)v->link, (word)v->worth, (word)v->action,
                     (word)v->mass, v->n_planned, (word)v->links.observation, (word)v->links.to, (word)v->links.share,
                     v->links.n, (word)v->belief};
     tell(into, table, sizeof table / sizeof *table);

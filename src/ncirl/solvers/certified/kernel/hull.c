@@ -4,6 +4,8 @@
 #define BLOCK 256
 #define NUDGE 1e-7 /* of a mass: what is added to each intent so that the program is not degenerate */
 #define STEPS 60
+#define SMALL 1e-9 /* entries that are too small to exchange by */
+#define WORN 100   /* exchanges after which rounding errors are left behind */
 
 /* The place in [0, end) whose point rises most above the plane of corners and prices; -1 if none does. */
 static int above_prices(Kernel *k, const Shelf *shelf, int end, const double *price) {
@@ -35,7 +37,7 @@ static int above_prices(Kernel *k, const Shelf *shelf, int end, const double *pr
 static int parted(const Basis *basis, const double *mass_, int n_t, double *x) {
     for (int t = 0; t < n_t; t++) {
         x[t] = dot(basis->inverse[t], mass_, n_t);
-        if (x[t] < 0) return 0;
+        if (!(x[t] >= 0)) return 0;
     }
     return 1;
 }
@@ -48,7 +50,7 @@ static int exchanged(Basis *basis, const Shelf *shelf, int j, int n_t, double *x
         entering[t] = 0;
         for (int u = 0; u < n_t; u++) entering[t] += basis->inverse[t][u] * shelf->coordinate[u][j];
         double much = x[t] > 0 ? x[t] : 0;
-        if (entering[t] > 1e-11 && much / entering[t] < least) {
+        if (entering[t] > SMALL && much / entering[t] < least) {
             least = much / entering[t];
             r = t;
         }
@@ -75,15 +77,17 @@ double hull(Kernel *k, int state, const double *beta, double *plane, int *n, int
     int n_t = k->n_t, used = 0, from[INTENTS], begun = -1, steps = 0;
     double nudged[INTENTS], x[INTENTS], price[INTENTS], part[INTENTS], all = sum(beta, n_t);
     const double *corner = v->corner + state * n_t;
-    Basis basis, *known = v->bases + state * BASES;
+    if (!v->bases[state]) v->bases[state] = NEW(Basis, BASES);
+    Basis basis, *known = v->bases[state];
     for (int t = 0; t < n_t; t++) nudged[t] = beta[t] + NUDGE * all / n_t;
     for (int y = 0; y < BASES && begun < 0; y++)
-        if (known[y].made && parted(&known[y], nudged, n_t, x)) begun = y;
+        if (known[y].made && known[y].made < WORN && parted(&known[y], nudged, n_t, x)) begun = y;
     if (begun >= 0) basis = known[begun];
     for (int t = 0; t < n_t && begun < 0; t++) {
         for (int u = 0; u < n_t; u++) basis.inverse[t][u] = t == u;
         x[t] = nudged[t];
         basis.node[t] = -1;
+        basis.made = 0;
     }
     for (; steps < STEPS; steps++) {
         for (int t = 0; t < n_t; t++) price[t] = 0;
@@ -98,7 +102,7 @@ double hull(Kernel *k, int state, const double *beta, double *plane, int *n, int
         if (j < 0 || !exchanged(&basis, shelf, j, n_t, x)) break;
     }
     if (steps) { /* a new one */
-        basis.made = 1;
+        basis.made += steps;
         known[v->last[state]++ % BASES] = basis;
     }
     double value = dot(corner, beta, n_t), room = 1, taken[INTENTS];

@@ -1,6 +1,6 @@
 /* The search as the kernel sees it: a game in arrays, both controllers, live programs.
 
-   Layers, lowest first: memory, tableau, game (here), program, vectors and points, search. */
+   Layers, lowest first: memory, tableau, the game (here), shelf and hull, program, stage with vectors and points, search. */
 #pragma once
 
 #include "memory.h"
@@ -47,16 +47,18 @@ typedef struct {
 
 /* What is compared at a state: θ-th coordinates together, those of use lately in front. */
 typedef struct {
-    int n, room, *node, changes, turn;
+    int n, room, *node, changes;
+    unsigned turn;
     double *coordinate[INTENTS], *gain; /* gain: of points only, over the corners */
     int n_news, news_room, *news;       /* of points only: the nodes that rose, one after another */
 } Shelf;
 
-/* The defender's controller. Node n mixes defences and follows its links; where there are none, `rest` by successor. */
+/* The defender's controller. Node n mixes defences and follows its links; where there are none, `rest` by successor. The
+   first `whole` nodes are complete. */
 typedef struct {
-    int n, room, n_mixed, mixed_room, n_rest, rest_room;
+    int n, whole, room, n_mixed, mixed_room, n_rest, rest_room;
     int *state, *place, *rest, *defence; /* place: on the shelf, -1 if it is not there */
-    int *heir, swept;                    /* heir: the node that is nowhere higher and took its place, -1 if none did */
+    int *heir;                           /* the node that is nowhere higher and took its place, -1 if none did */
     Span *mix, *link;
     int *rest_at;
     double *worth, *chance; /* worth[n][θ] */
@@ -64,7 +66,7 @@ typedef struct {
     Shelf *shelf;
 } Vectors;
 
-/* Points among which a mass was parted, -1 for a corner, and the inverse of their beliefs. */
+/* Points among which a mass was parted, -1 for a corner, and the inverse of their beliefs, `made` by so many exchanges. */
 typedef struct {
     int made, node[INTENTS];
     double inverse[INTENTS][INTENTS];
@@ -72,14 +74,14 @@ typedef struct {
 
 /* The attacker's controller. Node n plays mass[a][θ] and follows its links; what they leave goes to the corners. */
 typedef struct {
-    int n, room, n_planned, planned_room, n_base, base_room;
+    int n, whole, room, n_planned, planned_room, n_base, base_room;
     int *state, *place, *action, *base_at;
     Span *plan, *link;
     double *belief, *worth, *told, *mass, *base, *corner; /* told: as others know it; base[d]: but for the links */
     Links links;
     Shelf *shelf;
-    Basis *bases; /* of each state the last few */
-    int *last;
+    Basis **bases; /* of each state the last few */
+    unsigned *last;
 } Points;
 
 enum side { ABOVE, BELOW };
@@ -109,9 +111,9 @@ typedef struct {
     int n_mixed, *defence;
 } Answer;
 
-/* A start of the game. */
+/* A start of the game, and the most that was ever secured there. */
 typedef struct {
-    double probability, belief[INTENTS];
+    double probability, belief[INTENTS], low;
     int state;
 } Root;
 
@@ -126,7 +128,7 @@ typedef struct {
     Tableau small;
     Scratch scratch;
     Root *root;
-    int n_roots, solves, failures;
+    int n_roots, solves;
     unsigned long long seed;
 } Kernel;
 
@@ -179,5 +181,5 @@ void points_planned(Kernel *k, int node, const double *plan);
 void points_put(Kernel *k, int node);
 int points_missed(Kernel *k, Program *p);
 double points_value(Kernel *k, int node, int *answer);
-int points_update(Kernel *k, int state, const double *belief, const double *planned, int instead);
+void points_update(Kernel *k, int state, const double *belief, const double *planned, int instead);
 void points_sweep(Kernel *k, int most);

@@ -9,7 +9,6 @@ typedef struct Hole {
 
 static Hole *holes[CLASSES];
 
-#ifdef __wasm__
 #define PAGE 65536
 #define AT_LEAST 16 /* pages */
 extern char __heap_base;
@@ -40,15 +39,10 @@ void *memcpy(void *restrict to, const void *restrict from, size n) {
     for (size k = 0; k < n; k++) ((char *)to)[k] = ((const char *)from)[k];
     return to;
 }
-#else
-#include <stdlib.h>
-static void *fresh(size bytes) { return calloc(1, bytes); }
-void *memset(void *, int, size);
-void *memcpy(void *, const void *, size);
-#endif
 
 static int class_of(size bytes) {
     int k = 0;
+    if (bytes > (size)1 << 30) __builtin_trap();
     while (((size)SMALLEST << k) < bytes) k++;
     return k;
 }

@@ -1,8 +1,8 @@
 /* The attacker's controller: v_n = min_d Σ A_n(a,θ) gain(a,d,θ) + γ Σ_i weight[i,d] Σ_j φ_ij (v_j - c·b_j). */
 #include "kernel.h"
 
-#define AGAIN 0.02   /* one worth another plan at the same belief */
-#define NEWS 0.1     /* and one worth telling */
+#define AGAIN 0.02 /* of what may be missed: a rise worth another plan at the same belief */
+#define NEWS 0.1   /* and one worth telling */
 
 int points_new(Kernel *k, int state, const double *belief) {
     Points *v = &k->points;
@@ -165,8 +165,8 @@ static void cleaned(Kernel *k, const State *s, const double *belief, double *pla
 }
 
 /* Keep a point at a belief if it secures more than is known, in place of another one or as a new one: one that plays
-   `planned`, if anything is, or one that reveals nothing until the state is left. Return the node there is then, or -1. */
-int points_update(Kernel *k, int state, const double *at, const double *planned, int instead) {
+   `planned`, if anything is, or one that reveals nothing until the state is left. */
+void points_update(Kernel *k, int state, const double *at, const double *planned, int instead) {
     Points *v = &k->points;
     const State *s = &k->state[state];
     int n_t = k->n_t, n = v->n, n_links = v->links.n, n_planned = v->n_planned, n_base = v->n_base;
@@ -188,12 +188,12 @@ int points_update(Kernel *k, int state, const double *at, const double *planned,
         value = points_value(k, me, 0);
     }
     k->scratch.used = mark;
-    if (!(value > known + (instead < 0 ? ENOUGH : AGAIN) * k->missed)) {
+    if (!(value > known + (instead < 0 ? ENOUGH : AGAIN) * k->missed) || !(value < 1e299)) {
         v->n = n;
         v->links.n = n_links;
         v->n_planned = n_planned;
         v->n_base = n_base;
-        return instead;
+        return;
     }
     if (instead >= 0) { /* whatever refers to it profits */
         v->plan[instead] = v->plan[me];
@@ -205,8 +205,8 @@ int points_update(Kernel *k, int state, const double *at, const double *planned,
         me = instead;
     }
     v->worth[me] = value;
+    v->whole = v->n;
     points_put(k, me);
-    return me;
 }
 
 /* Carry rises through all nodes. */
@@ -214,9 +214,9 @@ void points_sweep(Kernel *k, int most) {
     Points *v = &k->points;
     for (int sweep = 0; sweep < most; sweep++) {
         double risen = 0;
-        for (int n = 0; n < v->n; n++) {
+        for (int n = 0; n < v->whole; n++) {
             double value = points_value(k, n, 0);
-            if (!(value > v->worth[n])) continue;
+            if (!(value > v->worth[n]) || !(value < 1e299)) continue;
             if (value - v->worth[n] > risen) risen = value - v->worth[n];
             v->worth[n] = value;
             points_put(k, n);

@@ -49,9 +49,11 @@ static int point_at(const Kernel *k, int state, const double *belief) {
     return -1;
 }
 
-void bounds_at(Kernel *k, const Root *root, double *low, double *high) {
+void bounds_at(Kernel *k, Root *root, double *low, double *high) {
     int node = point_at(k, root->state, root->belief);
-    *low = node < 0 ? hull(k, root->state, root->belief, 0, 0, 0, 0) : k->points.worth[node];
+    double now = node < 0 ? hull(k, root->state, root->belief, 0, 0, 0, 0) : k->points.worth[node];
+    if (now > root->low) root->low = now;
+    *low = root->low;
     vectors_at(k, &k->vectors.shelf[root->state], k->n_t, k->every, root->belief, high);
 }
 

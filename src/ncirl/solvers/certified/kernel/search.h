@@ -2,4 +2,4 @@
 void walk(Kernel *k);
 void trial(Kernel *k);
 void improve(Kernel *k);
-void bounds_at(Kernel *k, const Root *root, double *low, double *high);
+void bounds_at(Kernel *k, Root *root, double *low, double *high);

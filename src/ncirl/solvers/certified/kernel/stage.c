@@ -130,7 +130,7 @@ static void stand_in(Kernel *k, Program *p) {
 static int renew(Kernel *k, Program *p) {
     const State *s = p->here;
     int n_t = p->n_t, n = p->n_planes, lifted = 0;
-    for (int c = 0; c < n; c++) {
+    for (int c = n - 1; c >= 0; c--) {
         int x = s->toward[p->plane_of[c]];
         const Shelf *shelf = &k->points.shelf[s->successors[x]];
         double lacks = 0, plane[INTENTS];
@@ -144,11 +144,9 @@ static int renew(Kernel *k, Program *p) {
         for (int t = 0; t < n_t; t++) plane[t] = p->plane[c * n_t + t] + lacks;
         program_plane(p, p->plane_of[c], plane, -1);
         if (!tableau_relax(&p->t, p->plane_slack[c])) return 0;
-        p->plane_idle[c] = -1;
+        program_forget(p, c);
         lifted++;
     }
-    for (int c = n - 1; c >= 0 && lifted; c--)
-        if (p->plane_idle[c] < 0) program_forget(p, c);
     for (int x = 0; x < s->n_s; x++) p->read[x] = k->points.shelf[s->successors[x]].n_news;
     return !lifted || tableau_primal(&p->t);
 }
@@ -167,7 +165,6 @@ static void settle(Kernel *k, Program *p, int ok) {
     k->solves++;
     if (!ok) {
         read_answer(k, p);
-        k->failures++;
         p->fresh = 1;
     }
 }

@@ -207,7 +207,7 @@ double vectors_evaluate(Kernel *k, int node) {
             double now = gets[a * n_t + t] / (1 - stay[a]);
             if (now > most) most = now;
         }
-        if (most < worth[t]) {
+        if (most < worth[t] && most > -1e299) {
             if (worth[t] - most > fell) fell = worth[t] - most;
             worth[t] = most;
         }
@@ -222,7 +222,7 @@ void vectors_sweep(Kernel *k, int most) {
     Vectors *v = &k->vectors;
     for (int sweep = 0; sweep < most; sweep++) {
         double fell = 0;
-        for (int n = 0; n < v->n; n++) {
+        for (int n = 0; n < v->whole; n++) {
             if (v->heir[n] >= 0) continue;
             double by = vectors_evaluate(k, n);
             if (by > fell) fell = by;
@@ -233,7 +233,6 @@ void vectors_sweep(Kernel *k, int most) {
         }
         if (fell < k->missed) break;
     }
-    v->swept = v->n;
 }
 
 static double worth_at(Kernel *k, int node, const Program *p, const double *belief) {
@@ -291,6 +290,17 @@ static int keeping_at_it(Kernel *k, int node) {
     return me;
 }
 
+/* Let a node be another, which is given up. */
+static void become(Kernel *k, int me, int other) {
+    Vectors *v = &k->vectors;
+    int n_s = k->state[v->state[me]].n_s;
+    v->link[me] = v->link[other];
+    v->rest_at[me] = v->rest_at[other];
+    for (int x = 0; x < n_s; x++)
+        if (v->rest[v->rest_at[me] + x] == other) v->rest[v->rest_at[me] + x] = me;
+    for (int t = 0; t < k->n_t; t++) v->worth[(size)me * k->n_t + t] = v->worth[(size)other * k->n_t + t];
+}
+
 /* Solve a program at a belief and keep the vector that comes of it, where it is lower than what is known. */
 void vectors_update(Kernel *k, Program *p, const double *belief) {
     Vectors *v = &k->vectors;
@@ -303,8 +313,8 @@ void vectors_update(Kernel *k, Program *p, const double *belief) {
     int me = from_program(k, p);
     if (s->loops) {
         int other = keeping_at_it(k, me);
-        if (worth_at(k, other, p, belief) < worth_at(k, me, p, belief)) me = other;
-        else v->n = other; /* what it took stays unused */
+        if (worth_at(k, other, p, belief) < worth_at(k, me, p, belief)) become(k, me, other);
+        v->n = other;
     }
     if (worth_at(k, me, p, belief) < known - k->missed) vectors_put(k, me);
     else {
@@ -313,4 +323,5 @@ void vectors_update(Kernel *k, Program *p, const double *belief) {
         v->n_rest = n_rest;
         v->links.n = n_links;
     }
+    v->whole = v->n;
 }
