@@ -6,14 +6,16 @@ and does its arithmetic as IEEE 754 has it, so that a search is the same on ever
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import wasmtime
 from numpy.typing import NDArray
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.solvers.certified.node_tables import PointTable, VectorTable, pieces
+
+if TYPE_CHECKING:  # it takes a while to load, and most games do without it
+    import wasmtime
 
 __all__ = ["Machine"]
 
@@ -28,7 +30,9 @@ KINDS: dict[str, type[np.generic]] = {
 
 
 @cache
-def _module() -> tuple[wasmtime.Engine, wasmtime.Module]:
+def _module() -> "tuple[wasmtime.Engine, wasmtime.Module]":
+    import wasmtime
+
     config = wasmtime.Config()
     config.cranelift_opt_level = "speed"
     config.parallel_compilation = False  # its threads would be missing after a fork
@@ -41,6 +45,8 @@ class Machine:
     """An instance of the kernel: functions to call, and a memory to put arrays into and read them from."""
 
     def __init__(self) -> None:
+        import wasmtime
+
         engine, module = _module()
         self._store = wasmtime.Store(engine)
         try:
@@ -53,6 +59,8 @@ class Machine:
 
     def call(self, name: str, *arguments: float) -> float:
         """Call a function of the kernel; one that finds no more memory raises a `MemoryError`."""
+        import wasmtime
+
         function = self._exports[name]
         assert isinstance(function, wasmtime.Func)
         try:
