@@ -30,7 +30,7 @@ from ncirl.solvers.certified.search import Search
 __all__ = ["Compiled", "is_served"]
 
 MOST_INTENTS = 32  # that the kernel has room for
-WIDEST = 1000  # columns of a program whose tableau is worth having whole
+WIDEST = 520  # columns of a program whose tableau is worth having whole
 MOST_STATES = 2000  # for which it is made ready in no time
 ROOM, SLOTS = 200_000_000, 12  # bytes for live programs, and how many of a kind a state has at most
 SCRATCH = 8  # times what the largest state needs for one array of each kind
