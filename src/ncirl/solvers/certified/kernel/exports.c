@@ -188,7 +188,7 @@ EXPORT(run) double run(int what, double work, double most, double missed) {
         double then = k->work;
         if (what == 0) walk(k);
         else if (what == 1) trial(k);
-        else improve(k);
+        else if (!improve(k)) k->work = then;
         if (!(k->work > then)) break; /* there is nowhere to go */
     }
     return k->work - before;

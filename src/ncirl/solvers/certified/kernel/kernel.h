@@ -72,12 +72,14 @@ typedef struct {
     double inverse[INTENTS][INTENTS];
 } Basis;
 
-/* The attacker's controller. Node n plays mass[a][θ] and follows its links; what they leave goes to the corners. */
+/* The attacker's controller. Node n plays mass[a][θ] and follows its links; what they leave goes to the corners. What it
+   is worth was last worked out, with the defence that answers it, when the clock stood at `looked`; it last `rose` then. */
 typedef struct {
     int n, whole, room, n_planned, planned_room, n_base, base_room;
-    int *state, *place, *action, *base_at;
+    int *state, *place, *action, *base_at, *answer, *tried; /* tried: with how much news behind it it was last improved */
+    unsigned clock, *looked, *rose;
     Span *plan, *link;
-    double *belief, *worth, *told, *mass, *base, *corner; /* told: as others know it; base[d]: but for the links */
+    double *belief, *worth, *sure, *told, *mass, *base, *corner; /* sure: by the corners; told: as others know it; base[d]: but for the links */
     Links links;
     Shelf *shelf;
     Basis **bases; /* of each state the last few */
@@ -86,7 +88,7 @@ typedef struct {
 
 enum side { ABOVE, BELOW };
 
-/* P_A(s, ·), live: columns V, V_i, A(a, θ); rows for the belief, for defences, for planes V_i <= α·β_i. */
+/* P_A(s, ·), live: columns V, A(a, θ); rows for the belief, for defences, for planes V_i <= α·β_i. */
 typedef struct {
     const State *here;
     Tableau t;
@@ -94,7 +96,7 @@ typedef struct {
     int fresh, n_t, *intents, begun;
     int n_actions, *action, *idle, n_defences, *defence, *defence_slack;
     byte *acts, *defends;
-    int value, *equal, *plan, *values; /* variables: V, slacks of the belief's rows, A[a][θ], V_i or -1 */
+    int value, *equal, *plan, *some; /* variables: V, slacks of the belief's rows, A[a][θ]; a plane of each i, or -1 */
     int n_planes, planes_room, *plane_slack, *plane_of, *plane_node, *plane_idle;
     double *plane;                     /* [plane][θ] */
     double *belief;
@@ -140,6 +142,7 @@ int program_start(Kernel *k, Program *p);
 void program_plane(Program *p, int i, const double *plane, int node);
 void program_action(Kernel *k, Program *p, int a);
 void program_defence(Kernel *k, Program *p, int d);
+double program_value(const Program *p, int i, const double *beta);
 enum kind program_plays(const Kernel *k, const Program *p, int a, int t);
 void program_forget(Program *p, int plane);
 void program_tidy(Program *p);
@@ -180,6 +183,6 @@ int points_new(Kernel *k, int state, const double *belief);
 void points_planned(Kernel *k, int node, const double *plan);
 void points_put(Kernel *k, int node);
 int points_missed(Kernel *k, Program *p);
-double points_value(Kernel *k, int node, int *answer);
+
 void points_update(Kernel *k, int state, const double *belief, const double *planned, int instead);
 void points_sweep(Kernel *k, int most);

@@ -3,6 +3,7 @@
 
 #define AGAIN 0.02 /* of what may be missed: a rise worth another plan at the same belief */
 #define NEWS 0.1   /* and one worth telling */
+#define SLIGHT 1e-9 /* a rise not worth carrying on */
 
 int points_new(Kernel *k, int state, const double *belief) {
     Points *v = &k->points;
@@ -13,6 +14,11 @@ int points_new(Kernel *k, int state, const double *belief) {
         MORE(v->plan, had, room);
         MORE(v->link, had, room);
         MORE(v->base_at, had, room);
+        MORE(v->answer, had, room);
+        MORE(v->tried, had, room);
+        MORE(v->looked, had, room);
+        MORE(v->rose, had, room);
+        MORE(v->sure, had, room);
         MORE(v->worth, had, room);
         MORE(v->told, had, room);
         MORE(v->belief, had * k->n_t, room * k->n_t);
@@ -22,6 +28,9 @@ int points_new(Kernel *k, int state, const double *belief) {
     v->state[me] = state;
     v->place[me] = -1;
     v->worth[me] = v->told[me] = -1e300;
+    v->sure[me] = dot(v->corner + state * k->n_t, belief, k->n_t);
+    v->looked[me] = v->rose[me] = v->answer[me] = 0;
+    v->tried[me] = -1;
     v->link[me] = (Span){v->links.n, 0};
     for (int t = 0; t < k->n_t; t++) v->belief[(size)me * k->n_t + t] = belief[t];
     return me;
@@ -64,9 +73,9 @@ void points_put(Kernel *k, int node) {
     Points *v = &k->points;
     int state = v->state[node];
     Shelf *shelf = &v->shelf[state];
-    const double *belief = v->belief + (size)node * k->n_t;
-    if (v->place[node] < 0) shelf_add(shelf, k->n_t, node, belief, v->place);
-    shelf->gain[v->place[node]] = v->worth[node] - dot(v->corner + state * k->n_t, belief, k->n_t);
+    v->rose[node] = ++v->clock;
+    if (v->place[node] < 0) shelf_add(shelf, k->n_t, node, v->belief + (size)node * k->n_t, v->place);
+    shelf->gain[v->place[node]] = v->worth[node] - v->sure[node];
     if (!(v->worth[node] > v->told[node] + NEWS * k->missed)) return;
     v->told[node] = v->worth[node];
     if (shelf->n_news == shelf->news_room) {
@@ -81,12 +90,12 @@ int points_missed(Kernel *k, Program *p) {
     const State *s = p->here;
     int n_t = k->n_t, added = 0;
     for (int i = 0; i < s->n_o; i++) {
-        if (p->values[i] < 0) continue;
-        double beta[INTENTS], plane[INTENTS], value = value_of(&p->t, p->values[i]);
+        if (p->some[i] < 0) continue;
+        double beta[INTENTS], plane[INTENTS];
         posterior(s, i, k->answer.plan, n_t, beta);
         if (!(sum(beta, n_t) > 10 * ACTIVE)) continue;
         hull(k, s->leads[i], beta, plane, 0, 0, 0);
-        if (value > dot(plane, beta, n_t) + k->missed) {
+        if (program_value(p, i, beta) > dot(plane, beta, n_t) + k->missed) {
             program_plane(p, i, plane, -1);
             added++;
         }
@@ -97,35 +106,46 @@ int points_missed(Kernel *k, Program *p) {
 /* What a node secures with what its successors secure now, and the defence that holds it down.
 
    A node that leads to itself gets x(d) + y(d) v against d, so that v = min_d x(d) / (1 - y(d)). */
-double points_value(Kernel *k, int node, int *answer) {
+static double value_of_node(Kernel *k, int node) {
     Points *v = &k->points;
     const State *s = &k->state[v->state[node]];
-    int n_t = k->n_t;
     size mark = k->scratch.used;
-    double *gets = TAKE(k, double, s->n_d), *stay = TAKE(k, double, s->n_d), least = 1e300;
-    for (int d = 0; d < s->n_d; d++) {
+    int n_d = s->n_d;
+    double *gets = TAKE(k, double, n_d), *stay = TAKE(k, double, n_d), least = 1e300;
+    for (int d = 0; d < n_d; d++) {
         gets[d] = v->base[v->base_at[node] + d];
         stay[d] = 0;
     }
     for (int z = v->link[node].at; z < v->link[node].at + v->link[node].n; z++) {
         int i = v->links.observation[z], to = v->links.to[z];
-        double share = k->discount * v->links.share[z], itself = to == node ? share : 0;
-        double sure = dot(v->corner + v->state[to] * n_t, v->belief + (size)to * n_t, n_t);
-        double gain = share * ((to == node ? 0 : v->worth[to]) - sure);
-        for (int d = s->by_action ? 0 : s->owner[i]; d < (s->by_action ? s->n_d : s->owner[i] + 1); d++) {
-            double chance = weight(s, i, d);
-            gets[d] += chance * gain;
-            stay[d] += chance * itself;
+        double share = k->discount * v->links.share[z], gain = share * ((to == node ? 0 : v->worth[to]) - v->sure[to]);
+        double again = to == node ? share : 0;
+        if (!s->by_action) {
+            gets[s->owner[i]] += gain;
+            stay[s->owner[i]] += again;
+            continue;
         }
+        const double *chance = s->table + i * n_d;
+        for (int d = 0; d < n_d; d++) gets[d] += chance[d] * gain;
+        for (int d = 0; d < n_d && again > 0; d++) stay[d] += chance[d] * again;
     }
-    for (int d = 0; d < s->n_d; d++)
+    for (int d = 0; d < n_d; d++)
         if (gets[d] / (1 - stay[d]) < least) {
             least = gets[d] / (1 - stay[d]);
-            if (answer) *answer = d;
+            v->answer[node] = d;
         }
+    v->looked[node] = v->clock;
     k->scratch.used = mark;
-    k->work += (double)v->link[node].n * (s->n_d + n_t);
+    k->work += (double)v->link[node].n * n_d;
     return least;
+}
+
+/* Whether anything that a node leads to has risen since its worth was worked out. */
+static int is_stale(const Points *v, int node) {
+    if (!v->looked[node]) return 1;
+    for (int z = v->link[node].at; z < v->link[node].at + v->link[node].n; z++)
+        if (v->rose[v->links.to[z]] > v->looked[node] && v->links.to[z] != node) return 1;
+    return 0;
 }
 
 /* Give a node its links: what serves the posteriors of a plan best; where nothing is revealed one stays oneself. */
@@ -180,12 +200,12 @@ void points_update(Kernel *k, int state, const double *at, const double *planned
         cleaned(k, s, belief, plan);
         points_planned(k, me, plan);
         linked(k, me, plan, 0);
-        value = points_value(k, me, 0);
+        value = value_of_node(k, me);
     }
     if (s->loops && hiding(k, s, belief, value > known ? value : known, plan)) {
         points_planned(k, me, plan);
         linked(k, me, plan, 1);
-        value = points_value(k, me, 0);
+        value = value_of_node(k, me);
     }
     k->scratch.used = mark;
     if (!(value > known + (instead < 0 ? ENOUGH : AGAIN) * k->missed) || !(value < 1e299)) {
@@ -199,8 +219,11 @@ void points_update(Kernel *k, int state, const double *at, const double *planned
         v->plan[instead] = v->plan[me];
         v->link[instead] = v->link[me];
         v->base_at[instead] = v->base_at[me];
+        v->answer[instead] = v->answer[me];
+        v->looked[instead] = v->looked[me];
         for (int z = v->link[me].at; z < v->link[me].at + v->link[me].n; z++)
-            if (v->links.to[z] == me) v->links.to[z] = instead;
+            if (v->links.to[z] == instead) v->looked[instead] = 0; /* which leads to itself now */
+            else if (v->links.to[z] == me) v->links.to[z] = instead;
         v->n = me;
         me = instead;
     }
@@ -215,8 +238,10 @@ void points_sweep(Kernel *k, int most) {
     for (int sweep = 0; sweep < most; sweep++) {
         double risen = 0;
         for (int n = 0; n < v->whole; n++) {
-            double value = points_value(k, n, 0);
-            if (!(value > v->worth[n]) || !(value < 1e299)) continue;
+            k->work += v->link[n].n;
+            if (!is_stale(v, n)) continue;
+            double value = value_of_node(k, n);
+            if (!(value > v->worth[n] + SLIGHT) || !(value < 1e299)) continue;
             if (value - v->worth[n] > risen) risen = value - v->worth[n];
             v->worth[n] = value;
             points_put(k, n);

@@ -206,14 +206,21 @@ static void improve_point(Kernel *k, int node) {
     back_up(k, s->number, belief);
 }
 
-/* Policy improvement of the attacker's controller: of the points that the defender's best answer meets most. */
-void improve(Kernel *k) {
+/* How often points have risen where a state leads to. */
+static int news_behind(const Kernel *k, const State *s) {
+    int n = 0;
+    for (int x = 0; x < s->n_s; x++) n += k->points.shelf[s->successors[x]].n_news;
+    return n;
+}
+
+/* Policy improvement of the attacker's controller: of the points that the defender's best answer meets most, but for those
+   of which nothing else can come. */
+int improve(Kernel *k) {
     Points *v = &k->points;
     const Root *root = worst_start(k);
-    int n = v->n, which[INTENTS], begun;
+    int n = v->n, which[INTENTS], begun, improved = 0;
     double *flow = NEW(double, n), *next = NEW(double, n), *met = NEW(double, n), share[INTENTS];
-    int *answer = NEW(int, n);
-    for (int m = 0; m < n; m++) points_value(k, m, &answer[m]);
+    points_sweep(k, 1);
     int node = point_at(k, root->state, root->belief);
     if (node >= 0) flow[node] = 1;
     else {
@@ -230,7 +237,7 @@ void improve(Kernel *k) {
             all += flow[m];
             for (int z = v->link[m].at; z < v->link[m].at + v->link[m].n; z++)
                 next[v->links.to[z]] +=
-                    flow[m] * k->discount * weight(s, v->links.observation[z], answer[m]) * v->links.share[z];
+                    flow[m] * k->discount * weight(s, v->links.observation[z], v->answer[m]) * v->links.share[z];
         }
         double *other = flow;
         flow = next;
@@ -238,17 +245,21 @@ void improve(Kernel *k) {
         if (all < 1e-4) break;
     }
     k->work += (double)FOLLOWED * n + LISTING;
-    for (int x = 0; x < IMPROVED && !is_late(k); x++) {
+    while (improved < IMPROVED && !is_late(k)) {
         int best = 0;
         for (int m = 1; m < n; m++)
             if (met[m] > met[best]) best = m;
         if (!(met[best] > 1e-4)) break;
         met[best] = 0;
+        int news = news_behind(k, &k->state[v->state[best]]);
+        if (news == v->tried[best]) continue;
+        v->tried[best] = news;
         improve_point(k, best);
+        improved++;
     }
     FREE(flow, n);
     FREE(next, n);
     FREE(met, n);
-    FREE(answer, n);
     points_sweep(k, 60);
+    return improved;
 }

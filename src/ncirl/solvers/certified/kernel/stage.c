@@ -62,14 +62,12 @@ static int missed_defence(Kernel *k, Program *p) {
             for (int t = 0; t < n_t; t++) pays += m[t] * r[p->intents[t]];
         }
         for (int i = s->by_action ? 0 : s->first[d]; i < (s->by_action ? s->n_o : s->first[d + 1]); i++) {
-            double chance = k->discount * weight(s, i, d), later = 0;
-            if (p->values[i] >= 0) later = value_of(&p->t, p->values[i]);
-            else if (!s->by_action) {
-                double beta[INTENTS];
-                posterior(s, i, plan, n_t, beta);
-                if (p->side == BELOW) later = hull(k, s->leads[i], beta, 0, 0, 0, 0);
-                else vectors_at(k, &k->vectors.shelf[s->leads[i]], n_t, p->intents, beta, &later);
-            }
+            double chance = k->discount * weight(s, i, d), later = 0, beta[INTENTS];
+            if (p->some[i] < 0 && s->by_action) continue;
+            posterior(s, i, plan, n_t, beta);
+            if (p->some[i] >= 0) later = program_value(p, i, beta);
+            else if (p->side == BELOW) later = hull(k, s->leads[i], beta, 0, 0, 0, 0);
+            else vectors_at(k, &k->vectors.shelf[s->leads[i]], n_t, p->intents, beta, &later);
             pays += chance * later;
         }
         if (value - pays > least) {

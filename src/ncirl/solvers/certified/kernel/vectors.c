@@ -125,20 +125,20 @@ int vectors_missed(Kernel *k, Program *p) {
             int n = 0, end = all || shelf->n < 2 * FRONT ? shelf->n : FRONT;
             if (all && shelf->n < 2 * FRONT) continue;
             for (int i = 0; i < s->n_o; i++)
-                if (s->toward[i] == x && p->values[i] >= 0) {
+                if (s->toward[i] == x && p->some[i] >= 0) {
                     posterior(s, i, k->answer.plan, n_t, beta + n * n_t);
                     if (sum(beta + n * n_t, n_t) > ACTIVE) those[n++] = i;
                 }
             scan(k, shelf, end, n_t, p->intents, n, beta, least, which);
             for (int y = 0; y < n; y++) {
-                if (!(value_of(&p->t, p->values[those[y]]) > least[y] + k->missed)) continue;
+                if (!(program_value(p, those[y], beta + y * n_t) > least[y] + k->missed)) continue;
                 double plane[INTENTS];
                 for (int t = 0; t < n_t; t++) plane[t] = shelf->coordinate[p->intents[t]][which[y]];
                 program_plane(p, those[y], plane, shelf->node[which[y]]);
                 added++;
             }
             for (int y = 0; y < n; y++) /* afterwards: places change */
-                if (all && value_of(&p->t, p->values[those[y]]) > least[y] + k->missed && which[y] < shelf->n)
+                if (all && program_value(p, those[y], beta + y * n_t) > least[y] + k->missed && which[y] < shelf->n)
                     shelf_front(shelf, k->n_t, which[y], k->vectors.place);
         }
     k->scratch.used = mark;
