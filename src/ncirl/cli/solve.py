@@ -67,7 +67,8 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
 }
 GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
 LATE = 0.05  # of the time limit, once it is up: what bounds get where there are none yet
-TRIED = 0.15  # of the time: what listing the states of a graph that comes apart gets, enough where games are easy
+TRIED, LONGEST = 0.15, 5.0  # of the time, and in seconds at the most: what listing the states of a graph that comes
+# apart gets, enough where games are easy
 APART = "added up the parts that this graph comes apart into, which proves more than listing its states"
 INSTEAD = "listing the states of this graph took all the time: guards it as a whole instead"
 
@@ -189,7 +190,7 @@ def solve(
         if chosen != "guarded":
             try:
                 name, told = "worst-prior" if worst else chosen, _best_so_far(progress) if apart else progress
-                within = limits.within(TRIED * limits.left) if apart else limits
+                within = limits.within(min(TRIED * limits.left, LONGEST)) if apart else limits
                 others = (jobs or 1) - 1
                 workers = pool if others and shared and not apart else None
                 if workers is not None:  # the memory is that of all processes together

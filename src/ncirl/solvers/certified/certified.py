@@ -226,22 +226,22 @@ class Certified:
         stalled, schedule = 0, self._schedule(made, elsewhere)
         try:
             while True:
-                if made.is_hard and made.hand_over():
-                    if elsewhere is not None:
-                        elsewhere.end()
-                    elsewhere = self._elsewhere(made.now, lambda: min(own.left, limits.left))
-                    schedule = self._schedule(made, elsewhere)
                 low, high = made.now.bounds()
                 target = max(self.gap / scale, self.relative_gap * max(abs(low), abs(high)))
                 report()
                 if high - low <= target:
                     return Status.GAP_REACHED
+                if made.is_due(limits) and not made.is_full(limits):
+                    made.write_meanwhile(limits)
                 if is_late():
                     return Status.TIME_LIMIT
                 if made.is_full(limits):
                     return Status.MEMORY_LIMIT
-                if made.is_due(limits):
-                    made.write_meanwhile(limits)
+                if made.is_hard and made.hand_over():
+                    if elsewhere is not None:
+                        elsewhere.end()
+                    elsewhere = self._elsewhere(made.now, lambda: min(own.left, limits.left))
+                    schedule = self._schedule(made, elsewhere)
                 schedule.step(target, late)
                 after = made.now.bounds()
                 stalled = stalled + 1 if after[1] - after[0] >= high - low else 0

@@ -37,7 +37,7 @@ SCRATCH = 8  # times what the largest state needs for one array of each kind
 SLICE, LONGEST = 5e7, 2e9  # work between two looks at the clock, and the most until something is cut short
 TURN, PART = 5e8, 0.05  # work of a turn: at the most, and of all work so far
 ROUGHLY = 4.0  # times as much may be missed on walks as elsewhere: more vectors are worth more than better ones
-GROWN = 1.05  # times as many nodes as when they were last counted
+GROWN = 1.25  # times as many nodes as when they were last counted
 WALK, TRIAL, IMPROVE = range(3)
 
 
@@ -145,11 +145,12 @@ class Compiled:
 
     @property
     def in_use(self) -> tuple[int, int]:
-        """How many nodes there are, and how many the starts lead to, as counted when there were a few less."""
+        """How many nodes there are, and about how many the starts lead to: the same part as when they were counted."""
         size = sum(self.sizes)
         if size > GROWN * self._counted[0]:
             self._counted = size, sum(len(nodes) for nodes in self._played(self._known()))
-        return self._counted
+        before, used = self._counted
+        return size, round(used * size / max(before, 1))
 
     def _settled(self) -> tuple[VectorTable, PointTable]:
         """Return all nodes once nothing leads any more to what others have taken the place of."""
@@ -245,16 +246,15 @@ def _loaded(search: Search) -> Machine:
         sizes = here.number, here.n_a, here.n_d, len(here.seen), int(here.by_action), len(intents)
         seen = here.owner, here.successor, here.table, here.reward
         arrays = *seen, here.defender, here.attacker, intents, weights, corners
-        machine.call("state", machine.put_words([*sizes, *(machine.put(array) for array in arrays)]))
+        machine.call("state", machine.put_words([*sizes, *machine.put_all(arrays)]))
     machine.call("states_known")
     for here in search.arrays:
         actions, defences = search.likely(here.number)
         defences = defences[here.defender[defences]]
         defences = defences if len(defences) else np.flatnonzero(here.defender)[:1]
-        machine.call(
-            "begin_with", here.number, len(actions), machine.put(actions), len(defences), machine.put(defences)
-        )
+        some, others = machine.put_all([actions, defences])
+        machine.call("begin_with", here.number, len(actions), some, len(defences), others)
     starts = np.array([root.state for _, root in search.roots]), np.array([share for share, _ in search.roots])
     beliefs = np.array([root.belief for _, root in search.roots])
-    machine.call("starts", len(beliefs), *(machine.put(array) for array in (*starts, beliefs)))
+    machine.call("starts", len(beliefs), *machine.put_all([*starts, beliefs]))
     return machine

@@ -4,6 +4,7 @@
 and does its arithmetic as IEEE 754 has it, so that a search is the same on every machine.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -80,10 +81,17 @@ class Machine:
 
     def put(self, array: NDArray[Any]) -> int:
         """Copy an array of numbers, integers or truths into the memory; return its address."""
-        data = np.ascontiguousarray(array, dtype=KINDS[array.dtype.kind]).reshape(-1).view(np.uint8)
-        at = int(self.call("take", _size(array))) & ADDRESS
-        self._bytes()[at : at + len(data)] = data
-        return at
+        return self.put_all([array])[0]
+
+    def put_all(self, arrays: Sequence[NDArray[Any]]) -> list[int]:
+        """Copy arrays into one piece of memory, for a call takes a while; return where each is, and the first all."""
+        ends = np.cumsum([_size(array) for array in arrays]).tolist()
+        at = int(self.call("take", ends[-1])) & ADDRESS
+        memory, places = self._bytes(), [at, *(at + end for end in ends[:-1])]
+        for place, array in zip(places, arrays, strict=True):
+            data = np.ascontiguousarray(array, dtype=KINDS[array.dtype.kind]).reshape(-1).view(np.uint8)
+            memory[place : place + len(data)] = data
+        return places
 
     def put_words(self, words: list[int]) -> int:
         """Put a table of numbers and addresses."""
@@ -99,11 +107,11 @@ class Machine:
     def add(self, nodes: VectorTable | PointTable) -> None:
         """Add nodes; those that they lead to have numbers already, or are among them."""
         arrays = [array.astype(np.intp) if array.dtype == np.bool_ else array for array in nodes.arrays()]
-        places = [self.put(array) for array in arrays]
+        places = self.put_all(arrays)
         table = self.put_words(places)
         self.call("add_vectors" if isinstance(nodes, VectorTable) else "add_points", len(nodes), table)
-        for at, array in zip([*places, table], [*arrays, np.array(places, dtype=np.uint32)], strict=True):
-            self.call("give_back", at, _size(array))
+        self.call("give_back", places[0], sum(map(_size, arrays)))
+        self.call("give_back", table, _size(np.array(places, dtype=np.uint32)))
 
     def vectors(self, n_t: int, n_successors: IntArray) -> VectorTable:
         """Return all nodes of the defender's; `n_successors` is by state."""
@@ -145,5 +153,5 @@ class Machine:
 
 
 def _size(array: NDArray[Any]) -> int:
-    """Return how many bytes an array takes in the kernel."""
-    return max(1, array.size * np.dtype(KINDS[array.dtype.kind]).itemsize)
+    """Return how many bytes an array takes in the kernel: whole words of the longest kind."""
+    return max(8, -(-array.size * np.dtype(KINDS[array.dtype.kind]).itemsize // 8) * 8)

@@ -37,6 +37,7 @@ MUCH, SOON = 0.05, 1.0  # of the memory, and in seconds: if it takes more, it is
 MARGIN, LATE = 1.5, 0.1  # times what it took: what is left for it; of the time limit: what it may be late
 SELDOM, PART = 4.0, 0.1  # times what it takes, and of the time limit: what lies between two times at the least
 EARLY = 0.05  # of the time limit: when the kernel's nodes are first written, to learn how long that takes
+FAR = 3.0  # times as many nodes as when it was last done: then how long it takes is hardly known
 CLOSER = 0.9  # times the gap of the last time: what must have come of the search for it to be worth while
 LONG = 100.0  # seconds, where there is no time limit
 PROMPT = 1.0  # seconds that it may take once somebody waits
@@ -96,8 +97,12 @@ class SetUp:
     @property
     def _predicted(self) -> float:
         """How many seconds writing and verifying the playbooks takes now."""
-        grown = min(now / max(then, 1) for now, then in zip(self.now.in_use, self._nodes, strict=True))
-        return self._seconds * max(1.0, grown)
+        return self._seconds * self._grown
+
+    @property
+    def _grown(self) -> float:
+        """How many times as many nodes there are as when it was last done."""
+        return max(1.0, min(now / max(then, 1) for now, then in zip(self.now.in_use, self._nodes, strict=True)))
 
     def is_large(self, limits: Limits) -> bool:
         """Tell whether writing and verifying playbooks takes long, or a good part of the memory."""
@@ -109,9 +114,14 @@ class SetUp:
         return limits.seconds is not None and limits.left <= MARGIN * self._predicted
 
     def is_due(self, limits: Limits) -> bool:
-        """Tell whether to write and verify the playbooks meanwhile: now and then, where that may be cut in the end."""
+        """Tell whether to write and verify the playbooks meanwhile: now and then, where that may be cut in the end.
+
+        Also before the search ends for it: if how long it takes was told from few nodes, that may be far too early.
+        """
         if limits.seconds is None and self._predicted < PROMPT:
             return False
+        if self._grown > FAR and self.is_late(limits):
+            return True
         if not self._learned and limits.seconds is not None:
             return limits.spent > EARLY * limits.seconds
         self._when = min(self._when, limits.spent)  # a search that goes on has another clock

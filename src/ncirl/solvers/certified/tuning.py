@@ -34,8 +34,8 @@ class Tuning:
     improved_points: int = 15  # 0.99, 1.00; 1.00, 1.00
     changed: int = 30  # nodes that must have changed before all are evaluated again: 0.90, 0.95; 1.01, 1.05
     sweeps: int = 60  # of such an evaluation: 1.00, 1.00; 1.00, 1.00
-    compiled: float = 5e6  # work after which a game is handed over to the kernel, which takes a while to be made ready
-    compiled_walks: float = 1.5  # shares there: of walks
-    compiled_trials: float = 0.75  # of trials
+    compiled: float = 2e6  # work after which a game is handed over to the kernel, which takes a while to be made ready
+    compiled_walks: float = 0.75  # shares there: of walks
+    compiled_trials: float = 1.5  # of trials
     compiled_points: float = 0.75  # of improving points
     compiled_favour: float = 2.0  # and times its share that one may get there, or be refused
