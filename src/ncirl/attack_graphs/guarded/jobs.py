@@ -23,6 +23,7 @@ from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.solution import Progress, Status
 from ncirl.solvers.certified.certified import Certified
 from ncirl.solvers.certified.set_up import SetUp
+from ncirl.solvers.certified.tuning import Aim
 
 __all__ = ["Job", "Pace", "Solved", "small_game", "solved_job"]
 
@@ -123,7 +124,7 @@ def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memo
     try:
         made = solver.set_up(small_game(net, job), limits) if job.begun is None else job.begun
         solves, lp_seconds = made.meter.solves, made.meter.seconds
-        found = solver.go_on(made, limits, note, seconds)
+        found = solver.go_on(made, limits, note, seconds, Aim.BELOW if job.terms is None else Aim.ABOVE)
     except (LimitError, MemoryError):
         return None
     took = time.perf_counter() - began

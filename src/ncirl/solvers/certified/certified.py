@@ -55,6 +55,7 @@ from ncirl.solvers.certified.schedule import Activity, Late, Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.set_up import SMALLER, SetUp
 from ncirl.solvers.certified.trials import Trials, sweep
+from ncirl.solvers.certified.tuning import Aim
 from ncirl.solvers.certified.walks import Walks
 
 __all__ = ["NO_PRIOR", "Certified", "activities"]
@@ -152,10 +153,15 @@ class Certified:
         return made
 
     def go_on(
-        self, made: SetUp, limits: Limits, progress: ProgressCallback | None = None, seconds: float | None = None
+        self,
+        made: SetUp,
+        limits: Limits,
+        progress: ProgressCallback | None = None,
+        seconds: float | None = None,
+        aim: Aim = Aim.BOTH,
     ) -> CertifiedSolution:
         """Search for so long, from where an earlier search of the game ended if there was one, and write playbooks."""
-        status = self._grow(made, limits, progress, seconds)
+        status = self._grow(made, limits, progress, seconds, aim)
         found = made.certified_now(limits, somebody_waits=status is Status.INTERRUPTED)
         return CertifiedSolution(
             game=made.game,
@@ -194,6 +200,7 @@ class Certified:
         limits: Limits,
         progress: ProgressCallback | None,
         seconds: float | None,
+        aim: Aim,
     ) -> Status:
         """Improve both bounds until they are close, a limit comes or nothing moves; Ctrl-C keeps what there is.
 
@@ -223,7 +230,7 @@ class Certified:
 
         made.search.accuracy.late = late
         elsewhere = self._elsewhere(made.now, lambda: min(own.left, limits.left))
-        stalled, schedule = 0, self._schedule(made, elsewhere)
+        stalled, schedule = 0, self._schedule(made, elsewhere, aim)
         try:
             while True:
                 low, high = made.now.bounds()
@@ -241,7 +248,7 @@ class Certified:
                     if elsewhere is not None:
                         elsewhere.end()
                     elsewhere = self._elsewhere(made.now, lambda: min(own.left, limits.left))
-                    schedule = self._schedule(made, elsewhere)
+                    schedule = self._schedule(made, elsewhere, aim)
                 schedule.step(target, late)
                 after = made.now.bounds()
                 stalled = stalled + 1 if after[1] - after[0] >= high - low else 0
@@ -257,10 +264,11 @@ class Certified:
             if elsewhere is not None:
                 elsewhere.end()
 
-    def _schedule(self, made: SetUp, elsewhere: WalksElsewhere | None) -> Schedule:
+    def _schedule(self, made: SetUp, elsewhere: WalksElsewhere | None, aim: Aim) -> Schedule:
         """Return whose turn it is: activities of the search, or of the kernel."""
         if made.compiled is not None:
-            return Schedule(made.compiled, made.compiled.activities(elsewhere.turn if elsewhere is not None else None))
+            turn = elsewhere.turn if elsewhere is not None else None
+            return Schedule(made.compiled, made.compiled.activities(turn, aim))
         return Schedule(made.search, activities(made.search, self.width, elsewhere))
 
     def _elsewhere(self, search: Search | Compiled, left: Callable[[], float]) -> WalksElsewhere | None:

@@ -26,6 +26,7 @@ from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import PointTable, VectorTable
 from ncirl.solvers.certified.schedule import Activity, Late
 from ncirl.solvers.certified.search import Search
+from ncirl.solvers.certified.tuning import Aim
 
 __all__ = ["Compiled", "is_served"]
 
@@ -37,7 +38,7 @@ SCRATCH = 8  # times what the largest state needs for one array of each kind
 SLICE, LONGEST = 5e7, 2e9  # work between two looks at the clock, and the most until something is cut short
 TURN, PART = 5e8, 0.05  # work of a turn: at the most, and of all work so far
 ROUGHLY = 4.0  # times as much may be missed on walks as elsewhere: more vectors are worth more than better ones
-GROWN = 1.25  # times as many nodes as when they were last counted
+GROWN = 1.15  # times as many nodes as when they were last counted
 WALK, TRIAL, IMPROVE = range(3)
 
 
@@ -77,7 +78,7 @@ class Compiled:
         )
         self._machine: Machine | None = None
 
-    def activities(self, elsewhere: Callable[[Late], None] | None = None) -> list[Activity]:
+    def activities(self, elsewhere: Callable[[Late], None] | None = None, aim: Aim = Aim.BOTH) -> list[Activity]:
         """Return what takes turns; with walks it is also the turn of those who walk elsewhere."""
 
         def walk(_: float, late: Late) -> None:
@@ -85,10 +86,12 @@ class Compiled:
                 elsewhere(late)
             self._run(WALK, late, ROUGHLY)
 
+        tuning = self.tuning
+        above = {Aim.BOTH: 1.0, Aim.ABOVE: tuning.compiled_aim, Aim.BELOW: 1.0 / tuning.compiled_aim}[aim]
         return [
-            Activity(walk, self.tuning.compiled_walks),
-            Activity(lambda _, late: self._run(TRIAL, late), self.tuning.compiled_trials),
-            Activity(lambda _, late: self._run(IMPROVE, late), self.tuning.compiled_points),
+            Activity(walk, above * tuning.compiled_walks),
+            Activity(lambda _, late: self._run(TRIAL, late), tuning.compiled_trials / above),
+            Activity(lambda _, late: self._run(IMPROVE, late), tuning.compiled_points / above),
         ]
 
     def _run(self, what: int, late: Late, roughly: float = 1.0) -> None:
@@ -145,12 +148,11 @@ class Compiled:
 
     @property
     def in_use(self) -> tuple[int, int]:
-        """How many nodes there are, and about how many the starts lead to: the same part as when they were counted."""
+        """How many nodes there are, and how many the starts lead to, as counted when there were a few less."""
         size = sum(self.sizes)
         if size > GROWN * self._counted[0]:
             self._counted = size, sum(len(nodes) for nodes in self._played(self._known()))
-        before, used = self._counted
-        return size, round(used * size / max(before, 1))
+        return self._counted
 
     def _settled(self) -> tuple[VectorTable, PointTable]:
         """Return all nodes once nothing leads any more to what others have taken the place of."""

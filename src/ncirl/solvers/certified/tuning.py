@@ -6,8 +6,17 @@ to 12 %. Those without figures are shares of activities that begin after `later`
 """
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
-__all__ = ["Tuning"]
+__all__ = ["Aim", "Tuning"]
+
+
+class Aim(Enum):
+    """Which bound a search is for: where only one is wanted, the other has little of the work."""
+
+    BOTH = auto()
+    ABOVE = auto()
+    BELOW = auto()
 
 
 @dataclass(frozen=True)
@@ -38,4 +47,5 @@ class Tuning:
     compiled_walks: float = 0.75  # shares there: of walks
     compiled_trials: float = 1.5  # of trials
     compiled_points: float = 0.75  # of improving points
+    compiled_aim: float = 4.0  # times as much of what brings the bound that is wanted, and as little of the others
     compiled_favour: float = 2.0  # and times its share that one may get there, or be refused
