@@ -21,6 +21,7 @@ EXPORT(begin) void begin(int n_states, int n_t, double discount, int slots, int 
     k->discount = discount;
     k->slots = slots;
     k->seed = 88172645463325252ull;
+    k->tried_with = 1e300;
     for (int t = 0; t < n_t; t++) k->every[t] = t;
     k->state = NEW(State, n_states);
     k->vectors.shelf = NEW(Shelf, n_states);

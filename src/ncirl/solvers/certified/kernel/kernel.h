@@ -76,7 +76,8 @@ typedef struct {
    is worth was last worked out, with the defence that answers it, when the clock stood at `looked`; it last `rose` then. */
 typedef struct {
     int n, whole, room, n_planned, planned_room, n_base, base_room;
-    int *state, *place, *action, *base_at, *answer, *tried; /* tried: with how much news behind it it was last improved */
+    int *state, *place, *action, *base_at, *answer;
+    int *tried; /* with how much news behind it a node was last improved */
     unsigned clock, *looked, *rose;
     Span *plan, *link;
     double *belief, *worth, *sure, *told, *mass, *base, *corner; /* sure: by the corners; told: as others know it; base[d]: but for the links */
@@ -131,6 +132,7 @@ typedef struct {
     Scratch scratch;
     Root *root;
     int n_roots, solves;
+    double tried_with; /* what might be missed when points were last tried afresh */
     unsigned long long seed;
 } Kernel;
 
@@ -185,4 +187,4 @@ void points_put(Kernel *k, int node);
 int points_missed(Kernel *k, Program *p);
 
 void points_update(Kernel *k, int state, const double *belief, const double *planned, int instead);
-void points_sweep(Kernel *k, int most);
+int points_sweep(Kernel *k, int most); /* whether anything rose */

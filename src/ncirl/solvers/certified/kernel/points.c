@@ -233,8 +233,9 @@ void points_update(Kernel *k, int state, const double *at, const double *planned
 }
 
 /* Carry rises through all nodes. */
-void points_sweep(Kernel *k, int most) {
+int points_sweep(Kernel *k, int most) {
     Points *v = &k->points;
+    int any = 0;
     for (int sweep = 0; sweep < most; sweep++) {
         double risen = 0;
         for (int n = 0; n < v->whole; n++) {
@@ -246,6 +247,8 @@ void points_sweep(Kernel *k, int most) {
             v->worth[n] = value;
             points_put(k, n);
         }
-        if (risen < 1e-8) return;
+        any |= risen > 0;
+        if (risen < 1e-8) break;
     }
+    return any;
 }

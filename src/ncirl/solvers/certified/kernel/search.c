@@ -8,6 +8,7 @@
 #define FOLLOWED 80   /* stages for which visits are counted */
 #define LISTING 1e5    /* work of finding out about visits, beside what is counted */
 #define IMPROVED 15   /* points improved in one go */
+#define AFRESH 0.5    /* of what might be missed when they were tried: then they are tried again */
 #define NEIGHBOUR 0.01 /* of all gaps that a plan leads to: one that is dealt with at once */
 #define STAYING 0.3   /* what a gap here counts, where the same state is met again, against one elsewhere */
 
@@ -220,7 +221,7 @@ int improve(Kernel *k) {
     const Root *root = worst_start(k);
     int n = v->n, which[INTENTS], begun, improved = 0;
     double *flow = NEW(double, n), *next = NEW(double, n), *met = NEW(double, n), share[INTENTS];
-    points_sweep(k, 1);
+    int rose = points_sweep(k, 1);
     int node = point_at(k, root->state, root->belief);
     if (node >= 0) flow[node] = 1;
     else {
@@ -245,21 +246,26 @@ int improve(Kernel *k) {
         if (all < 1e-4) break;
     }
     k->work += (double)FOLLOWED * n + LISTING;
-    while (improved < IMPROVED && !is_late(k)) {
-        int best = 0;
-        for (int m = 1; m < n; m++)
-            if (met[m] > met[best]) best = m;
-        if (!(met[best] > 1e-4)) break;
-        met[best] = 0;
-        int news = news_behind(k, &k->state[v->state[best]]);
-        if (news == v->tried[best]) continue;
-        v->tried[best] = news;
-        improve_point(k, best);
-        improved++;
+    if (k->missed < AFRESH * k->tried_with) {
+        k->tried_with = k->missed;
+        for (int m = 0; m < n; m++) v->tried[m] = -1;
     }
+    int *some = NEW(int, n), n_some = 0;
+    for (int m = 0; m < n; m++)
+        if (met[m] > 1e-4 && v->tried[m] != news_behind(k, &k->state[v->state[m]])) some[n_some++] = m;
+    for (; improved < IMPROVED && n_some && !is_late(k); improved++) {
+        int best = 0;
+        for (int x = 1; x < n_some; x++)
+            if (met[some[x]] > met[some[best]]) best = x;
+        int m = some[best];
+        some[best] = some[--n_some];
+        k->work += n_some;
+        v->tried[m] = news_behind(k, &k->state[v->state[m]]);
+        improve_point(k, m);
+    }
+    FREE(some, n);
     FREE(flow, n);
     FREE(next, n);
     FREE(met, n);
-    points_sweep(k, 60);
-    return improved;
+    return points_sweep(k, 60) || rose || improved;
 }

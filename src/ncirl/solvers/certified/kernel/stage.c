@@ -53,7 +53,13 @@ static void read_answer(Kernel *k, Program *p) {
 static int missed_defence(Kernel *k, Program *p) {
     const State *s = p->here;
     int n_t = p->n_t, which = -1;
-    double least = k->missed, value = value_of(&p->t, p->value), *plan = k->answer.plan;
+    size mark = k->scratch.used;
+    double least = k->missed, value = value_of(&p->t, p->value), *plan = k->answer.plan, *known = TAKE(k, double, s->n_o);
+    for (int i = 0; i < s->n_o; i++) { /* what follows, as the program has it */
+        double beta[INTENTS];
+        if (p->some[i] >= 0) posterior(s, i, plan, n_t, beta);
+        known[i] = p->some[i] >= 0 ? program_value(p, i, beta) : 0;
+    }
     for (int d = 0; d < s->n_d; d++) {
         if (p->defends[d] || (p->side == ABOVE && !s->may_defend[d])) continue;
         double pays = 0;
@@ -62,19 +68,20 @@ static int missed_defence(Kernel *k, Program *p) {
             for (int t = 0; t < n_t; t++) pays += m[t] * r[p->intents[t]];
         }
         for (int i = s->by_action ? 0 : s->first[d]; i < (s->by_action ? s->n_o : s->first[d + 1]); i++) {
-            double chance = k->discount * weight(s, i, d), later = 0, beta[INTENTS];
-            if (p->some[i] < 0 && s->by_action) continue;
-            posterior(s, i, plan, n_t, beta);
-            if (p->some[i] >= 0) later = program_value(p, i, beta);
-            else if (p->side == BELOW) later = hull(k, s->leads[i], beta, 0, 0, 0, 0);
-            else vectors_at(k, &k->vectors.shelf[s->leads[i]], n_t, p->intents, beta, &later);
-            pays += chance * later;
+            double later = known[i], beta[INTENTS];
+            if (p->some[i] < 0 && !s->by_action) {
+                posterior(s, i, plan, n_t, beta);
+                if (p->side == BELOW) later = hull(k, s->leads[i], beta, 0, 0, 0, 0);
+                else vectors_at(k, &k->vectors.shelf[s->leads[i]], n_t, p->intents, beta, &later);
+            }
+            pays += k->discount * weight(s, i, d) * later;
         }
         if (value - pays > least) {
             least = value - pays;
             which = d;
         }
     }
+    k->scratch.used = mark;
     if (which >= 0) program_defence(k, p, which);
     return which >= 0;
 }
