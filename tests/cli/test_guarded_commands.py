@@ -8,6 +8,7 @@ import pytest
 
 import ncirl
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.guarded.apart import comes_apart
 from ncirl.cli import main
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
@@ -294,3 +295,26 @@ def test_verify_gives_up_in_time(policy: Path, capsys: pytest.CaptureFixture[str
     assert " s" in told.err
     assert main(["verify", str(policy), "--time-limit", "0"]) == BAD_INPUT
     assert "--time-limit: must be a positive number of seconds" in capsys.readouterr().err
+
+
+def test_without_a_time_limit_a_graph_that_comes_apart_is_listed_until_it_is_solved(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ncirl.cli.solve.LONGEST", 1e-6)
+    halves = [
+        part
+        for k in "ab"
+        for part in (Condition(f"{k}.in", initial=True), Condition(f"{k}.mid"), Condition(f"{k}.goal"))
+    ]
+    ways = [
+        Exploit(f"{k}.{number}", (f"{k}.{before}",), f"{k}.{after}", 0.8, 0.01, 0.05)
+        for k in "ab"
+        for number, (before, after) in enumerate([("in", "mid"), ("mid", "goal")])
+    ]
+    intents = (Intent("one", 0.5, {"a.goal": 1.0}), Intent("other", 0.5, {"b.goal": 1.0}))
+    graph = AttackGraph(tuple(halves), tuple(ways), intents, discount=0.9, name="halves")
+    assert comes_apart(graph)
+    graph.save(folder / "halves.json")
+    assert main(["solve", str(folder / "halves.json"), "--gap", "1%", "--json"]) == DONE
+    found = json.loads(capsys.readouterr().out)
+    assert found["upper"] - found["lower"] <= 0.01 * found["upper"]

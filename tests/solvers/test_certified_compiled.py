@@ -9,7 +9,7 @@ import pytest
 
 from ncirl import AttackGraph, Status, games, solve
 from ncirl.attack_graphs.random_graphs import random_attack_graph
-from ncirl.limits import UNLIMITED
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.solvers.certified.certified import Certified
 from ncirl.solvers.certified.compiled import IMPROVE, TRIAL, WALK, Compiled, is_served
@@ -111,6 +111,37 @@ def test_a_search_that_is_not_done_at_once_is_handed_over(monkeypatch: pytest.Mo
     assert found.status is Status.GAP_REACHED
     certify(found, gap=0.02 * found.upper)
     assert [made.compiled is not None for made in used] == [True]
+
+
+def test_a_game_that_is_close_enough_is_not_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tuning.__init__, "__defaults__", _defaults(compiled=0.0))
+    monkeypatch.setattr(SetUp, "hand_over", lambda _: pytest.fail("there is nothing left to do"))
+    assert solve(GRAPH.game(), Certified(gap=10.0)).status is Status.GAP_REACHED
+
+
+def test_points_are_improved_until_nothing_can_come_of_it_and_again_when_something_can() -> None:
+    _, compiled = handed_over(GRAPH.game())
+    searched(compiled, 1)
+    while compiled.machine.call("run", IMPROVE, 1e6, 1e9, 1e-4):
+        pass
+    before = compiled.bounds()
+    assert compiled.machine.call("run", IMPROVE, 1e6, 1e9, 1e-4) == 0
+    assert compiled.bounds() == before
+    compiled.accuracy.missed = 1e-6
+    compiled._run(TRIAL, lambda: False)
+    assert compiled.machine.call("run", IMPROVE, 1e6, 1e9, 1e-6) > 0
+
+
+def test_how_long_writing_takes_is_learned_again_before_the_search_ends_for_it() -> None:
+    made, compiled = handed_over(GRAPH.game())
+    searched(compiled, 1)
+    limits = Limits(100.0)
+    made._nodes, made._seconds, made._learned = (1, 1), 10.0, True  # as told from one node
+    assert made.is_late(limits)
+    assert made.is_due(limits)
+    made.write_meanwhile(limits)
+    assert not made.is_late(limits)
+    assert not made.is_due(limits)
 
 
 def _defaults(**changed: float) -> tuple[object, ...]:

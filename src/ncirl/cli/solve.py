@@ -190,7 +190,9 @@ def solve(
         if chosen != "guarded":
             try:
                 name, told = "worst-prior" if worst else chosen, _best_so_far(progress) if apart else progress
-                within = limits.within(min(TRIED * limits.left, LONGEST)) if apart else limits
+                within = (
+                    limits.within(min(TRIED * limits.left, LONGEST)) if apart and time_limit is not None else limits
+                )
                 others = (jobs or 1) - 1
                 workers = pool if others and shared and not apart else None
                 if workers is not None:  # the memory is that of all processes together

@@ -4,6 +4,7 @@
 and does its arithmetic as IEEE 754 has it, so that a search is the same on every machine.
 """
 
+import atexit
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -39,6 +40,7 @@ def _module() -> "tuple[wasmtime.Engine, wasmtime.Module]":
     config.parallel_compilation = False  # its threads would be missing after a fork
     engine = wasmtime.Engine(config)
     code = files("ncirl.solvers.certified").joinpath("kernel", "kernel.wasm").read_bytes()
+    atexit.register(_module.cache_clear)  # while what lets go of it is still there
     return engine, wasmtime.Module(engine, code)
 
 

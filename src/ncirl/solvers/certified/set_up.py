@@ -120,8 +120,8 @@ class SetUp:
         """
         if limits.seconds is None and self._predicted < PROMPT:
             return False
-        if self._grown > FAR and self.is_late(limits):
-            return True
+        if self.is_late(limits):
+            return self._grown > FAR and limits.left > self._seconds
         if not self._learned and limits.seconds is not None:
             return limits.spent > EARLY * limits.seconds
         self._when = min(self._when, limits.spent)  # a search that goes on has another clock
@@ -144,7 +144,7 @@ class SetUp:
         """Do so in the middle of the search; what is cut tells only that it takes longer."""
         began, self._learned = limits.spent, True
         try:
-            self.write(limits)
+            self.write(limits.at_least(limits.left + LATE * (limits.seconds or 0.0)))
         except (LimitError, MemoryError):
             self._seconds, self._when = max(self._seconds, 2 * (limits.spent - began)), limits.spent
 
