@@ -67,8 +67,8 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
 }
 GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
 LATE = 0.05  # of the time limit, once it is up: what bounds get where there are none yet
-TRIED, LONGEST = 0.15, 5.0  # of the time, and in seconds at the most: what listing the states of a graph that comes
-# apart gets, enough where games are easy
+TRIED = 0.15  # of the time: what listing the states of a graph that comes apart gets, enough where games are easy
+LONGEST = 5.0  # seconds that it gets at the most
 APART = "added up the parts that this graph comes apart into, which proves more than listing its states"
 INSTEAD = "listing the states of this graph took all the time: guards it as a whole instead"
 

@@ -7,6 +7,7 @@ actions with the mass of each intent, at a belief. A table can be cut down to wh
 new numbers, in order.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
@@ -31,7 +32,7 @@ def pieces(starts: IntArray, lengths: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NodeTable:
+class NodeTable(ABC):
     """What nodes of both kinds have; `kept` are those that programs compare."""
 
     state: IntArray
@@ -90,9 +91,9 @@ class NodeTable:
             **self._own(some, plays, number),
         )
 
+    @abstractmethod
     def _own(self, some: IntArray, plays: IntArray, number: IntArray) -> dict[str, Any]:
         """Return, for some nodes, what only those of one kind have."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,6 +1,6 @@
 /* The search as the kernel sees it: a game in arrays, both controllers, live programs.
 
-   Layers, lowest first: memory, tableau, the game (here), shelf and hull, program, stage with vectors and points, search. */
+   Layers, lowest first: memory, tableau, the game (here), shelf and hull, planes and program, stage with vectors and points, search. */
 #pragma once
 
 #include "memory.h"
@@ -141,17 +141,21 @@ static inline int is_late(const Kernel *k) { return k->work > k->until; }
 /* program.c */
 void program_make(Program *p, const State *s, enum side side, int n_t, const int *intents, int anywhere);
 int program_start(Kernel *k, Program *p);
-void program_plane(Program *p, int i, const double *plane, int node);
 void program_action(Kernel *k, Program *p, int a);
 void program_defence(Kernel *k, Program *p, int d);
-double program_value(const Program *p, int i, const double *beta);
 enum kind program_plays(const Kernel *k, const Program *p, int a, int t);
-void program_forget(Program *p, int plane);
 void program_tidy(Program *p);
 Program *nearest(Kernel *k, Program *slots, const double *belief);
 void posterior(const State *s, int i, const double *plan, int n_t, double *beta);
 double sum(const double *x, int n);
 double dot(const double *x, const double *y, int n);
+
+/* planes.c */
+double program_value(const Program *p, int i, const double *beta);
+void program_plane(Program *p, int i, const double *plane, int node);
+void program_open(Kernel *k, Program *p, int i);
+int program_another(const Program *p, int plane);
+void program_forget(Program *p, int plane);
 
 /* stage.c */
 void program_at(Kernel *k, Program *p, const double *belief);  /* solve at a belief */
@@ -185,6 +189,5 @@ int points_new(Kernel *k, int state, const double *belief);
 void points_planned(Kernel *k, int node, const double *plan);
 void points_put(Kernel *k, int node);
 int points_missed(Kernel *k, Program *p);
-
 void points_update(Kernel *k, int state, const double *belief, const double *planned, int instead);
 int points_sweep(Kernel *k, int most); /* whether anything rose */
