@@ -141,6 +141,10 @@ class StateArrays:
         beta: FloatArray = self.table[np.ix_(observations, actions)] @ plan
         return beta
 
+    def posteriors_of(self, plans: FloatArray) -> FloatArray:
+        """Return β[k, i, θ] of all observations under plans A[k, a, θ]."""
+        return plans[:, self.owner] if self.by_action else np.asarray(self.table @ plans)
+
     def possible(self, actions: IntArray) -> BoolArray:
         """Tell which observations can follow some of the attacker's actions, as a mask."""
         if self.by_action:

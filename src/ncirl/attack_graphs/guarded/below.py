@@ -87,6 +87,14 @@ class Below:
         work = works(SMALL, 1) / len(groups)
         return [Job(group, None, 0.0, gap, 0.0, work, (len(self.hidden) - 1, k)) for k, group in enumerate(groups)]
 
+    def together(self, size: Size, gap: float, deadline: Limits) -> list[Job]:
+        """Return the game of all intents with as many ways as there are, if it was not looked at."""
+        found = gathered(self.pool, list(self.able), size, deadline, len(self.able), False) if self.able else None
+        if found is None or found[0] in self._met:
+            return []
+        self._met.add(found[0])
+        return [Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(self.able)))]
+
     def _tries(self, size: Size, enough: float) -> list[tuple[Intents, int, bool]]:
         """List whom to look at, how many private ways they go beside each other, and whether few exploits at a time."""
         best, is_small = self.bound, size.states <= LITTLE

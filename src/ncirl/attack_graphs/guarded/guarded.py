@@ -45,7 +45,8 @@ ABOVE, BELOW = 0.3, 0.2  # of a rung's time, to choose and as much to solve; sol
 HIDING = 0.15  # of it, to look for what all play side by side
 NEAR = 0.5  # of the time that is left, to solve more exactly where that alone will do
 INNER = 0.5  # of the gap that is asked, where the prior is not known: for each prior that is tried
-TOGETHER = 2  # games that are solved again at a time
+AT_ONCE = 2  # games that are solved again at a time
+TOGETHER = 0.3  # of the time that is left, for the game of all together where nothing need be conceded
 LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
 ENOUGH = (
     0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
@@ -184,6 +185,8 @@ class _Search:
                 break
         share = self.deadline.left
         self._solve(self.below.hide(rough, self.deadline.within(HIDING * share), self._enough), BELOW * share)
+        if self.above.is_whole and not self.is_done():  # then the game of all together is small, too
+            self._solve(self.below.together(size, rough, self.deadline.within(HIDING * share)), TOGETHER * share)
         return self._refine(self.deadline, 0.0)
 
     def _is_near(self) -> bool:
@@ -254,7 +257,7 @@ class _Search:
                 left = 0.0
                 self.exact.clear()
                 loose = self._loose(enough, left)
-            jobs = self._longer(loose[:TOGETHER], limit) or self._longer(loose[:1], limit)
+            jobs = self._longer(loose[:AT_ONCE], limit) or self._longer(loose[:1], limit)
             if not jobs:
                 return Status.TIME_LIMIT if loose else Status.FINISHED
             before = {job.what: worst for job, (_, worst) in zip(jobs, loose, strict=False)}

@@ -129,7 +129,7 @@ def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memo
         return None
     took = time.perf_counter() - began
     searched = min(seconds, took - (ready - began)) if np.isfinite(ready) else 0.0
-    made.now.rest()
+    made.rest()
     return Solved(
         replace(job, begun=None),
         found.lower,

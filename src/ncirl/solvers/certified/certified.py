@@ -268,7 +268,8 @@ class Certified:
         """Return whose turn it is: activities of the search, or of the kernel."""
         if made.compiled is not None:
             turn = elsewhere.turn if elsewhere is not None else None
-            return Schedule(made.compiled, made.compiled.activities(turn, aim))
+            kinds = made.kinds.turn if made.kinds is not None else None
+            return Schedule(made.compiled, made.compiled.activities(turn, aim, kinds), aim)
         return Schedule(made.search, activities(made.search, self.width, elsewhere))
 
     def _elsewhere(self, search: Search | Compiled, left: Callable[[], float]) -> WalksElsewhere | None:

@@ -96,19 +96,8 @@ class Fusing:
         cls, arrays: Sequence[StateArrays], starts: Sequence[FloatArray], limits: Limits = UNLIMITED
     ) -> "Fusing | None":
         """Take the rewards of all states; None where intents are few, or where beliefs differ from start to start."""
-        prior = np.sum(starts, axis=0)
-        n, shares = len(prior), [mass / mass.sum() for mass in starts if mass.any()]
-        if n < MANY or not arrays or not all(np.allclose(share, prior / prior.sum(), 0.0, EQUAL) for share in shares):
-            return None
-        inner = np.zeros((n, n))  # products of rewards; the root of it has the same distances
-        apart = [0] * n  # members play alike, so they must be free to
-        for here in arrays:
-            limits.check(COMPARING)
-            each, met = here.reward.reshape(-1, n), dict[tuple[int, bytes], int]()
-            inner += each.T @ each
-            apart = [met.setdefault((kind, here.attacker[:, k].tobytes()), len(met)) for k, kind in enumerate(apart)]
-        sizes, directions = np.linalg.eigh(inner)
-        return cls(np.sqrt(sizes.clip(0.0))[:, None] * directions.T, prior, np.array(apart))
+        known = compared(arrays, starts, limits) if len(starts[0]) >= MANY else None
+        return None if known is None else cls(*known)
 
     def now(self, gap: float) -> Clusters | None:
         """Return the clusters to use at a relative gap; None when all are to be told apart."""
@@ -131,10 +120,33 @@ class Fusing:
             self._finer, self._idle, self._since = self._finer + 2, 0, work
 
 
-def fused(rewards: FloatArray, prior: FloatArray, apart: IntArray, lost: float) -> Clusters:
+def compared(
+    arrays: Sequence[StateArrays], starts: Sequence[FloatArray], limits: Limits = UNLIMITED
+) -> tuple[FloatArray, FloatArray, IntArray] | None:
+    """Return rewards [k, θ] as far apart as those of all states, the prior, and numbers for what intents may play.
+
+    None where beliefs differ from start to start: then no odds within a cluster hold at all of them.
+    """
+    prior = np.sum(starts, axis=0)
+    n, shares = len(prior), [mass / mass.sum() for mass in starts if mass.any()]
+    if not arrays or not all(np.allclose(share, prior / prior.sum(), 0.0, EQUAL) for share in shares):
+        return None
+    inner = np.zeros((n, n))  # products of rewards; the root of it has the same distances
+    apart = [0] * n  # members play alike, so they must be free to
+    for here in arrays:
+        limits.check(COMPARING)
+        each, met = here.reward.reshape(-1, n), dict[tuple[int, bytes], int]()
+        inner += each.T @ each
+        apart = [met.setdefault((kind, here.attacker[:, k].tobytes()), len(met)) for k, kind in enumerate(apart)]
+    sizes, directions = np.linalg.eigh(inner)
+    return np.sqrt(sizes.clip(0.0))[:, None] * directions.T, prior, np.array(apart)
+
+
+def fused(rewards: FloatArray, prior: FloatArray, apart: IntArray, lost: float, least: int = 1) -> Clusters:
     """Fuse the intents that are nearest while no more than a share `lost` of how far all are apart is lost.
 
-    `rewards` is [k, θ]; intents with different numbers `apart` are not fused, nor are those the prior rules out.
+    `rewards` is [k, θ]; intents with different numbers `apart` are not fused, nor are those the prior rules out. No
+    fewer than `least` clusters are made. They are nested: those of a larger loss are made of those of a smaller one.
 
     Examples
     --------
@@ -148,7 +160,7 @@ def fused(rewards: FloatArray, prior: FloatArray, apart: IntArray, lost: float) 
     cost = np.full((n, n), np.inf)
     for one in range(n):
         _price(cost, centre, weight, apart, one)
-    while True:
+    for _ in range(n - least):
         one, other = sorted(divmod(int(cost.argmin()), n))
         allowed -= cost[one, other]
         if not allowed >= 0:

@@ -78,8 +78,16 @@ class Compiled:
         )
         self._machine: Machine | None = None
 
-    def activities(self, elsewhere: Callable[[Late], None] | None = None, aim: Aim = Aim.BOTH) -> list[Activity]:
-        """Return what takes turns; with walks it is also the turn of those who walk elsewhere."""
+    def activities(
+        self,
+        elsewhere: Callable[[Late], None] | None = None,
+        aim: Aim = Aim.BOTH,
+        kinds: Callable[[float, Late], None] | None = None,
+    ) -> list[Activity]:
+        """Return what takes turns; with walks it is also the turn of those who walk elsewhere.
+
+        `kinds` goes on with games that tell fewer intents apart, and hands over what these find.
+        """
 
         def walk(_: float, late: Late) -> None:
             if elsewhere is not None:
@@ -88,11 +96,14 @@ class Compiled:
 
         tuning = self.tuning
         above = {Aim.BOTH: 1.0, Aim.ABOVE: tuning.compiled_aim, Aim.BELOW: 1.0 / tuning.compiled_aim}[aim]
-        return [
+        found = [
             Activity(walk, above * tuning.compiled_walks),
             Activity(lambda _, late: self._run(TRIAL, late), tuning.compiled_trials / above),
             Activity(lambda _, late: self._run(IMPROVE, late), tuning.compiled_points / above),
         ]
+        if kinds is not None and aim is not Aim.ABOVE:  # what they gain shows only when it is handed over
+            found.append(Activity(kinds, tuning.compiled_kinds / above**2, least=1.0))
+        return found
 
     def _run(self, what: int, late: Late, roughly: float = 1.0) -> None:
         """Do one thing for a while, but for no more than about what has been done before."""
@@ -182,6 +193,10 @@ class Compiled:
             below += [] if best is None else [int(here[best[0]])]
         return vectors.led_to(above), points.led_to(below)
 
+    def played_points(self) -> PointTable:
+        """Return the points that are best at the starts, and what these lead to."""
+        return self._played(self._known())[1]
+
     def home(self) -> Search:
         """Return the search with the nodes that the starts lead to, to be written."""
         vectors, points = self._played(self._settled())
@@ -230,6 +245,12 @@ class Compiled:
         first = int(self.machine.call("count_vectors"))
         number = np.concatenate([known, first + np.arange(len(found))])
         self.machine.add(replace(found, to=number[found.to], rest=number[found.rest]))
+        self.changes += 1
+
+    def take_points(self, found: PointTable) -> None:
+        """Add points that lead to each other only."""
+        first = int(self.machine.call("count_points"))
+        self.machine.add(replace(found, to=first + found.to))
         self.changes += 1
 
 

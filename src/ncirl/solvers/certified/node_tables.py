@@ -56,6 +56,14 @@ class NodeTable(ABC):
         """Return the nodes that some lead to."""
         return self.to[_parts(self.n_links, some)]
 
+    def plays_of(self, some: IntArray) -> tuple[IntArray, IntArray]:
+        """Return, for each entry of what some nodes play, whose it is among them, and where it is."""
+        return np.repeat(np.arange(len(some)), self.n_played[some]), _parts(self.n_played, some)
+
+    def links_of(self, some: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the same for their links."""
+        return np.repeat(np.arange(len(some)), self.n_links[some]), _parts(self.n_links, some)
+
     def reached(self, roots: Sequence[int] | IntArray) -> IntArray:
         """Return the numbers of some nodes and of all they lead to, in order."""
         met = np.zeros(len(self), dtype=np.bool_)

@@ -17,7 +17,7 @@ from ncirl.lp.program import Accuracy
 from ncirl.lp.session import Meter
 from ncirl.model.game import Game
 from ncirl.solvers.certified.search import FINEST
-from ncirl.solvers.certified.tuning import Tuning
+from ncirl.solvers.certified.tuning import Aim, Tuning
 
 __all__ = ["Activity", "Late", "Schedule", "Searched"]
 
@@ -57,8 +57,8 @@ class Searched(Protocol):
     def changes(self) -> int:
         """How often anything has changed."""
 
-    def gap_at_start(self) -> float:
-        """Return the distance of the bounds on the value of the game."""
+    def bounds(self) -> tuple[float, float]:
+        """Return both bounds on the value of the game."""
         ...
 
     def evaluate(self) -> None:
@@ -71,16 +71,16 @@ class Searched(Protocol):
 class Schedule:
     """Gives each activity its turn."""
 
-    def __init__(self, search: Searched, activities: list[Activity]) -> None:
-        self.search, self.activities = search, activities
+    def __init__(self, search: Searched, activities: list[Activity], aim: Aim = Aim.BOTH) -> None:
+        self.search, self.activities, self.aim = search, activities, aim
         stage = 1.0 - search.game.discount  # what a stage counts, and so about what a backup may gain
         self._missed = min(search.tuning.missed, OF_A_STAGE * stage) if search.slow else search.tuning.missed
 
     def step(self, target: float, late: Late) -> None:
         """Let the activity run whose turn it is, and carry what it found through both controllers."""
         search = self.search
-        before = search.gap_at_start()
-        search.accuracy.missed = max(FINEST, self._missed * before)
+        low, high = search.bounds()
+        search.accuracy.missed = max(FINEST, self._missed * (high - low))
         activity = min(self.activities, key=lambda each: each.due)
         work, changes = search.meter.work, search.changes
         activity.run(target, late)
@@ -88,11 +88,16 @@ class Schedule:
         search.evaluate()
         search.look()
         taken = search.meter.work - work
-        gained = float(np.log(max(before, FINEST) / max(search.gap_at_start(), FINEST)))
+        gained = float(np.log(max(high - low, FINEST) / max(self._left(low, high), FINEST)))
         activity.gained, activity.work = MEMORY * activity.gained + gained, MEMORY * activity.work + taken
         activity.due += taken / (activity.share * self._favour(activity))
         if in_vain:  # nothing will come of it until others have found something
             activity.due = max(each.due for each in self.activities)
+
+    def _left(self, low: float, high: float) -> float:
+        """Return what is left of the gap now: what the bound that is not wanted has gained does not count."""
+        now_low, now_high = self.search.bounds()
+        return (high if self.aim is Aim.BELOW else now_high) - (low if self.aim is Aim.ABOVE else now_low)
 
     def _favour(self, activity: Activity) -> float:
         usual, most = float(np.mean([each.rate for each in self.activities])), self.search.tuning.favour

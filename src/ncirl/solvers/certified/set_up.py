@@ -26,6 +26,7 @@ from ncirl.playbook.unmerged import unmerged
 from ncirl.playbook.verify import Certificate, evaluated
 from ncirl.solvers.certified.compiled import Compiled, is_served
 from ncirl.solvers.certified.export import attacker_playbook, defender_playbook
+from ncirl.solvers.certified.kinds import Kinds
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.initial import initial_bounds
 
@@ -57,6 +58,7 @@ class SetUp:
         began, used = limits.spent, limits.used
         self.search = Search(small.game, initial, self.meter, limits=limits)
         self.compiled: Compiled | None = None  # the kernel, once the search has been handed over to it
+        self.kinds: Kinds | None = None  # what attackers of it secure that tell few kinds of intents apart
         self._asked, self._learned = False, True  # whether to do that; how long writing takes from there
         size, _ = self.search.in_use
         self._nodes = size, size  # what it takes was told from all of them
@@ -86,8 +88,14 @@ class SetUp:
         except MemoryError:
             return False
         self.search.forget_programs()
-        self.compiled, self._learned = compiled, False
+        self.compiled, self.kinds, self._learned = compiled, Kinds(compiled), False
         return True
+
+    def rest(self) -> None:
+        """Give back what can be made again until the search is gone on with."""
+        self.now.rest()
+        if self.kinds is not None:
+            self.kinds.rest()
 
     @property
     def numbers(self) -> int:

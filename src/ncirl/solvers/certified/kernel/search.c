@@ -39,15 +39,16 @@ static int believed(double *belief, int n) {
     return 1;
 }
 
-/* The node of a point at just this belief; -1 if there is none. */
+/* The best point at just this belief; -1 if there is none. */
 static int point_at(const Kernel *k, int state, const double *belief) {
     const Shelf *shelf = &k->points.shelf[state];
+    int best = -1;
     for (int j = 0; j < shelf->n; j++) {
-        int same = 1;
+        int same = best < 0 || shelf->gain[j] > shelf->gain[best];
         for (int t = 0; t < k->n_t && same; t++) same = shelf->coordinate[t][j] == belief[t];
-        if (same) return shelf->node[j];
+        if (same) best = j;
     }
-    return -1;
+    return best < 0 ? -1 : shelf->node[best];
 }
 
 void bounds_at(Kernel *k, Root *root, double *low, double *high) {
