@@ -39,6 +39,7 @@ SLICE, LONGEST = 5e7, 2e9  # work between two looks at the clock, and the most u
 TURN, PART = 5e8, 0.05  # work of a turn: at the most, and of all work so far
 ROUGHLY = 4.0  # times as much may be missed on walks as elsewhere: more vectors are worth more than better ones
 GROWN = 1.15  # times as many nodes as when they were last counted
+ROUNDED = 1e-15  # beliefs that differ by less are the same
 WALK, TRIAL, IMPROVE = range(3)
 
 
@@ -102,7 +103,9 @@ class Compiled:
             Activity(lambda _, late: self._run(IMPROVE, late), tuning.compiled_points / above),
         ]
         if kinds is not None and aim is not Aim.ABOVE:  # what they gain shows only when it is handed over
-            found.append(Activity(kinds, tuning.compiled_kinds / above**2, least=1.0))
+            begun = self.meter.work - self._begun
+            later = max(0.0, tuning.later_kinds - begun) if aim is Aim.BOTH else 0.0
+            found.append(Activity(kinds, tuning.compiled_kinds / above**2, due=later, least=1.0))
         return found
 
     def _run(self, what: int, late: Late, roughly: float = 1.0) -> None:
@@ -248,9 +251,11 @@ class Compiled:
         self.changes += 1
 
     def take_points(self, found: PointTable) -> None:
-        """Add points that lead to each other only."""
-        first = int(self.machine.call("count_points"))
-        self.machine.add(replace(found, to=first + found.to))
+        """Add points that lead to each other only; what is at a start but for rounding is just there."""
+        first, belief = int(self.machine.call("count_points")), found.belief.copy()
+        for _, root in self.search.roots:
+            belief[(found.state == root.state) & (np.abs(belief - root.belief) <= ROUNDED).all(axis=1)] = root.belief
+        self.machine.add(replace(found, to=first + found.to, belief=belief))
         self.changes += 1
 
 

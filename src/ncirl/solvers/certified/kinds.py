@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncirl._typing import FloatArray, IntArray
+from ncirl.errors import LimitError
+from ncirl.limits import Limits
 from ncirl.lp.state_arrays import StateArrays
 from ncirl.model.game import Start
 from ncirl.model.tempered import Options
@@ -35,9 +37,11 @@ __all__ = ["Kinds", "lifted"]
 
 MOST = 5  # kinds: with more, a game is hardly smaller than the whole
 TURN, PART = 5e7, 0.2  # work of a turn: at the least, and of all that was done for the game
+MUCH = 0.05  # of the gap of the whole: a rise that is handed over at once
 OFTEN = 2.0  # times the work of a game when something was last handed over: then it is done again
 SETTLED = 0.2  # of what a game may gain: what is left of it when a finer one begins
 TINY = 1e-12  # masses that are nothing
+SETTING_UP = "setting up a game of kinds"
 
 Entries = tuple[NDArray[Any], ...]  # the node that each belongs to, and what it says
 
@@ -56,15 +60,41 @@ class Kinds:
 
     def turn(self, _: float, late: Late) -> None:
         """Go on with the game of kinds whose turn it is, and hand over what came of it."""
-        known, _ = self.whole.bounds()
-        if self._now is None or self._now.is_settled(known):
-            if not self._finer:
-                return
-            self._now = _Game(self.whole.search, self._finer.pop(0), self._now)
+        low, high = self.whole.bounds()
         game = self._now
+        if game is None or game.is_settled(low):
+            game = self._begun(late)
+        if game is None:
+            return
         game.go_on(late)
         self.whole.changes += 1  # it was not in vain, even while nothing is handed over
-        if game.low > known and (game.work > OFTEN * self._told or game.is_settled(known)):
+        if game.low - low > MUCH * (high - low) or game.work > OFTEN * self._told or game.is_settled(low):
+            self.hand_over()
+
+    def _begun(self, late: Late) -> "_Game | None":
+        """Begin with the next game, if there is one, and time and room for it."""
+
+        def beat() -> None:
+            if late():
+                raise LimitError("time", SETTING_UP)
+
+        if not self._finer:
+            return None
+        try:
+            self._now = _Game(self.whole.search, self._finer[0], self._now, Limits(beat=beat))
+        except LimitError:  # once there is time again
+            return None
+        except MemoryError:  # what there is must do
+            self._finer = []
+            return None
+        del self._finer[0]
+        self._told = 0.0
+        return self._now
+
+    def hand_over(self) -> None:
+        """Let the whole have what is best at its start, if it is better than what is known there."""
+        game = self._now
+        if game is not None and game.low > self.whole.bounds()[0]:
             self.whole.take_points(lifted(game.compiled, game.kinds))
             self._told = game.work
 
@@ -77,7 +107,7 @@ class Kinds:
 class _Game:
     """The game of some kinds of intents, begun with what is known of a coarser one."""
 
-    def __init__(self, whole: Search, kinds: Clusters, coarser: "_Game | None") -> None:
+    def __init__(self, whole: Search, kinds: Clusters, coarser: "_Game | None", limits: Limits) -> None:
         self.kinds, game, options = kinds, whole.game, whole.initial.options
         fewer = game.like(
             stage=lambda state: game.stage(state).paying(lambda reward: reward @ kinds.mean),
@@ -88,11 +118,12 @@ class _Game:
         if options is not None:  # members may all do the same: they are compared by that, too
             one_of_each = np.unique(kinds.group, return_index=True)[1]
             options = Options({s: may[:, one_of_each] for s, may in options.attacker.items()}, options.defender)
-        self.compiled = Compiled(Search(fewer, initial_bounds(fewer, options), whole.meter, whole.tuning))
+        initial = initial_bounds(fewer, options, limits)
+        self.compiled = Compiled(Search(fewer, initial, whole.meter, whole.tuning, limits))
         self._schedule: Schedule | None = None
         if coarser is not None:
             self.compiled.take_points(lifted(coarser.compiled, _within(coarser.kinds, kinds)))
-        self.work, self._begun = 0, self.low
+        self.work, self._first = 0, self.low
 
     @property
     def low(self) -> float:
@@ -102,7 +133,7 @@ class _Game:
     def is_settled(self, known: float) -> bool:
         """Tell whether most of what this game may gain is gained, or known otherwise."""
         low, high = self.compiled.bounds()
-        return high - max(low, known) <= SETTLED * (high - self._begun)
+        return high - max(low, known) <= SETTLED * (high - self._first)
 
     def go_on(self, late: Late) -> None:
         """Search for a while, for the lower bound."""

@@ -180,6 +180,8 @@ class SetUp:
     def certified(self, limits: Limits) -> "Playbooks":
         """Write the controllers as playbooks of the game and verify them: what they prove are the bounds."""
         began = limits.spent
+        if self.kinds is not None:
+            self.kinds.hand_over()
         home = self.now.home()
         attacker = attacker_playbook(home, self.intents, self.scale, limits)
         defender = defender_playbook(home, self.intents, self.scale, limits)
