@@ -116,6 +116,14 @@ class Above:
                 jobs += self._rung(n, size, width, gap, deadline, limit, later)
         return jobs
 
+    def whole(self, gap: float) -> list[Job]:
+        """Return the game of everything in one part, to be gone on with, if nothing is unguarded in it."""
+        for trial in self.complete:
+            for solved in self.trials[trial].values() if not self.kinds[trial][0] else ():
+                if solved is not None and solved.begun is not None:
+                    return [replace(solved.longer(0.0, 0.0), relative_gap=gap)]
+        return []
+
     def _divide(self) -> None:
         """Put the goals that are worth much by themselves together, once it is known which are."""
         found = [trial for trial, kind in zip(self.trials, self.kinds, strict=True) if kind[0] == 1]

@@ -9,6 +9,7 @@ be hidden is often just one other intent that nothing stops as well, so groups o
 the groups, all hide in one team and play side by side (`hideout`), which is better where very much is usable at once.
 """
 
+from dataclasses import replace
 from itertools import combinations
 from math import inf
 
@@ -88,10 +89,13 @@ class Below:
         return [Job(group, None, 0.0, gap, 0.0, work, (len(self.hidden) - 1, k)) for k, group in enumerate(groups)]
 
     def together(self, size: Size, gap: float, deadline: Limits) -> list[Job]:
-        """Return the game of all intents with as many ways as there are, if it was not looked at."""
-        found = gathered(self.pool, list(self.able), size, deadline, len(self.able), False) if self.able else None
-        if found is None or found[0] in self._met:
+        """Return the game of all intents with as many ways as there are, to be gone on with if it was begun."""
+        found = gathered(self.pool, list(self.able), size, deadline, len(self.able)) if self.able else None
+        if found is None:
             return []
+        _, known = self.solved.get(self.able, (0.0, None))
+        if known is not None and known.job.what == found[0]:
+            return [] if known.begun is None else [replace(known.longer(0.0, 0.0), relative_gap=gap)]
         self._met.add(found[0])
         return [Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(self.able)))]
 

@@ -46,7 +46,7 @@ HIDING = 0.15  # of it, to look for what all play side by side
 NEAR = 0.5  # of the time that is left, to solve more exactly where that alone will do
 INNER = 0.5  # of the gap that is asked, where the prior is not known: for each prior that is tried
 AT_ONCE = 2  # games that are solved again at a time
-TOGETHER = 0.3  # of the time that is left, for the game of all together where nothing need be conceded
+UNDIVIDED, TOGETHER = 0.15, 0.25  # of the time that is left, for the whole in one part, and for all intents together
 LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
 ENOUGH = (
     0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
@@ -177,17 +177,27 @@ class _Search:
                     return Status.GAP_REACHED
                 if self.deadline.passed:
                     return Status.TIME_LIMIT
+            if self.above.is_whole:
+                break
             refining = NEAR * self.deadline.left if self._is_near() else (1.0 - ABOVE - BELOW) * share
             self._refine(self.deadline.within(refining), SLACK)
             if self.is_done():
                 return Status.GAP_REACHED
-            if self.above.is_whole or self._is_complete():
+            if self._is_complete():
                 break
         share = self.deadline.left
         self._solve(self.below.hide(rough, self.deadline.within(HIDING * share), self._enough), BELOW * share)
-        if self.above.is_whole and not self.is_done():  # then the game of all together is small, too
-            self._solve(self.below.together(size, rough, self.deadline.within(HIDING * share)), TOGETHER * share)
+        if self.above.is_whole and share < inf:
+            self._undivided(size, rough)
         return self._refine(self.deadline, 0.0)
+
+    def _undivided(self, size: Size, gap: float) -> None:
+        """Give the game of the whole graph a good while once, from either side: it begins slowly, and may do best."""
+        share = self.deadline.left
+        self._solve(self.above.whole(gap), UNDIVIDED * share)
+        if not self.is_done():
+            below = Size(max(size.states, 12), max(size.pairs, MORE_PAIRS))
+            self._solve(self.below.together(below, gap, self.deadline.within(HIDING * share)), TOGETHER * share)
 
     def _is_near(self) -> bool:
         """Tell whether the bounds would be as close as asked, were what proves them solved twice as exactly."""
@@ -225,7 +235,7 @@ class _Search:
             overhead = self.pace.overhead(job.work)
             seconds = max(share * sqrt(job.work) / work, LEAST, 1.5 * overhead)
             if seconds + overhead <= self.deadline.left or (self.above.bound == inf and not fitting):
-                fitting.append(replace(job, seconds=seconds))
+                fitting.append(replace(job, seconds=seconds + job.spent))
         for solved in solve_all(self.net, fitting, self.workers, self._report, self.deadline):
             self._take(solved)
             if self.deadline.passed or self.is_done():

@@ -10,6 +10,7 @@
                             and where intents are few, a lattice of beliefs, finer each time      lattice
         cycle               where it goes on and intents are few: whole defences over a lattice  cycles
         dual trial          to the points that the attacker's own program lacks               dual_trials
+        kinds               in the kernel: a smaller game, which tells few kinds of intents apart   kinds
         improve vectors     policy improvement of the defender's controller                   policy_improvement
         improve points      and of the attacker's                                             policy_improvement
       then evaluate both controllers, no program needed                                   controller

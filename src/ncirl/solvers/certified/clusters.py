@@ -26,7 +26,7 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.lp.state_arrays import StateArrays
 
-__all__ = ["Clusters", "Fusing", "fused"]
+__all__ = ["Clusters", "Fusing", "compared", "fused"]
 
 MANY = 24  # intents; among fewer none are fused
 LOST = 0.06  # share of how far all are apart that may be lost while the bounds are as far apart as `COARSE`

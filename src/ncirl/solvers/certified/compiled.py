@@ -102,9 +102,10 @@ class Compiled:
             Activity(lambda _, late: self._run(TRIAL, late), tuning.compiled_trials / above),
             Activity(lambda _, late: self._run(IMPROVE, late), tuning.compiled_points / above),
         ]
-        if kinds is not None and aim is not Aim.ABOVE:  # what they gain shows only when it is handed over
+        if kinds is not None and aim is not Aim.ABOVE:
             begun = self.meter.work - self._begun
             later = max(0.0, tuning.later_kinds - begun) if aim is Aim.BOTH else 0.0
+            # never less than its share: what it gains shows only when it is handed over
             found.append(Activity(kinds, tuning.compiled_kinds / above**2, due=later, least=1.0))
         return found
 
@@ -184,21 +185,26 @@ class Compiled:
     def _played(self, known: tuple[VectorTable, PointTable]) -> tuple[VectorTable, PointTable]:
         """Return, of all nodes, those that are best at the starts, and what these lead to."""
         vectors, points = known
-        above, below = list[int](), list[int]()
+        best: list[int] = []
         for _, root in self.search.roots:
             here = np.flatnonzero(vectors.kept & (vectors.state == root.state))
-            above.append(int(here[(vectors.worth[here] @ root.belief).argmin()]))
+            best.append(int(here[(vectors.worth[here] @ root.belief).argmin()]))
+        return vectors.led_to(best), self._played_of(points)
+
+    def _played_of(self, points: PointTable) -> PointTable:
+        found: list[int] = []
+        for _, root in self.search.roots:
             here = np.flatnonzero(points.kept & (points.state == root.state))
             store = PointStore(self.search.lower.stores[root.state].corners)
             store.set_beliefs(points.belief[here])
             store.gains = points.worth[here] - store.beliefs @ store.corners
             best = store.best(root.belief)
-            below += [] if best is None else [int(here[best[0]])]
-        return vectors.led_to(above), points.led_to(below)
+            found += [] if best is None else [int(here[best[0]])]
+        return points.led_to(found)
 
     def played_points(self) -> PointTable:
         """Return the points that are best at the starts, and what these lead to."""
-        return self._played(self._known())[1]
+        return self._played_of(self.machine.points(self._n_t))
 
     def home(self) -> Search:
         """Return the search with the nodes that the starts lead to, to be written."""

@@ -13,18 +13,19 @@ serves the start of the game is handed over to the whole whenever it is better t
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ncirl._typing import FloatArray, IntArray
-from ncirl.errors import LimitError
+from ncirl.errors import LimitError, LPError
 from ncirl.limits import Limits
 from ncirl.lp.state_arrays import StateArrays
 from ncirl.model.game import Start
 from ncirl.model.tempered import Options
-from ncirl.playbook.stacks import by_state
+from ncirl.playbook.stacks import by_state, in_blocks
 from ncirl.solvers.certified.clusters import Clusters, compared, fused
 from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.node_tables import PointTable
@@ -39,7 +40,11 @@ MOST = 5  # kinds: with more, a game is hardly smaller than the whole
 TURN, PART = 5e7, 0.2  # work of a turn: at the least, and of all that was done for the game
 MUCH = 0.05  # of the gap of the whole: a rise that is handed over at once
 OFTEN = 2.0  # times the work of a game when something was last handed over: then it is done again
-SETTLED = 0.2  # of what a game may gain: what is left of it when a finer one begins
+SETTLED, LITTLE = (
+    0.2,
+    0.01,
+)  # of what a game may gain, and of the gap of the whole: what is left when a finer one begins
+SLIGHT = 1e-9  # a rise that is rounding
 TINY = 1e-12  # masses that are nothing
 SETTING_UP = "setting up a game of kinds"
 
@@ -51,57 +56,67 @@ class Kinds:
 
     def __init__(self, whole: Compiled) -> None:
         self.whole = whole
-        starts = [start.mass for start in whole.game.starts]
-        known, n = compared(whole.search.arrays, starts), len(whole.game.intents)
+        n, starts = len(whole.game.intents), [start.mass for start in whole.game.starts]
+        known = compared(whole.search.arrays, starts) if n > 2 else None
         ladder = [] if known is None else [fused(*known, lost=1.0, least=k) for k in range(2, min(MOST, n - 1) + 1)]
         self._finer = [kinds for k, kinds in enumerate(ladder, 2) if kinds.n == k]
         self._now: _Game | None = None
-        self._told = 0.0  # the work of a game when something was last handed over
+        self._told, self._work = -np.inf, 0.0  # what was handed over last, and the work of its game by then
 
     def turn(self, _: float, late: Late) -> None:
         """Go on with the game of kinds whose turn it is, and hand over what came of it."""
+        try:
+            self._go_on(late)
+        except (MemoryError, LPError):  # of the small game: the whole does without it
+            self._finer, self._now = [], None
+
+    def _go_on(self, late: Late) -> None:
         low, high = self.whole.bounds()
+        if self._now is None or self._now.is_settled(low, high):
+            self._begin(late)
         game = self._now
-        if game is None or game.is_settled(low):
-            game = self._begun(late)
         if game is None:
             return
         game.go_on(late)
         self.whole.changes += 1  # it was not in vain, even while nothing is handed over
-        if game.low - low > MUCH * (high - low) or game.work > OFTEN * self._told or game.is_settled(low):
+        rise = game.low - max(low, self._told)
+        if rise > MUCH * (high - low) or game.work > OFTEN * self._work or game.is_settled(low, high):
             self.hand_over()
 
-    def _begun(self, late: Late) -> "_Game | None":
-        """Begin with the next game, if there is one, and time and room for it."""
+    def _begin(self, late: Late) -> None:
+        """Begin with the next game, if there is one and time for it."""
 
         def beat() -> None:
             if late():
                 raise LimitError("time", SETTING_UP)
 
         if not self._finer:
-            return None
+            self._now = None
+            return
         try:
             self._now = _Game(self.whole.search, self._finer[0], self._now, Limits(beat=beat))
         except LimitError:  # once there is time again
-            return None
-        except MemoryError:  # what there is must do
-            self._finer = []
-            return None
+            return
         del self._finer[0]
-        self._told = 0.0
-        return self._now
+        self._work = 0.0
 
     def hand_over(self) -> None:
-        """Let the whole have what is best at its start, if it is better than what is known there."""
+        """Let the whole have what is best at its start, if that is better than what it knows or was told."""
         game = self._now
-        if game is not None and game.low > self.whole.bounds()[0]:
-            self.whole.take_points(lifted(game.compiled, game.kinds))
-            self._told = game.work
+        if game is None or not game.low > max(self.whole.bounds()[0], self._told) + SLIGHT:
+            return
+        self._told, self._work = game.low, game.work
+        self.whole.take_points(lifted(game.compiled, game.kinds))
+
+    def last_turn(self) -> None:
+        """Hand over what there is before the whole is written, which does without it where there is no room."""
+        with suppress(MemoryError):
+            self.hand_over()
 
     def rest(self) -> None:
         """Give back the kernel's memory until it is gone on with."""
         if self._now is not None:
-            self._now.compiled.rest()
+            self._now.rest()
 
 
 class _Game:
@@ -130,10 +145,10 @@ class _Game:
         """What the attacker of this game secures."""
         return self.compiled.bounds()[0]
 
-    def is_settled(self, known: float) -> bool:
-        """Tell whether most of what this game may gain is gained, or known otherwise."""
+    def is_settled(self, known: float, above: float) -> bool:
+        """Tell whether most of what this game may gain is gained, or little beside what the whole lacks."""
         low, high = self.compiled.bounds()
-        return high - max(low, known) <= SETTLED * (high - self._first)
+        return high - max(low, known) <= max(SETTLED * (high - self._first), LITTLE * (above - known))
 
     def go_on(self, late: Late) -> None:
         """Search for a while, for the lower bound."""
@@ -145,6 +160,11 @@ class _Game:
             before = meter.work
             self._schedule.step(0.0, late)
         self.work += meter.work - begun
+
+    def rest(self) -> None:
+        """Give back what can be made again."""
+        self.compiled.rest()
+        self._schedule = None
 
     def __getstate__(self) -> dict[str, object]:
         """Return what travels to another process: whose turn it is is found out again."""
@@ -176,9 +196,10 @@ def lifted(small: Compiled, kinds: Clusters) -> PointTable:
         at = here.number * n_k
         plays.append((at + c, a, strategy[a, c, None] * each[c]))
         links.append(_to_corners(here, at + np.arange(n_k), here.posteriors_of(strategy.T[:, :, None] * each[:, None])))
-    for state, some in by_state(points.state):
-        here, left = search.arrays[state], _left(search.arrays[state], points, some)
-        links.append(_to_corners(here, corners + some, left))
+    for state, group in by_state(points.state):
+        here = search.arrays[state]
+        blocks = in_blocks(group, n_k * (here.n_a + len(here.seen)))
+        links += [_to_corners(here, corners + some, _left(here, points, some)) for some in blocks]
     n_played, (played, mass) = _in_order(plays, corners + len(points))
     n_links, (observation, to, share) = _in_order(links, corners + len(points))
     return PointTable(

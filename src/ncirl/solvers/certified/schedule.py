@@ -3,8 +3,8 @@
     due ← due + work / (share · favour),        favour = rate / mean rate,   rate = log(gap before / gap after) / work
 
 Which activity pays differs from game to game and from hour to hour. One that has just taken some work waits for as long
-as that is at its share. Work is counted in rows touched by the linear programs, not in seconds, so that a run can be
-repeated.
+as that is at its share. Where one bound only is wanted, what the other gains does not count. Work is counted in rows
+touched by the linear programs, not in seconds, so that a run can be repeated.
 """
 
 from collections.abc import Callable

@@ -161,6 +161,8 @@ class SetUp:
         last, limits = self._last, limits.undisturbed()
         if last is not None and last.solves == self.meter.solves:
             return last
+        if self.kinds is not None:
+            self.kinds.last_turn()
         self.search.forget_programs()
         if last is None:
             limits = limits.at_least(np.inf)  # without others to return it is not cut for being late
@@ -180,8 +182,6 @@ class SetUp:
     def certified(self, limits: Limits) -> "Playbooks":
         """Write the controllers as playbooks of the game and verify them: what they prove are the bounds."""
         began = limits.spent
-        if self.kinds is not None:
-            self.kinds.hand_over()
         home = self.now.home()
         attacker = attacker_playbook(home, self.intents, self.scale, limits)
         defender = defender_playbook(home, self.intents, self.scale, limits)

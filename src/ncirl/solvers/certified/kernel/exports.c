@@ -136,7 +136,13 @@ EXPORT(starts) void starts(int n, const int *states, const double *probability, 
     }
 }
 
-/* Add nodes: where their states, numbers of what they play and of links, whether they are compared, what they play, their
+/* Forget nodes that were not complete when a trap cut what made them: nothing leads to them. */
+static void forget_parts(Kernel *k) {
+    k->vectors.n = k->vectors.whole;
+    k->points.n = k->points.whole;
+}
+
+/* Add nodes, compared once all are there: where their states, numbers of what they play and of links, whether they are compared, what they play, their
    links (observation, node, share) and worths are, each after each; then what kinds of nodes have of their own. */
 EXPORT(add_vectors) void add_vectors(int n, const word *from) { /* chances, numbers of rests (as many as successors), rests */
     Kernel *k = &kernel;
@@ -144,6 +150,7 @@ EXPORT(add_vectors) void add_vectors(int n, const word *from) { /* chances, numb
     const int *states = (int *)from[0], *n_played = (int *)from[1], *n_links = (int *)from[2], *kept = (int *)from[3];
     const int *played = (int *)from[4], *observation = (int *)from[5], *to = (int *)from[6], *rest = (int *)from[11];
     const double *share = (double *)from[7], *worth = (double *)from[8], *chance = (double *)from[9];
+    forget_parts(k);
     for (int x = 0; x < n; x++) {
         int me = vectors_new(k, states[x]);
         for (int y = 0; y < n_played[x]; y++) vectors_mix(v, me, *played++, *chance++);
@@ -151,9 +158,11 @@ EXPORT(add_vectors) void add_vectors(int n, const word *from) { /* chances, numb
         v->link[me].n = n_links[x];
         for (int y = 0; y < k->state[states[x]].n_s; y++) vectors_rest(v, *rest++);
         for (int t = 0; t < k->n_t; t++) v->worth[(size)me * k->n_t + t] = *worth++;
-        if (kept[x]) vectors_put(k, me);
     }
+    int first = v->n - n;
     v->whole = v->n;
+    for (int x = 0; x < n; x++)
+        if (kept[x]) vectors_put(k, first + x);
 }
 
 EXPORT(add_points) void add_points(int n, const word *from) { /* masses, beliefs */
@@ -163,6 +172,7 @@ EXPORT(add_points) void add_points(int n, const word *from) { /* masses, beliefs
     const int *played = (int *)from[4], *observation = (int *)from[5], *to = (int *)from[6];
     const double *share = (double *)from[7], *worth = (double *)from[8], *mass_ = (double *)from[9];
     const double *belief = (double *)from[10];
+    forget_parts(k);
     for (int x = 0; x < n; x++) {
         int me = points_new(k, states[x], belief + (size)x * k->n_t), entries = k->state[states[x]].n_a * k->n_t;
         double *plan = NEW(double, entries);
@@ -173,9 +183,11 @@ EXPORT(add_points) void add_points(int n, const word *from) { /* masses, beliefs
         for (int y = 0; y < n_links[x]; y++) links_add(&v->links, *observation++, *to++, *share++);
         v->link[me].n = n_links[x];
         v->worth[me] = worth[x];
-        if (kept[x]) points_put(k, me);
     }
+    int first = v->n - n;
     v->whole = v->n;
+    for (int x = 0; x < n; x++)
+        if (kept[x]) points_put(k, first + x);
 }
 
 /* Do one thing or another for some work, and no more than `most`; programs may leave out what is missed by `missed`. */
@@ -183,6 +195,7 @@ EXPORT(run) double run(int what, double work, double most, double missed) {
     Kernel *k = &kernel;
     double before = k->work;
     k->scratch.used = 0; /* also after what was cut by a trap */
+    forget_parts(k);
     k->until = before + most;
     k->missed = missed;
     while (k->work < before + work) {

@@ -44,9 +44,9 @@ static int point_at(const Kernel *k, int state, const double *belief) {
     const Shelf *shelf = &k->points.shelf[state];
     int best = -1;
     for (int j = 0; j < shelf->n; j++) {
-        int same = best < 0 || shelf->gain[j] > shelf->gain[best];
-        for (int t = 0; t < k->n_t && same; t++) same = shelf->coordinate[t][j] == belief[t];
-        if (same) best = j;
+        int better = best < 0 || shelf->gain[j] > shelf->gain[best];
+        for (int t = 0; t < k->n_t && better; t++) better = shelf->coordinate[t][j] == belief[t];
+        if (better) best = j;
     }
     return best < 0 ? -1 : shelf->node[best];
 }

@@ -316,12 +316,13 @@ void vectors_update(Kernel *k, Program *p, const double *belief) {
         if (worth_at(k, other, p, belief) < worth_at(k, me, p, belief)) become(k, me, other);
         v->n = other;
     }
-    if (worth_at(k, me, p, belief) < known - k->missed) vectors_put(k, me);
-    else {
+    if (worth_at(k, me, p, belief) < known - k->missed) {
+        v->whole = v->n;
+        vectors_put(k, me);
+    } else {
         v->n = n;
         v->n_mixed = n_mixed;
         v->n_rest = n_rest;
         v->links.n = n_links;
     }
-    v->whole = v->n;
 }
