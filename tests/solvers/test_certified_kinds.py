@@ -10,8 +10,10 @@ import pytest
 
 from ncirl import AttackGraph, Game, Status, solve
 from ncirl.attack_graphs.random_graphs import random_attack_graph
-from ncirl.errors import LimitError
+from ncirl.errors import LimitError, LPError
 from ncirl.limits import UNLIMITED, Limits
+from ncirl.model.game import Start
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solvers.certified import kinds as module
 from ncirl.solvers.certified.certified import Certified
 from ncirl.solvers.certified.clusters import Clusters, compared, fused
@@ -33,7 +35,7 @@ UNSEEN = random_attack_graph(5, rng=3, block_cost=0.01, attack_cost=0.01, observ
 
 
 def of_several(seed: int) -> Game:
-    """Draw a game that goes on, with three to five intents and one start, or several with the same belief."""
+    """Draw a game that goes on, with three to five intents."""
     rng = np.random.default_rng([seed, 7])
     return random_game(
         seed,
@@ -166,32 +168,97 @@ def test_a_search_can_be_sent_elsewhere_in_the_middle_and_gone_on_with() -> None
     assert turns(kinds, 2)[-1] >= secured - CLOSE
 
 
-def test_it_is_not_begun_when_it_is_late_nor_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_begun_when_there_is_time() -> None:
     _, _, kinds = begun(HIDING.game())
     kinds.turn(0.0, lambda: True)
     assert kinds._now is None
     assert kinds._finer, "it may be begun later"
+    kinds.turn(0.0, lambda: False)
+    assert kinds._now is not None
+
+
+@pytest.mark.parametrize("what", ["__init__", "go_on"])
+@pytest.mark.parametrize("error", [MemoryError("full"), LPError("stuck")])
+def test_what_fails_in_a_small_game_costs_only_itself(
+    what: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, compiled, kinds = begun(HIDING.game())
+
+    def failing(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(module._Game, what, failing)
+    before = turns(kinds, 2)
+    assert before[0] == before[-1]
+    assert not kinds._finer
+    assert kinds._now is None
+    assert made.certified_now(UNLIMITED, somebody_waits=False).proved.lower >= before[0] * made.scale - HOME
+    assert compiled.bounds()[0] == before[0]
+
+
+def test_without_room_to_hand_over_what_there_is_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, compiled, kinds = begun(HIDING.game())
+    secured = turns(kinds, 1)[-1]
+    kinds._told = -np.inf
 
     def full(*_: object) -> None:
-        raise MemoryError("there is no room for the kernel")
+        raise MemoryError("full")
 
-    monkeypatch.setattr(module._Game, "__init__", full)
-    kinds.turn(0.0, lambda: False)
-    assert not kinds._finer
-    kinds.turn(0.0, lambda: False)
-    kinds.hand_over()
+    monkeypatch.setattr(module, "lifted", full)
+    found = made.certified_now(UNLIMITED, somebody_waits=False)
+    assert found.proved.lower >= secured * made.scale - HOME
+    assert compiled.bounds()[0] == secured
+
+
+def test_what_was_handed_over_is_not_handed_over_again() -> None:
+    for game in (HIDING.game(), of_several(3), of_several(4)):
+        _, compiled, kinds = begun(game)
+        turns(kinds, 2)
+        kinds.hand_over()
+        before = compiled.sizes
+        kinds.hand_over()
+        assert compiled.sizes == before
+
+
+@pytest.mark.parametrize("seed", range(2, 8))
+def test_small_games_are_settled_sooner_or_later(seed: int) -> None:
+    _, _, kinds = begun(of_several(seed))
+    ladder = len(kinds._finer)
+    for _ in range(200):
+        kinds.turn(0.0, lambda: False)
+        if kinds._now is None:
+            break
+    assert not kinds._finer, f"{ladder} games of kinds, and one is never left"
 
 
 def test_what_some_intents_must_not_play_keeps_kinds_apart() -> None:
-    made, compiled, kinds = begun(with_attack(of_several(4), -1e6))
+    made, compiled, kinds = begun(with_attack(of_several(4), -1e6, intent=0))
+    masks = [here.attacker for here in made.search.arrays]
+    assert any(len(np.unique(mask, axis=1).T) > 1 for mask in masks)
+    for each in kinds._finer:
+        for c in range(each.n):
+            assert all(len(np.unique(mask[:, each.group == c], axis=1).T) == 1 for mask in masks)
     turns(kinds, 3)
     assert made.certified(UNLIMITED).proved.lower >= compiled.bounds()[0] * made.scale - HOME
 
 
+def test_several_starts_with_one_belief_are_served_and_others_are_not() -> None:
+    one = of_several(5)
+    states = [state for state in one.explore() if not one.is_terminal(state)][:2]
+    belief = one.starts[0].belief
+    alike = one.like(starts=[Start(states[0], 0.3 * belief), Start(states[-1], 0.7 * belief)])
+    made, _, kinds = begun(alike)
+    assert kinds._finer
+    secured = turns(kinds, 4)[-1]
+    assert made.certified(UNLIMITED).proved.lower >= secured * made.scale - HOME
+    turned = np.roll(belief, 1)
+    unlike = one.like(starts=[Start(states[0], 0.3 * belief), Start(states[-1], 0.7 * turned)])
+    assert not begun(unlike)[2]._finer
+
+
 def test_games_with_two_intents_have_no_kinds() -> None:
     game = random_game(3, n_states=2, n_actions=(3, 3), n_intents=2, horizon=None, discount=0.5)
-    _, _, kinds = begun(game)
-    assert turns(kinds, 2)[0] == turns(kinds, 2)[-1]
+    assert not begun(game)[2]._finer
 
 
 def test_runs_can_be_repeated() -> None:
@@ -199,14 +266,18 @@ def test_runs_can_be_repeated() -> None:
     assert first == second
 
 
+@pytest.fixture(scope="module")
+def unseen() -> CertifiedSolution:
+    return solve(UNSEEN.game(), Certified(gap=0.0, relative_gap=0.02))
+
+
 @pytest.mark.parametrize("aim", list(Aim))
-def test_whatever_is_wanted_bounds_hold(aim: Aim) -> None:
-    solver = Certified(gap=0.0, relative_gap=0.0)
+def test_whatever_is_wanted_bounds_hold(aim: Aim, unseen: CertifiedSolution) -> None:
+    solver = Certified(gap=0.0, relative_gap=0.03)
     made = solver.set_up(UNSEEN.game(), UNLIMITED)
-    found = solver.go_on(made, Limits(None), None, 1.5, aim)
-    again = solve(UNSEEN.game(), Certified(gap=0.0, relative_gap=0.02))
-    assert again.status is Status.GAP_REACHED
-    assert max(found.lower, again.lower) <= min(found.upper, again.upper) + HOME
+    found = solver.go_on(made, Limits(None), aim=aim)
+    assert found.status is Status.GAP_REACHED
+    assert max(found.lower, unseen.lower) <= min(found.upper, unseen.upper) + HOME
 
 
 def test_setting_up_a_game_keeps_to_the_limits() -> None:

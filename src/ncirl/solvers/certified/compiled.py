@@ -103,10 +103,13 @@ class Compiled:
             Activity(lambda _, late: self._run(IMPROVE, late), tuning.compiled_points / above),
         ]
         if kinds is not None and aim is not Aim.ABOVE:
-            begun = self.meter.work - self._begun
-            later = max(0.0, tuning.later_kinds - begun) if aim is Aim.BOTH else 0.0
-            # never less than its share: what it gains shows only when it is handed over
-            found.append(Activity(kinds, tuning.compiled_kinds / above**2, due=later, least=1.0))
+            done = self.meter.work - self._begun
+            share, due = (
+                (tuning.compiled_kinds, max(0.0, tuning.later_kinds - done))
+                if aim is Aim.BOTH
+                else (tuning.kinds_below, 0.0)
+            )  # never less than its share: what it gains shows only when it is handed over
+            found.append(Activity(kinds, share, due=due, least=1.0))
         return found
 
     def _run(self, what: int, late: Late, roughly: float = 1.0) -> None:
