@@ -44,7 +44,7 @@ def test_all_intents_together_are_begun_and_gone_on_with() -> None:
     second = solved_job(net, replace(again, seconds=again.spent + WORK))
     assert second is not None
     assert second.lower >= first.lower
-    below.take(replace(second, begun=None))
+    below.solved[below.able] = 1.0, replace(second, begun=None)
     assert not below.together(SIZE, GAP, Limits(10.0)), "what cannot be gone on with is not begun again"
 
 
