@@ -12,8 +12,9 @@ from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.solvers.certified.certified import Certified
-from ncirl.solvers.certified.compiled import IMPROVE, TRIAL, WALK, Compiled, is_served
+from ncirl.solvers.certified.compiled import IMPROVE, TRIAL, WALK, Compiled
 from ncirl.solvers.certified.kernel import build
+from ncirl.solvers.certified.loading import is_served
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import VectorTable, pieces
 from ncirl.solvers.certified.set_up import SetUp

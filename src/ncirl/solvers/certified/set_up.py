@@ -24,9 +24,10 @@ from ncirl.model.tempered import tempered
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.unmerged import unmerged
 from ncirl.playbook.verify import Certificate, evaluated
-from ncirl.solvers.certified.compiled import Compiled, is_served
+from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.export import attacker_playbook, defender_playbook
 from ncirl.solvers.certified.kinds import Kinds
+from ncirl.solvers.certified.loading import is_served
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.initial import initial_bounds
 
