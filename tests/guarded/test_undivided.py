@@ -51,14 +51,13 @@ def test_all_intents_together_are_begun_and_gone_on_with() -> None:
 def test_the_whole_in_one_part_is_gone_on_with_once_nothing_is_unguarded() -> None:
     net = Net(cheap())
     above = Above(net, Flow(net))
-    assert not above.whole(GAP)
-    jobs = above.climb(SIZE, 7, GAP, Limits(10.0), Limits(10.0))
+    (job,) = above.whole(SIZE, 7, GAP, Limits(10.0))
     assert above.is_whole
-    for job in jobs:
-        solved = solved_job(net, replace(job, seconds=WORK))
-        assert solved is not None
-        above.take(solved)
-    (job,) = above.whole(GAP)
+    assert job.begun is None
+    solved = solved_job(net, replace(job, seconds=WORK))
+    assert solved is not None
+    above.take(solved)
+    (job,) = above.whole(SIZE, 7, GAP, Limits(10.0))
     assert job.begun is not None
     assert len(job.what.goals) == 4  # type: ignore[union-attr]
     before = above.bound
@@ -66,6 +65,11 @@ def test_the_whole_in_one_part_is_gone_on_with_once_nothing_is_unguarded() -> No
     assert longer is not None
     above.take(longer)
     assert above.bound <= before
+
+
+def test_what_is_too_wide_for_one_part_is_left_alone() -> None:
+    net = Net(cheap())
+    assert not Above(net, Flow(net)).whole(Size(2, 10), 7, GAP, Limits(10.0))
 
 
 def test_bounds_hold_with_both() -> None:

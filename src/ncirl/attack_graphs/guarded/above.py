@@ -116,13 +116,14 @@ class Above:
                 jobs += self._rung(n, size, width, gap, deadline, limit, later)
         return jobs
 
-    def whole(self, gap: float) -> list[Job]:
-        """Return the game of everything in one part, to be gone on with, if nothing is unguarded in it."""
+    def whole(self, size: Size, width: int, gap: float, limit: Limits) -> list[Job]:
+        """Return the game of everything in one part, gone on with if it was begun, if nothing is unguarded in it."""
+        fresh = [] if self.is_whole else self._rung(0, size, width, gap, limit, limit, 0)
         for trial in self.complete:
             for solved in self.trials[trial].values() if not self.kinds[trial][0] else ():
                 if solved is not None and solved.begun is not None:
                     return [replace(solved.longer(0.0, 0.0), relative_gap=gap)]
-        return []
+        return [job for job in fresh if job.tag[0] in self.complete]
 
     def _divide(self) -> None:
         """Put the goals that are worth much by themselves together, once it is known which are."""

@@ -46,6 +46,10 @@ HIDING = 0.15  # of it, to look for what all play side by side
 NEAR = 0.5  # of the time that is left, to solve more exactly where that alone will do
 INNER = 0.5  # of the gap that is asked, where the prior is not known: for each prior that is tried
 AT_ONCE = 2  # games that are solved again at a time
+FEW, WHOLE = (
+    24,
+    (Size(240, 20_000), 7),
+)  # exploits of a graph that may be one small game, and how large and wide that is
 UNDIVIDED, TOGETHER = 0.15, 0.25  # of the time that is left, for the whole in one part, and for all intents together
 LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
 ENOUGH = (
@@ -187,17 +191,16 @@ class _Search:
                 break
         share = self.deadline.left
         self._solve(self.below.hide(rough, self.deadline.within(HIDING * share), self._enough), BELOW * share)
-        if self.above.is_whole and share < inf:
-            self._undivided(size, rough)
+        if len(self.net.exploits) <= FEW and share < inf:
+            self._undivided(rough)
         return self._refine(self.deadline, 0.0)
 
-    def _undivided(self, size: Size, gap: float) -> None:
+    def _undivided(self, gap: float) -> None:
         """Give the game of the whole graph a good while once, from either side: it begins slowly, and may do best."""
-        share = self.deadline.left
-        self._solve(self.above.whole(gap), UNDIVIDED * share)
+        share, (size, width) = self.deadline.left, WHOLE
+        self._solve(self.above.whole(size, width, gap, self.deadline.within(HIDING * share)), UNDIVIDED * share)
         if not self.is_done():
-            below = Size(max(size.states, 12), max(size.pairs, MORE_PAIRS))
-            self._solve(self.below.together(below, gap, self.deadline.within(HIDING * share)), TOGETHER * share)
+            self._solve(self.below.together(size, gap, self.deadline.within(HIDING * share)), TOGETHER * share)
 
     def _is_near(self) -> bool:
         """Tell whether the bounds would be as close as asked, were what proves them solved twice as exactly."""
