@@ -3,7 +3,8 @@
     first bounds      nothing guarded, everything conceded; one way per intent, in bundles
     rung by rung      guard more while the relaxed game fits, keep to more ways while the restricted game fits;
                       what was solved least exactly is solved more exactly, as long as that is a good part of the gap
-    in the end        the same, for what is left of the time
+    small graphs      once, for a good while, the whole of it in one game, from either side
+    in the end        what was solved least exactly again, for what is left of the time
 
 until the bounds are as close as asked, or time is up. All of it is anytime: the best of each side so far is a proof
 about the whole graph. Sizes are known before a game is built, and how long its set-up takes is predicted from those
@@ -46,10 +47,8 @@ HIDING = 0.15  # of it, to look for what all play side by side
 NEAR = 0.5  # of the time that is left, to solve more exactly where that alone will do
 INNER = 0.5  # of the gap that is asked, where the prior is not known: for each prior that is tried
 AT_ONCE = 2  # games that are solved again at a time
-FEW, WHOLE = (
-    24,
-    (Size(240, 20_000), 7),
-)  # exploits of a graph that may be one small game, and how large and wide that is
+FEW = 24  # exploits of a graph that may be one small game
+WHOLE, WIDE = Size(240, 20_000), 7  # how large and how wide such a game may be
 UNDIVIDED, TOGETHER = 0.15, 0.25  # of the time that is left, for the whole in one part, and for all intents together
 LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
 ENOUGH = (
@@ -197,10 +196,10 @@ class _Search:
 
     def _undivided(self, gap: float) -> None:
         """Give the game of the whole graph a good while once, from either side: it begins slowly, and may do best."""
-        share, (size, width) = self.deadline.left, WHOLE
-        self._solve(self.above.whole(size, width, gap, self.deadline.within(HIDING * share)), UNDIVIDED * share)
+        share = self.deadline.left
+        self._solve(self.above.whole(WHOLE, WIDE, gap, self.deadline.within(HIDING * share)), UNDIVIDED * share)
         if not self.is_done():
-            self._solve(self.below.together(size, gap, self.deadline.within(HIDING * share)), TOGETHER * share)
+            self._solve(self.below.together(WHOLE, gap, self.deadline.within(HIDING * share)), TOGETHER * share)
 
     def _is_near(self) -> bool:
         """Tell whether the bounds would be as close as asked, were what proves them solved twice as exactly."""

@@ -67,7 +67,7 @@ class Kinds:
         """Go on with the game of kinds whose turn it is, and hand over what came of it."""
         try:
             self._go_on(late)
-        except (MemoryError, LPError):  # of the small game: the whole does without it
+        except (MemoryError, LPError):  # the whole does without it, and says so itself if it has no room either
             self._finer, self._now = [], None
 
     def _go_on(self, late: Late) -> None:
