@@ -250,7 +250,7 @@ class Certified:
                         elsewhere.end()
                     elsewhere = self._elsewhere(made.now, lambda: min(own.left, limits.left))
                     schedule = self._schedule(made, elsewhere, aim)
-                schedule.step(target, late)
+                schedule.step(target, lambda: late() or made.is_hard)
                 after = made.now.bounds()
                 stalled = stalled + 1 if after[1] - after[0] >= high - low else 0
                 if stalled > PATIENCE:

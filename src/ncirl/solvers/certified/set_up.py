@@ -60,7 +60,7 @@ class SetUp:
         self.search = Search(small.game, initial, self.meter, limits=limits)
         self.compiled: Compiled | None = None  # the kernel, once the search has been handed over to it
         self.kinds: Kinds | None = None  # what attackers of it secure that tell few kinds of intents apart
-        self._asked, self._learned = False, True  # whether to do that; how long writing takes from there
+        self._refused, self._learned = False, True  # whether it cannot be; how long writing takes from there
         size, _ = self.search.in_use
         self._nodes = size, size  # what it takes was told from all of them
         # writing and verifying goes through the same arrays, of the game as it was given
@@ -75,11 +75,11 @@ class SetUp:
 
     @property
     def is_hard(self) -> bool:
-        """Tell, once, whether to hand the search over to the kernel: if it is not done soon, and is served there."""
-        if self._asked or self.meter.work < self.search.tuning.compiled:
+        """Tell whether to hand the search over to the kernel: if it is not done soon, and is served there."""
+        if self._refused or self.compiled is not None or self.meter.work < self.search.tuning.compiled:
             return False
-        self._asked = True
-        return is_served(self.search)
+        self._refused = not is_served(self.search)
+        return not self._refused
 
     def hand_over(self) -> bool:
         """Let the kernel go on from where the search is; if there is no room for it, the search goes on by itself."""
@@ -87,6 +87,7 @@ class SetUp:
         try:
             compiled.machine.call("count_vectors")
         except MemoryError:
+            self._refused = True
             return False
         self.search.forget_programs()
         self.compiled, self.kinds, self._learned = compiled, Kinds(compiled), False

@@ -44,7 +44,7 @@ class Tuning:
     changed: int = 30  # nodes that must have changed before all are evaluated again: 0.90, 0.95; 1.01, 1.05
     sweeps: int = 60  # of such an evaluation: 1.00, 1.00; 1.00, 1.00
     compiled: float = (
-        1e5  # work after which the kernel takes over: ten balanced graphs 4.7 s, with 5e5 5.0, with 2e6 5.2
+        1e5  # work after which the kernel takes over: ten balanced graphs 2.9 s, with 3e5 2.9, with 1e6 3.6
     )
     compiled_walks: float = 0.75  # shares there: of walks
     compiled_trials: float = 1.5  # of trials
