@@ -13,8 +13,8 @@ from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.solvers.certified.certified import Certified
 from ncirl.solvers.certified.compiled import IMPROVE, TRIAL, WALK, Compiled
+from ncirl.solvers.certified.fewer import is_served
 from ncirl.solvers.certified.kernel import build
-from ncirl.solvers.certified.loading import is_served
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import VectorTable, pieces
 from ncirl.solvers.certified.set_up import SetUp
@@ -107,7 +107,7 @@ def test_a_search_that_is_not_done_at_once_is_handed_over(monkeypatch: pytest.Mo
     monkeypatch.setattr(Tuning.__init__, "__defaults__", _defaults(compiled=0.0))
     used: list[SetUp] = []
     over = SetUp.hand_over
-    monkeypatch.setattr(SetUp, "hand_over", lambda self: used.append(self) or over(self))
+    monkeypatch.setattr(SetUp, "hand_over", lambda self, *asked: used.append(self) or over(self, *asked))
     found = solve(GRAPH.game(), Certified(gap=0.0, relative_gap=0.02))
     assert found.status is Status.GAP_REACHED
     certify(found, gap=0.02 * found.upper)
@@ -116,7 +116,7 @@ def test_a_search_that_is_not_done_at_once_is_handed_over(monkeypatch: pytest.Mo
 
 def test_a_game_that_is_close_enough_is_not_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Tuning.__init__, "__defaults__", _defaults(compiled=0.0))
-    monkeypatch.setattr(SetUp, "hand_over", lambda _: pytest.fail("there is nothing left to do"))
+    monkeypatch.setattr(SetUp, "hand_over", lambda *_: pytest.fail("there is nothing left to do"))
     assert solve(GRAPH.game(), Certified(gap=10.0)).status is Status.GAP_REACHED
 
 

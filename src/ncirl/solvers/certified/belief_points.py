@@ -7,7 +7,7 @@ Points rise above the corners' plane c·b by their gains; what a posterior holds
 which are exact. `evaluate` carries rises through the whole controller without any program, and prunes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -88,6 +88,15 @@ class BeliefPoints(Nodes[PointNode]):
         self._keep(me, node, value)
         self._at[here.number, belief.tobytes()] = me
         self.stores[here.number].put(me, belief, value)
+
+    def take(self, others: "BeliefPoints") -> None:
+        """Add all nodes of another controller, which lead to each other, and are not evaluated any more."""
+        first = len(self.nodes)
+        for node, value in zip(others.nodes, others.values.tolist(), strict=True):
+            self._keep(len(self.nodes), replace(node, following=node.following + first), value)
+        for state, store in others.stores.items():
+            for n in store.nodes.tolist():
+                self.stores[state].put(first + n, others.nodes[n].belief, float(others.values[n]))
 
     def restore(self, node: PointNode, value: float, *, kept: bool) -> None:
         """Add a node as it is; it is compared if it is `kept`."""

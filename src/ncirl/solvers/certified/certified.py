@@ -245,7 +245,9 @@ class Certified:
                     return Status.TIME_LIMIT
                 if made.is_full(limits):
                     return Status.MEMORY_LIMIT
-                if made.is_hard and made.hand_over():
+                if (
+                    made.is_hard and made.hand_over(target / (max(abs(low), abs(high)) or 1.0), limits)
+                ) or made.take_back():
                     if elsewhere is not None:
                         elsewhere.end()
                     elsewhere = self._elsewhere(made.now, lambda: min(own.left, limits.left))

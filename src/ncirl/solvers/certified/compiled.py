@@ -15,17 +15,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from ncirl._typing import IntArray
+from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.program import Accuracy
 from ncirl.lp.stores import PointStore
-from ncirl.solvers.certified.loading import loaded
+from ncirl.solvers.certified.loading import Members, loaded
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import PointTable, VectorTable
 from ncirl.solvers.certified.schedule import Activity, Late
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.tuning import Aim
 
-__all__ = ["Compiled"]
+__all__ = ["Compiled", "brought"]
 
 SLICE, LONGEST = 5e7, 2e9  # work between two looks at the clock, and the most until something is cut short
 TURN, PART = 5e8, 0.05  # work of a turn: at the most, and of all work so far
@@ -45,6 +45,7 @@ class Compiled:
         self.tuning = replace(search.tuning, favour=search.tuning.compiled_favour)
         self.accuracy, self.changes, self._counted = Accuracy(), 0, (0, 0)
         self._n_t, self._begun = search.arrays[0].n_t, search.meter.work
+        self._n_m = self._n_t  # whom vectors tell apart
         # while there is no machine:
         self._nodes: tuple[VectorTable, PointTable] = (
             VectorTable.of(search.upper),
@@ -100,11 +101,14 @@ class Compiled:
     def machine(self) -> Machine:
         """The kernel, with all that is known in it."""
         if self._machine is None:
-            machine = loaded(self.search)
+            machine = self._loaded()
             for nodes in self._nodes:
                 machine.add(nodes)
             self._machine = machine  # whole, or not at all
         return self._machine
+
+    def _loaded(self) -> Machine:
+        return loaded(self.search, Members.themselves(self.search))
 
     def bounds(self) -> tuple[float, float]:
         """Return both bounds on the value of the game."""
@@ -156,7 +160,7 @@ class Compiled:
         if self._machine is None:
             return self._nodes
         successors = np.array([len(here.successors) for here in self.search.arrays])
-        return self._machine.vectors(self._n_t, successors), self._machine.points(self._n_t)
+        return self._machine.vectors(self._n_m, successors), self._machine.points(self._n_t)
 
     def _played(self, known: tuple[VectorTable, PointTable]) -> tuple[VectorTable, PointTable]:
         """Return, of all nodes, those that are best at the starts, and what these lead to."""
@@ -164,8 +168,12 @@ class Compiled:
         best: list[int] = []
         for _, root in self.search.roots:
             here = np.flatnonzero(vectors.kept & (vectors.state == root.state))
-            best.append(int(here[(vectors.worth[here] @ root.belief).argmin()]))
+            best.append(int(here[(vectors.worth[here] @ self._of_members(root.belief)).argmin()]))
         return vectors.led_to(best), self._played_of(points)
+
+    def _of_members(self, belief: FloatArray) -> FloatArray:
+        """Return a belief about those whom vectors tell apart."""
+        return belief
 
     def _played_of(self, points: PointTable) -> PointTable:
         found: list[int] = []
@@ -184,11 +192,7 @@ class Compiled:
 
     def home(self) -> Search:
         """Return the search with the nodes that the starts lead to, to be written."""
-        vectors, points = self._played(self._settled())
-        home = copy(self.search)
-        home.upper = vectors.controller(home.arrays)
-        home.lower = points.controller([home.lower.stores[here.number].corners for here in home.arrays])
-        return home
+        return brought(self.search, *self._played(self._settled()))
 
     def rest(self) -> None:
         """Give back the kernel's memory until it is gone on with; what nothing leads to any more is forgotten."""
@@ -205,7 +209,7 @@ class Compiled:
     def sent(self) -> tuple["Compiled", IntArray]:
         """Return a copy for somebody elsewhere, and the numbers here of the vectors that are numbered anew there."""
         vectors, points = self._settled()
-        other = Compiled.__new__(Compiled)
+        other = type(self).__new__(type(self))
         other.__dict__.update(self._resting(vectors, points))
         return other, vectors.reached(np.flatnonzero(vectors.kept))
 
@@ -239,3 +243,12 @@ class Compiled:
             belief[(found.state == root.state) & (np.abs(belief - root.belief) <= ROUNDED).all(axis=1)] = root.belief
         self.machine.add(replace(found, to=first + found.to, belief=belief))
         self.changes += 1
+
+
+def brought(search: Search, vectors: VectorTable, points: PointTable | None) -> Search:
+    """Return a search with nodes that come home to be written; with its own points where there are no others."""
+    home = copy(search)
+    home.upper = vectors.controller(home.arrays)
+    if points is not None:
+        home.lower = points.controller([home.lower.stores[here.number].corners for here in home.arrays])
+    return home

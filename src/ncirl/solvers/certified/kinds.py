@@ -34,7 +34,7 @@ from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.tuning import Aim
 from ncirl.solvers.initial import initial_bounds
 
-__all__ = ["Kinds", "lifted"]
+__all__ = ["Kinds", "lifted", "search_among"]
 
 MOST = 5  # kinds: with more, a game is hardly smaller than the whole
 TURN, PART = 5e7, 0.2  # work of a turn: at the least, and of all that was done for the game
@@ -123,18 +123,8 @@ class _Game:
     """The game of some kinds of intents, begun with what is known of a coarser one."""
 
     def __init__(self, whole: Search, kinds: Clusters, coarser: "_Game | None", limits: Limits) -> None:
-        self.kinds, game, options = kinds, whole.game, whole.initial.options
-        fewer = game.like(
-            stage=lambda state: game.stage(state).paying(lambda reward: reward @ kinds.mean),
-            starts=[Start(start.state, kinds.pooled(start.mass)) for start in game.starts],
-            intents=tuple(f"kind {c + 1}" for c in range(kinds.n)),
-            same_moves=True,
-        )
-        if options is not None:  # members may all do the same: they are compared by that, too
-            one_of_each = np.unique(kinds.group, return_index=True)[1]
-            options = Options({s: may[:, one_of_each] for s, may in options.attacker.items()}, options.defender)
-        initial = initial_bounds(fewer, options, limits)
-        self.compiled = Compiled(Search(fewer, initial, whole.meter, whole.tuning, limits))
+        self.kinds = kinds
+        self.compiled = Compiled(search_among(whole, kinds, limits))
         self._schedule: Schedule | None = None
         if coarser is not None:
             self.compiled.take_points(lifted(coarser.compiled, _within(coarser.kinds, kinds)))
@@ -169,6 +159,21 @@ class _Game:
     def __getstate__(self) -> dict[str, object]:
         """Return what travels to another process: whose turn it is is found out again."""
         return {**vars(self), "_schedule": None}
+
+
+def search_among(whole: Search, kinds: Clusters, limits: Limits) -> Search:
+    """Return the search of the game of some kinds of intents, not yet begun."""
+    game, options = whole.game, whole.initial.options
+    fewer = game.like(
+        stage=lambda state: game.stage(state).paying(lambda reward: reward @ kinds.mean),
+        starts=[Start(start.state, kinds.pooled(start.mass)) for start in game.starts],
+        intents=tuple(f"kind {c + 1}" for c in range(kinds.n)),
+        same_moves=True,
+    )
+    if options is not None:  # members may all do the same: they are compared by that, too
+        one_of_each = np.unique(kinds.group, return_index=True)[1]
+        options = Options({s: may[:, one_of_each] for s, may in options.attacker.items()}, options.defender)
+    return Search(fewer, initial_bounds(fewer, options, limits), whole.meter, whole.tuning, limits)
 
 
 def _within(coarse: Clusters, fine: Clusters) -> Clusters:

@@ -1,7 +1,10 @@
 """A game put into the kernel: which games it serves, and what it is told of one before any nodes."""
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.state_arrays import StateArrays
 from ncirl.solvers.certified.extremes import Extremes
 from ncirl.solvers.certified.lattice import serves
@@ -9,7 +12,7 @@ from ncirl.solvers.certified.layers import ends
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.search import Search
 
-__all__ = ["is_served", "loaded"]
+__all__ = ["Members", "loaded", "most_intents"]
 
 MOST_INTENTS = 32  # that the kernel has room for
 WIDEST = 520  # columns of a program whose tableau is worth having whole
@@ -18,32 +21,42 @@ ROOM, SLOTS = 200_000_000, 12  # bytes for live programs, and how many of a kind
 SCRATCH = 8  # times what the largest state needs for one array of each kind
 
 
-def is_served(search: Search) -> bool:
-    """Tell whether the kernel serves a game: one that goes on, with neither very many intents nor very many actions.
+def most_intents(search: Search, widest: int = WIDEST) -> int:
+    """Return how many intents the kernel would tell apart in a game: none unless it goes on, without very many actions.
 
     Where intents are so few that whole defences are made over a lattice (`cycles`), the search does as well by itself.
     """
-    few = search.clusters is None and len(search.game.intents) <= MOST_INTENTS and 0 < len(search.arrays) <= MOST_STATES
-    return (
-        few
-        and not search.slow
-        and not ends(search)
-        and not serves(search)
-        and max(map(_columns, search.arrays)) <= WIDEST
-    )
+    if not 0 < len(search.arrays) <= MOST_STATES or search.slow or ends(search) or serves(search):
+        return 0
+    return max(0, min(MOST_INTENTS, *((widest - len(here.seen)) // here.n_a for here in search.arrays)))
 
 
 def _columns(here: StateArrays) -> int:
     return here.n_a * here.n_t + len(here.seen)
 
 
-def loaded(search: Search) -> Machine:
-    """Return a kernel that knows the game."""
-    machine = Machine()
+class Members(NamedTuple):
+    """Intents of which several are taken for one: the one that each is taken for, its odds there, and what it gets."""
+
+    stands: IntArray
+    odds: FloatArray
+    rewards: list[FloatArray]  # [a, d, m], by state
+
+    @classmethod
+    def themselves(cls, search: Search) -> "Members":
+        """Return the intents of a game, each of which stands for itself."""
+        n = len(search.game.intents)
+        return cls(np.arange(n), np.ones(n), [here.reward for here in search.arrays])
+
+
+def loaded(search: Search, members: Members) -> Machine:
+    """Return a kernel that knows the game, and the members of its intents."""
+    machine, n_m = Machine(), len(members.odds)
     slots = int(ROOM / (3 * 8 * sum(2.0 * _columns(here) ** 2 for here in search.arrays)))
-    widest = max(here.n_a * (here.n_t + here.n_d) + (len(here.seen) + 8) * (here.n_t + 4) for here in search.arrays)
+    widest = max(here.n_a * (n_m + here.n_d) + (len(here.seen) + 8) * (n_m + 4) for here in search.arrays)
     shape = len(search.arrays), search.arrays[0].n_t
-    machine.call("begin", *shape, search.game.discount, min(max(slots, 1), SLOTS), SCRATCH * 8 * widest)
+    room = min(max(slots, 1), SLOTS), SCRATCH * 8 * widest
+    machine.call("begin", *shape, search.game.discount, *room, n_m, *machine.put_all([members.stands, members.odds]))
     extremes = Extremes(search)
     extremes.prepare(lambda: False)
     for here in search.arrays:
@@ -51,7 +64,7 @@ def loaded(search: Search) -> Machine:
         corners = search.initial.corners[search.states[here.number]]
         sizes = here.number, here.n_a, here.n_d, len(here.seen), int(here.by_action), len(intents)
         seen = here.owner, here.successor, here.table, here.reward
-        arrays = *seen, here.defender, here.attacker, intents, weights, corners
+        arrays = *seen, here.defender, here.attacker, intents, weights, corners, members.rewards[here.number]
         machine.call("state", machine.put_words([*sizes, *machine.put_all(arrays)]))
     machine.call("states_known")
     for here in search.arrays:

@@ -126,10 +126,9 @@ class VectorTable(NodeTable):
         )
 
     def controller(self, arrays: list[StateArrays]) -> AlphaVectors:
-        """Return a controller to be written, not to be evaluated any more."""
+        """Return a controller to be written: what its nodes are worth stays what it is."""
         found = AlphaVectors(arrays, every_row=False)
         played, links = _split(self.n_played), _split(self.n_links)
-        none = np.zeros((0, self.worth.shape[1]))
         for n, rest in enumerate(_split(self.n_rest)):
             node = VectorNode(
                 state=int(self.state[n]),
@@ -140,7 +139,7 @@ class VectorTable(NodeTable):
                 following=self.to[links[n]],
                 chance=self.share[links[n]],
                 default=self.rest[rest],
-                **_unevaluated(none, self.worth[n]),
+                **_settled(self.worth[n]),
             )
             found.restore(node, self.worth[n], kept=bool(self.kept[n]))
         return found
@@ -173,7 +172,7 @@ class PointTable(NodeTable):
         )
 
     def controller(self, corners: list[FloatArray]) -> BeliefPoints:
-        """Return a controller to be written, not to be evaluated any more."""
+        """Return a controller to be written: what its nodes are worth stays what it is."""
         found = BeliefPoints(corners, every_row=False)
         played, links = _split(self.n_played), _split(self.n_links)
         for n in range(len(self)):
@@ -185,7 +184,7 @@ class PointTable(NodeTable):
                 observation=self.observation[links[n]],
                 following=self.to[links[n]],
                 share=self.share[links[n]],
-                **_unevaluated(np.zeros(0), float(self.worth[n])),
+                **_settled(float(self.worth[n])),
             )
             found.restore(node, float(self.worth[n]), kept=bool(self.kept[n]))
         return found
@@ -232,6 +231,7 @@ def _common(
     }
 
 
-def _unevaluated(gains: FloatArray, floor: FloatArray | float) -> dict[str, Any]:
-    """Return what a node has for its evaluation where there is to be none."""
-    return {"gains": gains, "row": NONE, "column": NONE, "weight": np.zeros(0), "floor": floor, "leads": []}
+def _settled(worth: FloatArray | float) -> dict[str, Any]:
+    """Return what a node has for its evaluation where it is to stay as it is: one row, whatever it leads to."""
+    row = np.asarray(worth)[None]
+    return {"gains": row, "row": NONE, "column": NONE, "weight": np.zeros(0), "floor": worth, "leads": []}

@@ -190,6 +190,15 @@ class Search:
         low, high = self.bounds()
         return self._fusing.now((high - low) / (max(abs(low), abs(high)) or 1.0))
 
+    @property
+    def may_fuse(self) -> bool:
+        """Whether intents are so many that some may be taken for one."""
+        return self._fusing is not None
+
+    def clusters_at(self, gap: float) -> Clusters | None:
+        """Return which intents would be taken for one at a relative gap; None if none."""
+        return None if self._fusing is None else self._fusing.now(gap)
+
     def look(self) -> None:
         """Take note of how far the bounds have come: where they do not move, fewer intents are taken for one."""
         if self._fusing is not None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncirl.errors import LimitError, NcirlError
-from ncirl.limits import Limits
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.lp.session import Meter
 from ncirl.model.game import Game
 from ncirl.model.intents import merge_intents
@@ -26,8 +26,8 @@ from ncirl.playbook.unmerged import unmerged
 from ncirl.playbook.verify import Certificate, evaluated
 from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.export import attacker_playbook, defender_playbook
+from ncirl.solvers.certified.fewer import Fewer, in_kernel, is_served
 from ncirl.solvers.certified.kinds import Kinds
-from ncirl.solvers.certified.loading import is_served
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.initial import initial_bounds
 
@@ -81,16 +81,31 @@ class SetUp:
         self._refused = not is_served(self.search)
         return not self._refused
 
-    def hand_over(self) -> bool:
-        """Let the kernel go on from where the search is; if there is no room for it, the search goes on by itself."""
-        compiled = Compiled(self.search)
+    def hand_over(self, gap: float = 0.0, limits: Limits = UNLIMITED) -> bool:
+        """Let the kernel go on from where the search is, to a relative gap; if it cannot, the search goes on by itself.
+
+        Where intents are many, the kernel takes some for one, as few as it can and the gap allows.
+        """
+        self._refused = True  # until it is known
         try:
+            compiled = in_kernel(self.search, gap, limits)
+            if compiled is None:
+                return False
             compiled.machine.call("count_vectors")
-        except MemoryError:
-            self._refused = True
+        except (MemoryError, LimitError):
             return False
         self.search.forget_programs()
-        self.compiled, self.kinds, self._learned = compiled, Kinds(compiled), False
+        self._refused, self._learned = False, False
+        self.compiled, self.kinds = compiled, Kinds(compiled)
+        return True
+
+    def take_back(self) -> bool:
+        """Take no intents for one any more in the kernel where that can do no more, with what it found; whether so."""
+        if not isinstance(self.compiled, Fewer) or not self.compiled.is_settled:
+            return False
+        self.compiled.give_back()
+        self.compiled, self.kinds = None, None
+        self.hand_over()  # all told apart, if they are not too many
         return True
 
     def rest(self) -> None:

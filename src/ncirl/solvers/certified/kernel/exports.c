@@ -14,10 +14,14 @@ static Kernel kernel;
 EXPORT(take) void *take(int bytes) { return memory_new((size)bytes); }
 EXPORT(give_back) void give_back(void *old, int bytes) { memory_free(old, (size)bytes); }
 
-EXPORT(begin) void begin(int n_states, int n_t, double discount, int slots, int scratch) {
+/* `stands` and `odds` are of the members of the intents. */
+EXPORT(begin) void begin(int n_states, int n_t, double discount, int slots, int scratch, int n_m, int *stands, double *odds) {
     Kernel *k = &kernel;
     k->n_states = n_states;
     k->n_t = n_t;
+    k->n_m = n_m;
+    k->stands = stands;
+    k->odds = odds;
     k->discount = discount;
     k->slots = slots;
     k->seed = 88172645463325252ull;
@@ -36,8 +40,8 @@ EXPORT(begin) void begin(int n_states, int n_t, double discount, int slots, int 
     k->scratch = (Scratch){memory_new((size)scratch), 0, (size)scratch};
 }
 
-/* number, n_a, n_d, n_o, by_action, n_e, and where owner, leads, table, reward, may_defend, may_attack, extreme, spread
-   and the corners are */
+/* number, n_a, n_d, n_o, by_action, n_e, and where owner, leads, table, reward, may_defend, may_attack, extreme, spread,
+   the corners and what members get are */
 EXPORT(state) void state(const word *from) {
     Kernel *k = &kernel;
     State *s = &k->state[from[0]];
@@ -56,6 +60,7 @@ EXPORT(state) void state(const word *from) {
     s->extreme = (int *)from[12];
     s->spread = (double *)from[13];
     for (int t = 0; t < k->n_t; t++) k->points.corner[s->number * k->n_t + t] = ((double *)from[14])[t];
+    s->to_members = (double *)from[15];
     int owners = s->by_action ? s->n_a : s->n_d;
     s->first = NEW(int, owners + 1);
     for (int i = 0; i < s->n_o; i++) s->first[s->owner[i] + 1]++;
@@ -157,7 +162,7 @@ EXPORT(add_vectors) void add_vectors(int n, const word *from) { /* chances, numb
         for (int y = 0; y < n_links[x]; y++) links_add(&v->links, *observation++, *to++, *share++);
         v->link[me].n = n_links[x];
         for (int y = 0; y < k->state[states[x]].n_s; y++) vectors_rest(v, *rest++);
-        for (int t = 0; t < k->n_t; t++) v->worth[(size)me * k->n_t + t] = *worth++;
+        for (int m = 0; m < k->n_m; m++) v->worth[(size)me * k->n_m + m] = *worth++;
     }
     int first = v->n - n;
     v->whole = v->n;

@@ -22,6 +22,7 @@ typedef struct {
     int n_s, *successors, *toward; /* distinct successors; by observation, its place among them */
     int *owner, *leads, *first;    /* leads: the state an observation leads to; first: of each owner */
     double *table, *reward, *gain; /* reward[a][d][θ]; with what the corners give afterwards */
+    double *to_members;            /* reward[a][d][m] */
     byte *may_defend, *may_attack; /* [d], [a][θ] */
     int n_e, *extreme;             /* intents of which the others are mixtures */
     double *spread;                /* [θ][e] */
@@ -53,15 +54,16 @@ typedef struct {
     int n_news, news_room, *news;       /* of points only: the nodes that rose, one after another */
 } Shelf;
 
-/* The defender's controller. Node n mixes defences and follows its links; where there are none, `rest` by successor. The
-   first `whole` nodes are complete. */
+/* The defender's controller. Node n mixes defences and follows its links; where there are none, `rest` by successor. What
+   it concedes is known for each member of the intents, where these stand for several that are taken for one, and compared
+   on average. The first `whole` nodes are complete. */
 typedef struct {
     int n, whole, room, n_mixed, mixed_room, n_rest, rest_room;
     int *state, *place, *rest, *defence; /* place: on the shelf, -1 if it is not there */
     int *heir;                           /* the node that is nowhere higher and took its place, -1 if none did */
     Span *mix, *link;
     int *rest_at;
-    double *worth, *chance; /* worth[n][θ] */
+    double *worth, *chance; /* worth[n][m] */
     Links links;
     Shelf *shelf;
 } Vectors;
@@ -122,6 +124,8 @@ typedef struct {
 
 typedef struct {
     int n_states, n_t, every[INTENTS], slots;
+    int n_m, *stands; /* members, and the intent that each is taken for; */
+    double *odds;     /* its chance there */
     double discount, missed, work, until;
     State *state;
     Vectors vectors;

@@ -1,4 +1,5 @@
-/* The defender's controller: α_n(θ) = max_a Σ_d D_n(d) r(a,d,θ) + γ Σ_i mass[i,a] (weight[i]·D_n) Σ_j p_ij α_j(θ). */
+/* The defender's controller: α_n(m) = max_a Σ_d D_n(d) r(a,d,m) + γ Σ_i mass[i,a] (weight[i]·D_n) Σ_j p_ij α_j(m), for each
+   member m; what is compared is α_n(θ) = Σ_m odds(m) α_n(m) over the members of θ. */
 #include "kernel.h"
 
 #define BLOCK 256
@@ -27,7 +28,7 @@ int vectors_new(Kernel *k, int state) {
         MORE(v->mix, had, room);
         MORE(v->link, had, room);
         MORE(v->rest_at, had, room);
-        MORE(v->worth, had * k->n_t, room * k->n_t);
+        MORE(v->worth, had * k->n_m, room * k->n_m);
         v->room = room;
     }
     int me = v->n++;
@@ -36,7 +37,7 @@ int vectors_new(Kernel *k, int state) {
     v->mix[me] = (Span){v->n_mixed, 0};
     v->link[me] = (Span){v->links.n, 0};
     v->rest_at[me] = v->n_rest;
-    for (int t = 0; t < k->n_t; t++) v->worth[(size)me * k->n_t + t] = 1e300;
+    for (int m = 0; m < k->n_m; m++) v->worth[(size)me * k->n_m + m] = 1e300;
     return me;
 }
 
@@ -61,15 +62,30 @@ void vectors_rest(Vectors *v, int node) {
     v->rest[v->n_rest++] = node;
 }
 
+/* What a node concedes to every intent: to its members on average. */
+static void on_average(const Kernel *k, int node, double *conceded) {
+    const double *worth = k->vectors.worth + (size)node * k->n_m;
+    for (int t = 0; t < k->n_t; t++) conceded[t] = 0;
+    for (int m = 0; m < k->n_m; m++) conceded[k->stands[m]] += k->odds[m] * worth[m];
+}
+
+static int nowhere_lower(const Kernel *k, int node, int other) {
+    const double *mine = k->vectors.worth + (size)node * k->n_m, *its = k->vectors.worth + (size)other * k->n_m;
+    int m = 0;
+    while (m < k->n_m && mine[m] >= its[m]) m++;
+    return m == k->n_m;
+}
+
 /* Put a vector on the shelf of its state, in place of those that are nowhere lower. */
 void vectors_put(Kernel *k, int node) {
     Vectors *v = &k->vectors;
     Shelf *shelf = &v->shelf[v->state[node]];
-    const double *worth = v->worth + (size)node * k->n_t;
+    double worth[INTENTS];
+    on_average(k, node, worth);
     for (int j = shelf->n - 1; j >= 0; j--) {
         int worse = 1;
         for (int t = 0; t < k->n_t && worse; t++) worse = shelf->coordinate[t][j] >= worth[t];
-        if (!worse) continue;
+        if (!worse || (k->n_m > k->n_t && !nowhere_lower(k, shelf->node[j], node))) continue;
         v->heir[shelf->node[j]] = node; /* whatever leads there leads here from now on */
         shelf_drop(shelf, k->n_t, j, v->place);
     }
@@ -151,26 +167,26 @@ static int heir(const Vectors *v, int node) {
     return node;
 }
 
-/* Work out what a node concedes to every intent with what its successors concede now; return how far it fell.
+/* Work out what a node concedes to every member with what its successors concede now; return how far it fell.
 
    A node that leads to itself concedes x(a) + y(a) α(θ) to action a, so that α(θ) = max_a x(a) / (1 - y(a)). */
 double vectors_evaluate(Kernel *k, int node) {
     Vectors *v = &k->vectors;
     const State *s = &k->state[v->state[node]];
-    int n_t = k->n_t;
+    int n_m = k->n_m;
     Span mix = v->mix[node], link = v->link[node];
     int *rest = v->rest + v->rest_at[node];
     for (int x = 0; x < s->n_s; x++) rest[x] = heir(v, rest[x]);
     size mark = k->scratch.used;
-    double *gets = TAKE(k, double, s->n_a * n_t), *stay = TAKE(k, double, s->n_a);
-    double *follows = TAKE(k, double, s->n_o * n_t), *itself = TAKE(k, double, s->n_o);
+    double *gets = TAKE(k, double, s->n_a * n_m), *stay = TAKE(k, double, s->n_a);
+    double *follows = TAKE(k, double, s->n_o * n_m), *itself = TAKE(k, double, s->n_o);
     byte *linked = TAKE(k, byte, s->n_o);
     for (int a = 0; a < s->n_a; a++) {
         stay[a] = 0;
-        for (int t = 0; t < n_t; t++) gets[a * n_t + t] = 0;
+        for (int m = 0; m < n_m; m++) gets[a * n_m + m] = 0;
         for (int x = mix.at; x < mix.at + mix.n; x++) {
-            const double *r = s->reward + (a * s->n_d + v->defence[x]) * n_t;
-            for (int t = 0; t < n_t; t++) gets[a * n_t + t] += v->chance[x] * r[t];
+            const double *r = s->to_members + (a * s->n_d + v->defence[x]) * n_m;
+            for (int m = 0; m < n_m; m++) gets[a * n_m + m] += v->chance[x] * r[m];
         }
     }
     for (int i = 0; i < s->n_o; i++) linked[i] = 0;
@@ -180,40 +196,40 @@ double vectors_evaluate(Kernel *k, int node) {
         if (!linked[i]) {
             linked[i] = 1;
             itself[i] = 0;
-            for (int t = 0; t < n_t; t++) follows[i * n_t + t] = 0;
+            for (int m = 0; m < n_m; m++) follows[i * n_m + m] = 0;
         }
         if (to == node) itself[i] += share;
         else
-            for (int t = 0; t < n_t; t++) follows[i * n_t + t] += share * v->worth[(size)to * n_t + t];
+            for (int m = 0; m < n_m; m++) follows[i * n_m + m] += share * v->worth[(size)to * n_m + m];
     }
     for (int i = 0; i < s->n_o; i++) {
         double reach = 0;
         for (int x = mix.at; x < mix.at + mix.n; x++) reach += v->chance[x] * weight(s, i, v->defence[x]);
         if (!(reach > 0)) continue;
         int to = rest[s->toward[i]];
-        const double *then = linked[i] ? follows + i * n_t : v->worth + (size)to * n_t;
+        const double *then = linked[i] ? follows + i * n_m : v->worth + (size)to * n_m;
         double again = linked[i] ? itself[i] : to == node;
         if (!linked[i] && to == node) again = 1, then = 0;
         for (int a = s->by_action ? s->owner[i] : 0; a < (s->by_action ? s->owner[i] + 1 : s->n_a); a++) {
             double chance = k->discount * reach * mass(s, i, a);
             stay[a] += chance * again;
-            for (int t = 0; t < n_t && then && chance > 0; t++) gets[a * n_t + t] += chance * then[t];
+            for (int m = 0; m < n_m && then && chance > 0; m++) gets[a * n_m + m] += chance * then[m];
         }
     }
-    double fell = 0, *worth = v->worth + (size)node * n_t;
-    for (int t = 0; t < n_t; t++) {
+    double fell = 0, *worth = v->worth + (size)node * n_m;
+    for (int m = 0; m < n_m; m++) {
         double most = -1e300;
         for (int a = 0; a < s->n_a; a++) {
-            double now = gets[a * n_t + t] / (1 - stay[a]);
+            double now = gets[a * n_m + m] / (1 - stay[a]);
             if (now > most) most = now;
         }
-        if (most < worth[t] && most > -1e299) {
-            if (worth[t] - most > fell) fell = worth[t] - most;
-            worth[t] = most;
+        if (most < worth[m] && most > -1e299) {
+            if (worth[m] - most > fell) fell = worth[m] - most;
+            worth[m] = most;
         }
     }
     k->scratch.used = mark;
-    k->work += (double)s->n_a * n_t * mix.n + (double)(s->n_o + link.n) * n_t;
+    k->work += (double)s->n_a * n_m * mix.n + (double)(s->n_o + link.n) * n_m;
     return fell;
 }
 
@@ -228,7 +244,9 @@ void vectors_sweep(Kernel *k, int most) {
             if (by > fell) fell = by;
             if (!(by > 0) || v->place[n] < 0) continue;
             Shelf *shelf = &v->shelf[v->state[n]];
-            for (int t = 0; t < k->n_t; t++) shelf->coordinate[t][v->place[n]] = v->worth[(size)n * k->n_t + t];
+            double worth[INTENTS];
+            on_average(k, n, worth);
+            for (int t = 0; t < k->n_t; t++) shelf->coordinate[t][v->place[n]] = worth[t];
             shelf->changes++;
         }
         if (fell < k->missed) break;
@@ -236,8 +254,9 @@ void vectors_sweep(Kernel *k, int most) {
 }
 
 static double worth_at(Kernel *k, int node, const Program *p, const double *belief) {
-    double value = 0;
-    for (int t = 0; t < p->n_t; t++) value += belief[t] * k->vectors.worth[(size)node * k->n_t + p->intents[t]];
+    double value = 0, worth[INTENTS];
+    on_average(k, node, worth);
+    for (int t = 0; t < p->n_t; t++) value += belief[t] * worth[p->intents[t]];
     return value;
 }
 
@@ -298,7 +317,7 @@ static void become(Kernel *k, int me, int other) {
     v->rest_at[me] = v->rest_at[other];
     for (int x = 0; x < n_s; x++)
         if (v->rest[v->rest_at[me] + x] == other) v->rest[v->rest_at[me] + x] = me;
-    for (int t = 0; t < k->n_t; t++) v->worth[(size)me * k->n_t + t] = v->worth[(size)other * k->n_t + t];
+    for (int m = 0; m < k->n_m; m++) v->worth[(size)me * k->n_m + m] = v->worth[(size)other * k->n_m + m];
 }
 
 /* Solve a program at a belief and keep the vector that comes of it, where it is lower than what is known. */

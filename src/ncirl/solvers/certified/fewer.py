@@ -1,0 +1,90 @@
+"""Many intents in the kernel: programs of clusters of them, vectors that say what is conceded to each member.
+
+    α(c) = Σ_{θ ∈ c} o(θ) α(θ),       o(θ) = b0(θ) / b0(c)                                       (clusters)
+
+A defence found against clusters is worked out against every one of the members, and compared by what it concedes to
+them on average: at beliefs that tell no members apart, such as the first one, that is what it concedes. An attacker of
+the game of clusters is an attacker of the whole that hides within its cluster (`kinds`). So both bounds are bounds of
+the whole, and what fusing loses shows in them.
+"""
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.limits import Limits
+from ncirl.solvers.certified.clusters import Clusters
+from ncirl.solvers.certified.compiled import Compiled, brought
+from ncirl.solvers.certified.kinds import lifted, search_among
+from ncirl.solvers.certified.loading import Members, loaded, most_intents
+from ncirl.solvers.certified.machine import Machine
+from ncirl.solvers.certified.node_tables import VectorTable
+from ncirl.solvers.certified.search import Search
+
+__all__ = ["Fewer", "in_kernel", "is_served"]
+
+WIDER = 1000  # columns of a program among clusters: the search by itself is slower yet
+
+PATIENCE, PART = 1e9, 0.5  # work, and share of all of it, without much progress: then clusters are what is in the way
+MUCH = 0.9  # times the gap: what is much
+
+
+def in_kernel(search: Search, gap: float, limits: Limits) -> Compiled | None:
+    """Return a search that goes on in the kernel to a relative gap, or None where that tells too many intents apart."""
+    clusters = search.clusters_at(gap)
+    if clusters is not None and clusters.n <= most_intents(search, WIDER):
+        return Fewer(search, clusters, limits)
+    return Compiled(search) if not search.may_fuse or len(search.game.intents) <= most_intents(search) else None
+
+
+def is_served(search: Search) -> bool:
+    """Tell whether the kernel serves a game, at some gap."""
+    few = len(search.game.intents) <= most_intents(search)
+    return few or (search.may_fuse and most_intents(search, WIDER) > 1)
+
+
+class Fewer(Compiled):
+    """Both bounds of a game of many intents in the kernel, where these are taken for fewer."""
+
+    def __init__(self, whole: Search, clusters: Clusters, limits: Limits) -> None:
+        super().__init__(search_among(whole, clusters, limits))
+        self.whole, self.clusters, self._known_before = whole, clusters, whole.bounds()[0]
+        self._n_m = len(whole.game.intents)
+        self._nodes = VectorTable.of(whole.upper), self._nodes[1]
+        self._mark, self._since = np.inf, self.meter.work  # the gap when it had last become much smaller, and the work
+
+    def _loaded(self) -> Machine:
+        rewards = [here.reward for here in self.whole.arrays]
+        return loaded(self.search, Members(self.clusters.group, self.clusters.odds, rewards))
+
+    def _of_members(self, belief: FloatArray) -> FloatArray:
+        return self.clusters.spread(belief)
+
+    def bounds(self) -> tuple[float, float]:
+        """Return both bounds on the value of the whole game."""
+        low, high = super().bounds()
+        return max(low, self._known_before), high
+
+    def look(self) -> None:
+        """Take note of how far the bounds have come."""
+        gap = self.gap_at_start()
+        if gap < MUCH * self._mark:
+            self._mark, self._since = gap, self.meter.work
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether nothing much has come of late: then it takes telling more intents apart."""
+        return self.meter.work - self._since > max(PATIENCE, PART * (self.meter.work - self._begun))
+
+    def give_back(self) -> None:
+        """Let the search of the whole have what was found."""
+        home = self.home()
+        self.whole.upper.take(home.upper)
+        if home.lower is not self.whole.lower:
+            self.whole.lower.take(home.lower)
+
+    def home(self) -> Search:
+        """Return the search of the whole game with the nodes that the starts lead to, to be written."""
+        vectors, _ = self._played(self._settled())
+        if super().bounds()[0] > self._known_before:
+            return brought(self.whole, vectors, lifted(self, self.clusters))
+        return brought(self.whole, vectors, None)
