@@ -441,4 +441,5 @@ def test_numbers_per_intent_are_those_that_were_proved(office_file: Path, tmp_pa
     forged = Forged(office_file)
     forged.arrays["defender_start_weights"] *= 1 - 9.9e-10
     opened = open_policy(forged.write(tmp_path / "forged.ncirl"))
-    assert np.array_equal(opened.per_intent, verify(opened).per_intent)
+    proved = verify(opened).per_intent  # again, from what was proved: the last digit may be another
+    np.testing.assert_allclose(opened.per_intent, proved, rtol=4 * np.finfo(np.float64).eps, atol=0.0)
