@@ -48,7 +48,8 @@ def of_several(seed: int) -> Game:
 def clusters_of(search: Search, n: int) -> Clusters:
     known = compared(search.arrays, [start.mass for start in search.game.starts])
     assert known is not None
-    return fused(*known, lost=1.0, least=n)
+    finer = (fused(*known, lost=float(lost)) for lost in [*np.geomspace(1.0, 1e-9, 200), 0.0])
+    return next(clusters for clusters in finer if clusters.n >= n)
 
 
 def begun(game: Game, n: int) -> tuple[SetUp, Fewer]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,13 +15,16 @@ from ncirl.model.game import Start
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solvers.certified import kinds as module
 from ncirl.solvers.certified.certified import Certified
-from ncirl.solvers.certified.clusters import Clusters, compared, fused
+from ncirl.solvers.certified.clusters import compared
 from ncirl.solvers.certified.compiled import Compiled
-from ncirl.solvers.certified.kinds import Kinds, lifted
+from ncirl.solvers.certified.divisions import Copies, Groups
+from ncirl.solvers.certified.kinds import Kinds
+from ncirl.solvers.certified.lifting import lifted, search_among
 from ncirl.solvers.certified.node_tables import PointTable
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.set_up import SetUp
 from ncirl.solvers.certified.tuning import Aim
+from ncirl.solvers.initial import initial_bounds
 from random_games import random_game
 from solvers.certified_checks import EXACT, enclosure, largest_reward
 from solvers.test_tempered import with_attack
@@ -57,6 +59,16 @@ def begun(game: Game) -> tuple[SetUp, Compiled, Kinds]:
     assert made.compiled is not None
     assert made.kinds is not None
     return made, made.compiled, made.kinds
+
+
+def divided(search: Search, n: int, seed: int = 0) -> tuple[Copies, Groups]:
+    """Draw a division of the intents of a search into so many kinds."""
+    known = compared(search.arrays, [start.mass for start in search.game.starts])
+    assert known is not None
+    copies = Copies(*known)
+    groups = copies.drawn(n, np.random.default_rng(seed))
+    assert groups is not None
+    return copies, groups
 
 
 def turns(kinds: Kinds, n: int) -> list[float]:
@@ -94,12 +106,9 @@ def test_what_is_handed_over_holds_in_the_whole(seed: int) -> None:
 def test_points_are_worth_as_much_in_the_whole(graph: AttackGraph, n: int) -> None:
     made, compiled, _ = begun(graph.game())
     search = made.search
-    known = compared(search.arrays, [start.mass for start in search.game.starts])
-    assert known is not None
-    clusters = fused(*known, lost=1.0, least=n)
-    small = module._Game(search, clusters, None, UNLIMITED)
+    small = module._Game(search, *divided(search, n), UNLIMITED)
     small.go_on(lambda: False)
-    table = lifted(small.compiled, clusters)
+    table = lifted(small.compiled, small.kinds)
     secured = np.array([secures(search, table, point) for point in range(len(table))])
     assert (secured >= table.worth - WORKED_OUT).all(), "a point is worth less in the whole than where it was found"
     compiled.take_points(table)
@@ -109,51 +118,59 @@ def test_points_are_worth_as_much_in_the_whole(graph: AttackGraph, n: int) -> No
     assert proved.lower >= small.low * made.scale - HOME
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_an_intent_may_be_of_two_kinds(seed: int) -> None:
+    game = of_several(seed)
+    heavy = np.linspace(3.0, 1.0, len(game.intents))
+    game = game.like(starts=[Start(game.starts[0].state, heavy / heavy.sum())])
+    made, compiled, _ = begun(game)
+    copies = Copies(np.eye(len(heavy)), heavy, np.zeros(len(heavy), dtype=np.intp))
+    groups = tuple(k % 2 for k in range(len(copies.intent)))
+    kinds = copies.division(groups)
+    assert (kinds.mass > 0).all(axis=0).any(), "nobody is of two kinds"
+    small = module._Game(made.search, copies, groups, UNLIMITED)
+    for _ in range(3):
+        small.go_on(lambda: False)
+    table = lifted(small.compiled, small.kinds)
+    assert all(secures(made.search, table, n) >= table.worth[n] - WORKED_OUT for n in range(len(table)))
+    compiled.take_points(table)
+    assert compiled.bounds()[0] >= small.low - WORKED_OUT
+    assert made.certified(UNLIMITED).proved.lower >= (small.low - WORKED_OUT) * made.scale
+    _, exact = enclosure(game)
+    assert small.low * made.scale <= exact + EXACT * max(1.0, largest_reward(game)) / (1.0 - game.discount)
+
+
 def test_corners_of_kinds_are_what_hiding_within_them_secures() -> None:
     made, _, _ = begun(HIDING.game())
     search = made.search
-    known = compared(search.arrays, [start.mass for start in search.game.starts])
-    assert known is not None
-    clusters = fused(*known, lost=1.0, least=2)
-    small = module._Game(search, clusters, None, UNLIMITED)
-    table = lifted(small.compiled, clusters)
+    small = module._Game(search, *divided(search, 2), UNLIMITED)
+    table = lifted(small.compiled, small.kinds)
     corners = 2 * len(search.states)
     links = np.repeat(np.arange(len(table)), table.n_links)
     assert (table.to[links < corners] < corners).all(), "who is known to be of a kind stays known"
     assert all(secures(search, table, n) >= table.worth[n] - WORKED_OUT for n in range(corners))
-    one_kind = table.belief[:corners] @ np.eye(2)[clusters.group]
-    np.testing.assert_allclose(one_kind, np.tile(np.eye(2), (len(search.states), 1)))
+    np.testing.assert_allclose(table.belief[:corners], np.tile(small.kinds.mean.T, (len(search.states), 1)))
 
 
-def test_finer_kinds_begin_where_coarser_ones_ended() -> None:
+def test_what_is_known_of_the_mean_is_not_worked_out_again() -> None:
+    """A game of kinds has the mean of the whole; all else it has is what it would have found by itself."""
     made, _, _ = begun(HIDING.game())
     search = made.search
-    known = compared(search.arrays, [start.mass for start in search.game.starts])
-    assert known is not None
-    two, three = (fused(*known, lost=1.0, least=n) for n in (2, 3))
-    coarse = module._Game(search, two, None, UNLIMITED)
-    coarse.go_on(lambda: False)
-    fine = module._Game(search, three, coarse, UNLIMITED)
-    assert fine.low >= coarse.low - CLOSE
-    within = module._within(two, three)
-    np.testing.assert_allclose(
-        within.spread(two.pooled(search.game.starts[0].mass)), three.pooled(search.game.starts[0].mass)
-    )
-
-
-def test_clusters_are_nested_and_as_many_as_asked_for() -> None:
-    rng = np.random.default_rng(3)
-    rewards, prior = rng.random((5, 7)), rng.dirichlet(np.ones(7))
-    every = [fused(rewards, prior, np.zeros(7, dtype=np.intp), lost=1.0, least=n) for n in range(1, 8)]
-    assert [each.n for each in every] == [1, 2, 3, 4, 5, 6, 7]
-    for coarse, fine in pairwise(every):
-        assert len(set(zip(coarse.group.tolist(), fine.group.tolist(), strict=True))) == fine.n
+    copies, groups = divided(search, 2)
+    small = search_among(search, copies.division(groups), UNLIMITED)
+    alone = initial_bounds(small.game, small.initial.options)
+    assert small.initial.hiding is search.initial.hiding
+    mine, its = ([bounds.defences[-1] for bounds in (small.initial, known)] for known in (search.initial, alone))
+    for state in small.states:
+        np.testing.assert_allclose(small.initial.corners[state], alone.corners[state], atol=CLOSE)
+        np.testing.assert_array_equal(mine[0].mixes[state], mine[1].mixes[state])
+        assert small.initial.defences[-1].vectors[state].shape == its[1].vectors[state].shape
 
 
 def test_an_attacker_that_tells_two_kinds_apart_secures_more_than_one_that_reveals_nothing() -> None:
     made, compiled, kinds = begun(HIDING.game())
     before = compiled.bounds()[0]
-    assert turns(kinds, 6)[-1] > before * 1.001
+    assert turns(kinds, 30)[-1] > before * 1.001
     assert made.certified(UNLIMITED).proved.lower > before * made.scale
 
 
@@ -171,10 +188,10 @@ def test_a_search_can_be_sent_elsewhere_in_the_middle_and_gone_on_with() -> None
 def test_it_is_begun_when_there_is_time() -> None:
     _, _, kinds = begun(HIDING.game())
     kinds.turn(0.0, lambda: True)
-    assert kinds._now is None
-    assert kinds._finer, "it may be begun later"
+    assert kinds._trial is None
+    assert kinds._left, "it may be begun later"
     kinds.turn(0.0, lambda: False)
-    assert kinds._now is not None
+    assert kinds._found is not None
 
 
 @pytest.mark.parametrize("what", ["__init__", "go_on"])
@@ -190,8 +207,8 @@ def test_what_fails_in_a_small_game_costs_only_itself(
     monkeypatch.setattr(module._Game, what, failing)
     before = turns(kinds, 2)
     assert before[0] == before[-1]
-    assert not kinds._finer
-    assert kinds._now is None
+    assert kinds._choosing is None
+    assert kinds._best is None
     assert made.certified_now(UNLIMITED, somebody_waits=False).proved.lower >= before[0] * made.scale - HOME
     assert compiled.bounds()[0] == before[0]
 
@@ -223,21 +240,22 @@ def test_what_was_handed_over_is_not_handed_over_again() -> None:
 @pytest.mark.parametrize("seed", range(2, 8))
 def test_small_games_are_settled_sooner_or_later(seed: int) -> None:
     _, _, kinds = begun(of_several(seed))
-    ladder = len(kinds._finer)
-    for _ in range(200):
+    for _ in range(400):
         kinds.turn(0.0, lambda: False)
-        if kinds._now is None:
+        if kinds._choosing is None:
             break
-    assert not kinds._finer, f"{ladder} games of kinds, and one is never left"
+    assert kinds._choosing is None, f"a game of {kinds._n} kinds is never left"
 
 
 def test_what_some_intents_must_not_play_keeps_kinds_apart() -> None:
     made, compiled, kinds = begun(with_attack(of_several(4), -1e6, intent=0))
     masks = [here.attacker for here in made.search.arrays]
     assert any(len(np.unique(mask, axis=1).T) > 1 for mask in masks)
-    for each in kinds._finer:
-        for c in range(each.n):
-            assert all(len(np.unique(mask[:, each.group == c], axis=1).T) == 1 for mask in masks)
+    for n in (2, 3):
+        for seed in range(5):
+            copies, groups = divided(made.search, n, seed)
+            for kind in copies.division(groups).mass:
+                assert all(len(np.unique(mask[:, kind > 0], axis=1).T) == 1 for mask in masks)
     turns(kinds, 3)
     assert made.certified(UNLIMITED).proved.lower >= compiled.bounds()[0] * made.scale - HOME
 
@@ -248,17 +266,17 @@ def test_several_starts_with_one_belief_are_served_and_others_are_not() -> None:
     belief = one.starts[0].belief
     alike = one.like(starts=[Start(states[0], 0.3 * belief), Start(states[-1], 0.7 * belief)])
     made, _, kinds = begun(alike)
-    assert kinds._finer
+    assert kinds._choosing is not None
     secured = turns(kinds, 4)[-1]
     assert made.certified(UNLIMITED).proved.lower >= secured * made.scale - HOME
     turned = np.roll(belief, 1)
     unlike = one.like(starts=[Start(states[0], 0.3 * belief), Start(states[-1], 0.7 * turned)])
-    assert not begun(unlike)[2]._finer
+    assert begun(unlike)[2]._choosing is None
 
 
 def test_games_with_two_intents_have_no_kinds() -> None:
     game = random_game(3, n_states=2, n_actions=(3, 3), n_intents=2, horizon=None, discount=0.5)
-    assert not begun(game)[2]._finer
+    assert begun(game)[2]._choosing is None
 
 
 def test_runs_can_be_repeated() -> None:
@@ -282,8 +300,5 @@ def test_whatever_is_wanted_bounds_hold(aim: Aim, unseen: CertifiedSolution) -> 
 
 def test_setting_up_a_game_keeps_to_the_limits() -> None:
     made, _, _ = begun(HIDING.game())
-    known = compared(made.search.arrays, [start.mass for start in made.search.game.starts])
-    assert known is not None
-    clusters: Clusters = fused(*known, lost=1.0, least=2)
     with pytest.raises(LimitError):
-        module._Game(made.search, clusters, None, Limits(0.0))
+        module._Game(made.search, *divided(made.search, 2), Limits(0.0))

@@ -5,13 +5,17 @@
 The mixture φ is made feasible before it counts, so the number bounds whatever the points bound.
 """
 
+from contextlib import suppress
+
 import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray
+from ncirl.errors import LPError
 from ncirl.lp.session import INF, Meter, Session
+from ncirl.lp.stores import NO_GAIN, PointStore
 
-__all__ = ["Hull"]
+__all__ = ["Hull", "shares"]
 
 
 class Hull:
@@ -35,17 +39,41 @@ class Hull:
 
     def add(self, belief: FloatArray, value: float) -> None:
         """Append a point."""
-        gain = float(value - self.corners @ belief)
-        self._session.add_columns(self._rows, belief[None], np.full(1, gain), np.zeros(1), np.full(1, INF))
-        self.beliefs, self.gains = np.vstack([self.beliefs, belief]), np.append(self.gains, gain)
+        self.add_all(belief[None], np.full(1, value - self.corners @ belief))
+
+    def add_all(self, beliefs: FloatArray, gains: FloatArray) -> None:
+        """Append points, with what they are worth more than the corners."""
+        n = len(gains)
+        self._session.add_columns(self._rows, beliefs, gains, np.zeros(n), np.full(n, INF))
+        self.beliefs, self.gains = np.vstack([self.beliefs, beliefs]), np.append(self.gains, gains)
 
     def value(self, mass: FloatArray) -> float:
         """Return L̂(β)."""
-        base = float(self.corners @ mass)
+        share = self.shares(mass)
+        return float(self.corners @ mass) + max(0.0, float(share @ self.gains))
+
+    def shares(self, mass: FloatArray) -> FloatArray:
+        """Return how much of each point serves a mass best."""
         if not len(self.gains):
-            return base
+            return np.zeros(0)
         self._session.set_rows(self._rows, np.full(len(mass), -INF), mass)
         share = np.maximum(self._session.solve().columns, 0.0)
         used = share @ self.beliefs
         fits = np.divide(mass, used, out=np.ones_like(used), where=used > mass).min()
-        return base + max(0.0, float(fits * (share @ self.gains)))
+        return np.asarray(fits * share)
+
+
+def shares(store: PointStore, mass: FloatArray) -> FloatArray:
+    """Return how much of each point of a store serves a mass best: of several together, if that is better than one."""
+    found = np.zeros(len(store.gains))
+    best = store.best(mass)
+    if best is None:
+        return found
+    found[best[0]] = best[1]
+    hull = Hull(store.corners)
+    hull.add_all(store.beliefs, store.gains)
+    with suppress(LPError):  # one will do
+        together = hull.shares(mass)
+        if (together - found) @ store.gains > NO_GAIN:
+            return together
+    return found

@@ -44,25 +44,31 @@ class InitialBounds:
 
     corners: Mapping[State, FloatArray]
     attacker: Mapping[State, FloatArray]  # [a, θ] per state
-    defences: tuple[StationaryDefence, ...]
+    defences: tuple[StationaryDefence, ...]  # the last one the mean game's
     hiding: Mapping[State, FloatArray]  # the mean game's attacker, [a] per state
     options: Options | None = None  # what both were confined to
 
 
-def initial_bounds(game: Game, options: Options | None = None, limits: Limits = UNLIMITED) -> InitialBounds:
+def initial_bounds(
+    game: Game, options: Options | None = None, limits: Limits = UNLIMITED, alike: InitialBounds | None = None
+) -> InitialBounds:
     """Compute the initial bounds of a game without a horizon (`Game.timed` first, if it has one).
 
-    With `options`, neither side's strategies play anything else.
+    With `options`, neither side's strategies play anything else. A game that is `alike` has the same mean.
     """
-    prior = np.sum([start.mass for start in game.starts], axis=0)
     public = backward(game, np.eye(len(game.intents)), TOLERANCE, options, limits)
-    mean = backward(game, prior[:, None], TOLERANCE, options, limits)
     mixes = [
         {s: d[:, k] for s, d in public.defender.items()} for k in _different(np.array(list(public.lower.values())))
     ]
-    mixes.append({s: d[:, 0] for s, d in mean.defender.items()})
+    if alike is None:
+        prior = np.sum([start.mass for start in game.starts], axis=0)
+        mean = backward(game, prior[:, None], TOLERANCE, options, limits)
+        mixes.append({s: d[:, 0] for s, d in mean.defender.items()})
+        hiding: Mapping[State, FloatArray] = {s: a[:, 0] for s, a in mean.attacker.items()}
+    else:
+        mixes.append(dict(alike.defences[-1].mixes))
+        hiding = alike.hiding
     defences = tuple(map(StationaryDefence, mixes, _each_concedes(game, mixes, limits)))
-    hiding = {s: a[:, 0] for s, a in mean.attacker.items()}
     return InitialBounds(public.lower, public.attacker, defences, hiding, options)
 
 

@@ -58,6 +58,11 @@ class Clusters:
         return np.asarray(np.eye(self.n)[self.group] * self.odds[:, None])
 
     @cached_property
+    def one_of_each(self) -> IntArray:
+        """An intent of each cluster."""
+        return self._order[self._first]
+
+    @cached_property
     def _order(self) -> IntArray:
         return np.argsort(self.group, kind="stable")
 
@@ -142,11 +147,11 @@ def compared(
     return np.sqrt(sizes.clip(0.0))[:, None] * directions.T, prior, np.array(apart)
 
 
-def fused(rewards: FloatArray, prior: FloatArray, apart: IntArray, lost: float, least: int = 1) -> Clusters:
+def fused(rewards: FloatArray, prior: FloatArray, apart: IntArray, lost: float) -> Clusters:
     """Fuse the intents that are nearest while no more than a share `lost` of how far all are apart is lost.
 
-    `rewards` is [k, θ]; intents with different numbers `apart` are not fused, nor are those the prior rules out. No
-    fewer than `least` clusters are made. They are nested: those of a larger loss are made of those of a smaller one.
+    `rewards` is [k, θ]; intents with different numbers `apart` are not fused, nor are those the prior rules out.
+    Clusters are nested: those of a larger loss are made of those of a smaller one.
 
     Examples
     --------
@@ -160,7 +165,7 @@ def fused(rewards: FloatArray, prior: FloatArray, apart: IntArray, lost: float, 
     cost = np.full((n, n), np.inf)
     for one in range(n):
         _price(cost, centre, weight, apart, one)
-    for _ in range(n - least):
+    for _ in range(n - 1):
         one, other = sorted(divmod(int(cost.argmin()), n))
         allowed -= cost[one, other]
         if not allowed >= 0:

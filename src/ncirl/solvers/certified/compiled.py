@@ -17,7 +17,6 @@ import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.program import Accuracy
-from ncirl.lp.stores import PointStore
 from ncirl.solvers.certified.loading import Members, loaded
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import PointTable, VectorTable
@@ -176,15 +175,17 @@ class Compiled:
         return belief
 
     def _played_of(self, points: PointTable) -> PointTable:
-        found: list[int] = []
-        for _, root in self.search.roots:
-            here = np.flatnonzero(points.kept & (points.state == root.state))
-            store = PointStore(self.search.lower.stores[root.state].corners)
-            store.set_beliefs(points.belief[here])
-            store.gains = points.worth[here] - store.beliefs @ store.corners
-            best = store.best(root.belief)
-            found += [] if best is None else [int(here[best[0]])]
-        return points.led_to(found)
+        return points.led_to(self._begun_with())
+
+    def _begun_with(self) -> list[int]:
+        """Return the points that serve the starts best."""
+        machine, n_t, found = self.machine, self._n_t, list[int]()
+        at = machine.put(np.zeros(2 * n_t))
+        for root in range(len(self.search.roots)):
+            n = int(machine.call("begun_with", root, at, at + 8 * n_t))
+            found += machine.integers(at, n).tolist()
+        machine.call("give_back", at, 16 * n_t)
+        return found
 
     def played_points(self) -> PointTable:
         """Return the points that are best at the starts, and what these lead to."""

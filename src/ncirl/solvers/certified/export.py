@@ -14,6 +14,7 @@ import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.limits import UNLIMITED, Limits
+from ncirl.lp.hull import shares
 from ncirl.lp.state_arrays import StateArrays
 from ncirl.model.belief import policy_of
 from ncirl.model.intents import MergedIntents
@@ -67,8 +68,9 @@ def attacker_playbook(
     begun: list[Begun] = []
     for start in search.game.starts:
         store = points.stores.get(search.number.get(start.state, -1))
-        best = None if store is None else store.best(start.mass)
-        begun.append(([], []) if store is None or best is None else ([int(store.nodes[best[0]])], [best[1]]))
+        share = np.zeros(0) if store is None else shares(store, start.mass)
+        some = np.flatnonzero(share > 0)
+        begun.append(([], []) if store is None else (store.nodes[some].tolist(), share[some].tolist()))
     kept = _reached(begun, lambda n: (points.nodes[n].following,))
     nodes = [points.nodes[n] for n in kept.tolist()]
     n_s, n_t = len(search.states), len(game.intents)

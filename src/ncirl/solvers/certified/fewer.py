@@ -4,7 +4,7 @@
 
 A defence found against clusters is worked out against every one of the members, and compared by what it concedes to
 them on average: at beliefs that tell no members apart, such as the first one, that is what it concedes. An attacker of
-the game of clusters is an attacker of the whole that hides within its cluster (`kinds`). So both bounds are bounds of
+the game of clusters is an attacker of the whole that hides within its cluster (`lifting`). So both bounds are bounds of
 the whole, and what fusing loses shows in them.
 """
 
@@ -14,7 +14,7 @@ from ncirl._typing import FloatArray
 from ncirl.limits import Limits
 from ncirl.solvers.certified.clusters import Clusters
 from ncirl.solvers.certified.compiled import Compiled, brought
-from ncirl.solvers.certified.kinds import lifted, search_among
+from ncirl.solvers.certified.lifting import lifted, search_among
 from ncirl.solvers.certified.loading import Members, loaded, most_intents
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import VectorTable

@@ -103,7 +103,8 @@ class Machine:
         """Return a copy of numbers."""
         return self._bytes()[at : at + 8 * int(np.prod(shape))].view(np.float64).reshape(shape).copy()
 
-    def _integers(self, at: int, *shape: int) -> IntArray:
+    def integers(self, at: int, *shape: int) -> IntArray:
+        """Return a copy of integers."""
         return self._bytes()[at : at + 4 * int(np.prod(shape))].view(np.int32).reshape(shape).astype(np.intp)
 
     def add(self, nodes: VectorTable | PointTable) -> None:
@@ -119,8 +120,8 @@ class Machine:
         """Return all nodes of the defender's; `n_successors` is by state."""
         common, (rest_at, rests, n) = self._nodes("vectors_table", n_t)
         n_rest = n_successors[common["state"]]
-        begin = self._integers(rest_at, len(n_rest))
-        rest = self._integers(rests, n)[pieces(begin, n_rest)]
+        begin = self.integers(rest_at, len(n_rest))
+        rest = self.integers(rests, n)[pieces(begin, n_rest)]
         mixed: FloatArray = common.pop("weight")[:, 0]
         return VectorTable(**common, chance=mixed, n_rest=n_rest, rest=rest)
 
@@ -138,17 +139,17 @@ class Machine:
         self.call("give_back", at, 4 * WORDS)
         n, state, place, plays, links, worth, played, weight, n_played, observation, to, share, n_links, *own = words
         per_entry, per_node = (1, (n, n_t)) if name == "vectors_table" else (n_t, (n,))
-        (play_at, plays_each), (link_at, links_each) = (self._integers(spans, n, 2).T for spans in (plays, links))
+        (play_at, plays_each), (link_at, links_each) = (self.integers(spans, n, 2).T for spans in (plays, links))
         some, follow = pieces(play_at, plays_each), pieces(link_at, links_each)
         return {
-            "state": self._integers(state, n),
+            "state": self.integers(state, n),
             "n_played": plays_each,
             "n_links": links_each,
-            "kept": self._integers(place, n) >= 0,
-            "played": self._integers(played, n_played)[some],
+            "kept": self.integers(place, n) >= 0,
+            "played": self.integers(played, n_played)[some],
             "weight": self.numbers(weight, n_played, per_entry)[some],
-            "observation": self._integers(observation, n_links)[follow],
-            "to": self._integers(to, n_links)[follow],
+            "observation": self.integers(observation, n_links)[follow],
+            "to": self.integers(to, n_links)[follow],
             "share": self.numbers(share, n_links)[follow],
             "worth": self.numbers(worth, *per_node),
         }, own

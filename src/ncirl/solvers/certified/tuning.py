@@ -49,7 +49,7 @@ class Tuning:
     compiled_walks: float = 0.75  # shares there: of walks
     compiled_trials: float = 1.5  # of trials
     compiled_points: float = 0.75  # of improving points
-    compiled_kinds: float = 0.5  # of games that tell kinds of intents apart: none of it 2.7 %, this 1.5 % on one graph
+    compiled_kinds: float = 1.5  # of games that tell kinds of intents apart
     kinds_below: float = 16.0  # the same where the lower bound alone is wanted
     later_kinds: float = 5e8  # work in the kernel after which these begin
     compiled_aim: float = 4.0  # times as much of what brings the bound that is wanted, and as little of the others

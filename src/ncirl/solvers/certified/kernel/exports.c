@@ -223,6 +223,13 @@ EXPORT(bounds) void bounds(double *into) {
     for (int r = 0; r < kernel.n_roots; r++) bounds_at(&kernel, &kernel.root[r], &into[2 * r], &into[2 * r + 1]);
 }
 
+/* The points that serve a start best, with their shares; how many. */
+EXPORT(begun_with) int begun_with(int r, int *which, double *share) {
+    int n;
+    begun(&kernel, &kernel.root[r], &n, which, share);
+    return n;
+}
+
 EXPORT(count_vectors) int count_vectors(void) { return kernel.vectors.n; }
 EXPORT(count_points) int count_points(void) { return kernel.points.n; }
 

@@ -10,6 +10,7 @@
 #define IMPROVED 15   /* points improved in one go */
 #define AFRESH 0.5    /* of what might be missed when they were tried: then they are tried again */
 #define NEIGHBOUR 0.01 /* of all gaps that a plan leads to: one that is dealt with at once */
+#define SLIGHT 1e-9    /* what several points must secure more than one to be drawn from */
 #define STAYING 0.3   /* what a gap here counts, where the same state is met again, against one elsewhere */
 
 static double draw(Kernel *k) {
@@ -51,9 +52,20 @@ static int point_at(const Kernel *k, int state, const double *belief) {
     return best < 0 ? -1 : shelf->node[best];
 }
 
-void bounds_at(Kernel *k, Root *root, double *low, double *high) {
+/* What points secure at a start: the one at just its belief, or several, among whom it is drawn before anything is played. */
+double begun(Kernel *k, const Root *root, int *n, int *which, double *share) {
     int node = point_at(k, root->state, root->belief);
-    double now = node < 0 ? hull(k, root->state, root->belief, 0, 0, 0, 0) : k->points.worth[node];
+    double together = hull(k, root->state, root->belief, 0, n, which, share);
+    if (node < 0 || together > k->points.worth[node] + SLIGHT) return together;
+    *n = 1;
+    which[0] = node;
+    share[0] = 1;
+    return k->points.worth[node];
+}
+
+void bounds_at(Kernel *k, Root *root, double *low, double *high) {
+    int n, which[INTENTS];
+    double share[INTENTS], now = begun(k, root, &n, which, share);
     if (now > root->low) root->low = now;
     *low = root->low;
     vectors_at(k, &k->vectors.shelf[root->state], k->n_t, k->every, root->belief, high);
@@ -220,15 +232,11 @@ static int news_behind(const Kernel *k, const State *s) {
 int improve(Kernel *k) {
     Points *v = &k->points;
     const Root *root = worst_start(k);
-    int n = v->n, which[INTENTS], begun, improved = 0;
+    int n = v->n, which[INTENTS], first, improved = 0;
     double *flow = NEW(double, n), *next = NEW(double, n), *met = NEW(double, n), share[INTENTS];
     int rose = points_sweep(k, 1);
-    int node = point_at(k, root->state, root->belief);
-    if (node >= 0) flow[node] = 1;
-    else {
-        hull(k, root->state, root->belief, 0, &begun, which, share);
-        for (int y = 0; y < begun; y++) flow[which[y]] = share[y];
-    }
+    begun(k, root, &first, which, share);
+    for (int y = 0; y < first; y++) flow[which[y]] = share[y];
     for (int stage = 0; stage < FOLLOWED; stage++) {
         double all = 0;
         for (int m = 0; m < n; m++) next[m] = 0;

@@ -1,0 +1,88 @@
+"""Which division of intents into kinds to try next: the one that promises most, by what those before it are worth.
+
+    worth ~ Gaussian process of what is shown,     k(Φ, Φ') = s² (1 + Φ·Φ' + exp(−|Φ − Φ'|² / 2ℓ²))        (`divisions`)
+    next  ← argmax  mean + β · deviation           among divisions drawn, and those beside the best, climbing on
+
+Which division is best has little to do with who wants nearly the same. A kind whose members want different things hides
+well, and what pays is to show gradually which of some such kinds it is; how much is nearly a quadratic form in how far
+apart their mean rewards are, and which form that is hangs on the graph. Measured on six of them, two dozen of the
+hundreds of divisions into two kinds tried this way gain about nine tenths of what the best one does.
+"""
+
+import numpy as np
+
+from ncirl._typing import FloatArray
+from ncirl.solvers.certified.divisions import Copies, Groups
+
+__all__ = ["Choosing"]
+
+FIRST = 6  # divisions into two kinds that are drawn, before any are chosen
+DRAWN, BEST = 100, 3  # divisions that are looked at each time, and those tried beside which others are
+SIZE, NEAR = 2.0, 0.3  # s², in variances of what is known, and ℓ
+NOISE, CURIOUS = 0.1, 0.5  # of the variance: what a short trial may be wrong; and β
+SLIGHT = 1e-9
+
+
+class Choosing:
+    """What is known of divisions that were tried."""
+
+    def __init__(self, copies: Copies) -> None:
+        self.copies = copies
+        self._tried: list[Groups] = []
+        self._worth: list[float] = []
+        self._known: set[tuple[tuple[int, ...], ...]] = set()
+
+    def tell(self, groups: Groups, worth: float) -> None:
+        """Take note of what a division is worth."""
+        self._tried.append(groups)
+        self._worth.append(worth)
+        self._known.add(self.copies.known_as(groups))
+
+    def best(self, n: int) -> float:
+        """Return what the best division into so many kinds is worth."""
+        return max((w for g, w in zip(self._tried, self._worth, strict=True) if max(g) + 1 == n), default=-np.inf)
+
+    def ahead(self, n: int) -> Groups | None:
+        """Return the division into so many kinds to try next; none where all that were looked at have been tried."""
+        rng = np.random.default_rng(len(self._tried))
+        drawn = [self.copies.drawn(n, rng) for _ in range(DRAWN)]
+        some = self._fresh([groups for groups in drawn if groups is not None])
+        if len(self._tried) < FIRST:
+            return some[0] if some else None
+        order = sorted(range(len(self._tried)), key=lambda k: -self._worth[k])
+        of_them = [self._tried[k] for k in order if max(self._tried[k]) + 1 == n][:BEST]
+        some += self._fresh([other for groups in of_them for other in self.copies.beside(groups)])
+        if not some:
+            return None
+        promises = self._promises(some)
+        chosen, promise = some[int(promises.argmax())], float(promises.max())
+        while beside := self._fresh(list(self.copies.beside(chosen))):
+            promises = self._promises(beside)
+            if not promises.max() > promise + SLIGHT:
+                break
+            chosen, promise = beside[int(promises.argmax())], float(promises.max())
+        return chosen
+
+    def _fresh(self, some: list[Groups]) -> list[Groups]:
+        """Return those that were not tried, each once."""
+        each = {self.copies.known_as(groups): groups for groups in some}
+        return [groups for known, groups in each.items() if known not in self._known]
+
+    def _promises(self, some: list[Groups]) -> FloatArray:
+        """Return what divisions may be worth, in deviations of what is known above its mean."""
+        known, new = (np.array([self.copies.shown(groups) for groups in each]) for each in (self._tried, some))
+        kinds = np.array([max(groups) for groups in self._tried])
+        worth = np.array(self._worth)
+        for k in np.unique(kinds):  # those with more kinds are tried for longer, and are worth more
+            worth[kinds == k] -= worth[kinds == k].mean()
+        inverse = np.linalg.inv(_covariance(known, known) + NOISE * np.eye(len(known)))
+        across = _covariance(new, known)
+        mean = across @ inverse @ (worth / (worth.std() + SLIGHT))
+        variance = np.diag(_covariance(new, new)) - ((across @ inverse) * across).sum(axis=1)
+        return np.asarray(mean + CURIOUS * np.sqrt(variance.clip(0.0)))
+
+
+def _covariance(some: FloatArray, others: FloatArray) -> FloatArray:
+    inner = some @ others.T
+    apart = (some**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2 * inner
+    return np.asarray(SIZE * (1.0 + inner + np.exp(-apart.clip(0.0) / (2 * NEAR**2))))
