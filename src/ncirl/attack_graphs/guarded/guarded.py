@@ -49,7 +49,7 @@ INNER = 0.5  # of the gap that is asked, where the prior is not known: for each 
 AT_ONCE = 2  # games that are solved again at a time
 FEW = 24  # exploits of a graph that may be one small game
 WHOLE, WIDE = Size(240, 20_000), 7  # how large and how wide such a game may be
-UNDIVIDED, TOGETHER = 0.15, 0.25  # of the time that is left, for the whole in one part, and for all intents together
+TOGETHER, UNDIVIDED = 0.4, 0.25  # of the time that is left, for all intents together, then for the whole in one part
 LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
 ENOUGH = (
     0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
@@ -197,9 +197,10 @@ class _Search:
     def _undivided(self, gap: float) -> None:
         """Give the game of the whole graph a good while once, from either side: it begins slowly, and may do best."""
         share = self.deadline.left
-        self._solve(self.above.whole(WHOLE, WIDE, gap, self.deadline.within(HIDING * share)), UNDIVIDED * share)
+        self._solve(self.below.together(WHOLE, gap, self.deadline.within(HIDING * share)), TOGETHER * share)
         if not self.is_done():
-            self._solve(self.below.together(WHOLE, gap, self.deadline.within(HIDING * share)), TOGETHER * share)
+            share = self.deadline.left
+            self._solve(self.above.whole(WHOLE, WIDE, gap, self.deadline.within(HIDING * share)), UNDIVIDED * share)
 
     def _is_near(self) -> bool:
         """Tell whether the bounds would be as close as asked, were what proves them solved twice as exactly."""
@@ -278,7 +279,8 @@ class _Search:
                 worst = before[solved.job.what]
                 gained = worst.upper - solved.upper if solved.job.terms is not None else solved.lower - worst.lower
                 is_longer = solved.job.seconds >= ENOUGH * LONGER * worst.job.seconds
-                if gained >= GAINED * (worst.upper - worst.lower) or not is_longer or solved.job.seconds < TELLING:
+                loose_by = min(worst.upper - worst.lower, self.above.bound - self.below.bound)
+                if gained >= GAINED * loose_by or not is_longer or solved.job.seconds < TELLING:
                     self.exact.discard(solved.job.what)
                 self._take(solved)
                 if self.is_done():

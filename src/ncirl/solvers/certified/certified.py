@@ -10,7 +10,7 @@
                             and where intents are few, a lattice of beliefs, finer each time      lattice
         cycle               where it goes on and intents are few: whole defences over a lattice  cycles
         dual trial          to the points that the attacker's own program lacks               dual_trials
-        kinds               in the kernel: a smaller game, which tells few kinds of intents apart   kinds
+        kinds               where it goes on: smaller games, which tell few kinds of intents apart    kinds
         improve vectors     policy improvement of the defender's controller                   policy_improvement
         improve points      and of the attacker's                                             policy_improvement
       then evaluate both controllers, no program needed                                   controller
@@ -51,6 +51,7 @@ from ncirl.solvers.certified.dual_trials import dual_trial
 from ncirl.solvers.certified.elsewhere import Beside, WalksElsewhere
 from ncirl.solvers.certified.lattice import Lattice, serves
 from ncirl.solvers.certified.layers import Layers, ends, stages_left
+from ncirl.solvers.certified.loading import serves_kinds
 from ncirl.solvers.certified.policy_improvement import improve_points, improve_vectors
 from ncirl.solvers.certified.schedule import Activity, Late, Schedule
 from ncirl.solvers.certified.search import Search
@@ -271,9 +272,13 @@ class Certified:
         """Return whose turn it is: activities of the search, or of the kernel."""
         if made.compiled is not None:
             turn = elsewhere.turn if elsewhere is not None else None
-            kinds = made.kinds.turn if made.kinds is not None else None
-            return Schedule(made.compiled, made.compiled.activities(turn, aim, kinds), aim)
-        return Schedule(made.search, activities(made.search, self.width, elsewhere))
+            return Schedule(made.compiled, made.compiled.activities(turn, aim, made.turn_of_kinds), aim)
+        found, tuning = activities(made.search, self.width, elsewhere), made.search.tuning
+        if aim is not Aim.ABOVE and serves_kinds(made.search):
+            share, due = (tuning.kinds, tuning.later) if aim is Aim.BOTH else (tuning.kinds_below, tuning.sooner)
+            due = max(0.0, due - made.meter.work)
+            found.append(Activity(made.turn_of_kinds, share, due=due, least=1.0, shows_later=True))
+        return Schedule(made.search, found, aim)
 
     def _elsewhere(self, search: Search | Compiled, left: Callable[[], float]) -> WalksElsewhere | None:
         """Return what keeps others searching, if there are any."""

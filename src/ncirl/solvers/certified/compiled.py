@@ -81,8 +81,8 @@ class Compiled:
                 (tuning.compiled_kinds, max(0.0, tuning.later_kinds - done))
                 if aim is Aim.BOTH
                 else (tuning.kinds_below, 0.0)
-            )  # never less than its share: what it gains shows only when it is handed over
-            found.append(Activity(kinds, share, due=due, least=1.0))
+            )
+            found.append(Activity(kinds, share, due=due, least=1.0, shows_later=True))
         return found
 
     def _run(self, what: int, late: Late, roughly: float = 1.0) -> None:

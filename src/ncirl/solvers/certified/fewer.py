@@ -15,14 +15,12 @@ from ncirl.limits import Limits
 from ncirl.solvers.certified.clusters import Clusters
 from ncirl.solvers.certified.compiled import Compiled, brought
 from ncirl.solvers.certified.lifting import lifted, search_among
-from ncirl.solvers.certified.loading import Members, loaded, most_intents
+from ncirl.solvers.certified.loading import WIDER, Members, loaded, most_intents
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import VectorTable
 from ncirl.solvers.certified.search import Search
 
 __all__ = ["Fewer", "in_kernel", "is_served"]
-
-WIDER = 1000  # columns of a program among clusters: the search by itself is slower yet
 
 PATIENCE, PART = 1e9, 0.5  # work, and share of all of it, without much progress: then clusters are what is in the way
 MUCH = 0.9  # times the gap: what is much

@@ -19,6 +19,7 @@ import numpy as np
 
 from ncirl.errors import LimitError, LPError
 from ncirl.limits import Limits
+from ncirl.lp.session import Meter
 from ncirl.solvers.certified.choosing import Choosing
 from ncirl.solvers.certified.clusters import compared
 from ncirl.solvers.certified.compiled import Compiled
@@ -30,8 +31,9 @@ from ncirl.solvers.certified.tuning import Aim
 
 __all__ = ["Kinds"]
 
-TRIES = {2: 20, 3: 10, 4: 8, 5: 8}  # divisions by kinds: with more kinds, a game is hardly smaller than the whole
-TRIED, LONGER = 1.5e6, 5.0  # work for which two are tried, for each pair of actions of a state; times that for one more
+TRIES = {2: 16, 3: 10, 4: 8, 5: 8}  # divisions by kinds: with more kinds, a game is hardly smaller than the whole
+TRIED, LONGER = 1.5e6, 3.0  # work for which two are tried, for each pair of actions of a state; times that for one more
+PACE = 1 / 200  # of the work in the kernel: what a search by itself does in that time
 TURN, PART = 5e7, 0.2  # work of a turn: at the least, and of all that was done for the game
 MUCH = 0.05  # of the gap of the whole: a rise that is handed over at once
 OFTEN = 2.0  # times the work of a game when something was last handed over: then it is done again
@@ -42,11 +44,12 @@ SETTING_UP = "setting up a game of kinds"
 
 
 class Kinds:
-    """The games of few kinds of intents, one after another."""
+    """The games of few kinds of intents, one after another, for the search of a game, in the kernel or by itself."""
 
-    def __init__(self, whole: Compiled) -> None:
-        self.whole = whole
-        known = compared(whole.search.arrays, [start.mass for start in whole.game.starts])
+    def __init__(self, whole: Search | Compiled) -> None:
+        self.whole, self._meter = whole, Meter()
+        self._search, self._pace = (whole, PACE) if isinstance(whole, Search) else (whole.search, 1.0)
+        known = compared(self._search.arrays, [start.mass for start in whole.game.starts])
         self._choosing = None if known is None else Choosing(Copies(*known))
         self._n, self._left = 1, 0  # kinds of the divisions that are tried, and how many of these are left
         self._trial: _Game | None = None  # the division that is being tried,
@@ -57,10 +60,13 @@ class Kinds:
 
     def turn(self, _: float, late: Late) -> None:
         """Go on with the games of kinds, and hand over what came of it."""
+        work, solves = self._meter.work, self._meter.solves
         try:
             self._go_on(late)
         except (MemoryError, LPError):  # the whole does without it, and says so itself if it has no room either
             self._choosing, self._trial, self._found, self._now = None, None, None, None
+        self.whole.meter.work += int(self._pace * (self._meter.work - work))
+        self.whole.meter.solves += self._meter.solves - solves
 
     def _go_on(self, late: Late) -> None:
         if self._choosing is None:
@@ -69,7 +75,6 @@ class Kinds:
             self._try(self._choosing, late)
         elif self._now is not None:
             self._now.go_on(late)
-        self.whole.changes += 1  # it was not in vain, even while nothing is handed over
         low, high = self.whole.bounds()
         is_settled = not self._left and (self._now is None or self._now.is_settled(low, high))
         if is_settled or self._is_due(low, high):
@@ -122,7 +127,7 @@ class Kinds:
                 raise LimitError("time", SETTING_UP)
 
         try:
-            return _Game(self.whole.search, copies, groups, Limits(beat=beat))
+            return _Game(self._search, copies, groups, Limits(beat=beat), self._meter)
         except LimitError:  # once there is time again
             return None
 
@@ -149,9 +154,11 @@ class Kinds:
 class _Game:
     """The game of some kinds of intents."""
 
-    def __init__(self, whole: Search, copies: Copies, groups: Groups, limits: Limits) -> None:
+    def __init__(
+        self, whole: Search, copies: Copies, groups: Groups, limits: Limits, meter: Meter | None = None
+    ) -> None:
         self.groups, self.kinds = groups, copies.division(groups)
-        self.compiled = Compiled(search_among(whole, self.kinds, limits))
+        self.compiled = Compiled(search_among(whole, self.kinds, limits, meter))
         self._schedule: Schedule | None = None
         self.work, self._first = 0, self.low
         pairs = float(np.mean([here.n_a * here.n_d for here in whole.arrays]))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ncirl._typing import FloatArray, IntArray
 from ncirl.limits import Limits
+from ncirl.lp.session import Meter
 from ncirl.lp.state_arrays import StateArrays
 from ncirl.model.game import Start
 from ncirl.model.tempered import Options
@@ -32,8 +33,8 @@ TINY = 1e-12  # masses that are nothing
 Entries = tuple[NDArray[Any], ...]  # the node that each belongs to, and what it says
 
 
-def search_among(whole: Search, kinds: Clusters | Division, limits: Limits) -> Search:
-    """Return the search of the game of some kinds of intents, not yet begun."""
+def search_among(whole: Search, kinds: Clusters | Division, limits: Limits, meter: Meter | None = None) -> Search:
+    """Return the search of the game of some kinds of intents, not yet begun, with a meter of its own if there is one."""
     game, options = whole.game, whole.initial.options
     fewer = game.like(
         stage=lambda state: game.stage(state).paying(lambda reward: reward @ kinds.mean),
@@ -44,7 +45,7 @@ def search_among(whole: Search, kinds: Clusters | Division, limits: Limits) -> S
     if options is not None:  # members may all do the same: they are compared by that, too
         options = Options({s: may[:, kinds.one_of_each] for s, may in options.attacker.items()}, options.defender)
     initial = initial_bounds(fewer, options, limits, alike=whole.initial)
-    return Search(fewer, initial, whole.meter, whole.tuning, limits)
+    return Search(fewer, initial, meter or whole.meter, whole.tuning, limits)
 
 
 def lifted(small: Compiled, kinds: Clusters | Division) -> PointTable:

@@ -12,10 +12,11 @@ from ncirl.solvers.certified.layers import ends
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.search import Search
 
-__all__ = ["Members", "loaded", "most_intents"]
+__all__ = ["WIDER", "Members", "loaded", "most_intents", "serves_kinds"]
 
 MOST_INTENTS = 32  # that the kernel has room for
-WIDEST = 520  # columns of a program whose tableau is worth having whole
+WIDEST, WIDER = 520, 1000  # columns of a program whose tableau is worth having whole, at all and among few intents
+FEW_KINDS = 3
 MOST_STATES = 2000  # for which it is made ready in no time
 ROOM, SLOTS = 200_000_000, 12  # bytes for live programs, and how many of a kind a state has at most
 SCRATCH = 8  # times what the largest state needs for one array of each kind
@@ -29,6 +30,11 @@ def most_intents(search: Search, widest: int = WIDEST) -> int:
     if not 0 < len(search.arrays) <= MOST_STATES or search.slow or ends(search) or serves(search):
         return 0
     return max(0, min(MOST_INTENTS, *((widest - len(here.seen)) // here.n_a for here in search.arrays)))
+
+
+def serves_kinds(search: Search) -> bool:
+    """Tell whether the kernel serves the game if two or three kinds of its intents are told apart."""
+    return len(search.game.intents) > FEW_KINDS and most_intents(search, WIDER) >= FEW_KINDS
 
 
 def _columns(here: StateArrays) -> int:

@@ -35,6 +35,7 @@ class Activity:
     share: float
     due: float = 0.0  # when its turn comes
     least: float | None = None  # of its share, what it gets while it gains nothing; by default 1 / the most
+    shows_later: bool = False  # whether what it gains shows only after a while: then work is never in vain
     gained: float = 0.0  # logarithm of how many times smaller the gap became; older runs count less
     work: float = 0.0  # what that took
 
@@ -84,10 +85,10 @@ class Schedule:
         activity = min(self.activities, key=lambda each: each.due)
         work, changes = search.meter.work, search.changes
         activity.run(target, late)
-        in_vain = search.changes == changes
+        taken = search.meter.work - work
+        in_vain = not taken if activity.shows_later else search.changes == changes
         search.evaluate()
         search.look()
-        taken = search.meter.work - work
         gained = float(np.log(max(high - low, FINEST) / max(self._left(low, high), FINEST)))
         activity.gained, activity.work = MEMORY * activity.gained + gained, MEMORY * activity.work + taken
         activity.due += taken / (activity.share * self._favour(activity))

@@ -27,6 +27,7 @@ from ncirl.solvers.certified.belief_points import BeliefPoints
 from ncirl.solvers.certified.clusters import Clusters, Fusing
 from ncirl.solvers.certified.controller import depths
 from ncirl.solvers.certified.fused import FusedPointProgram, FusedVectorProgram
+from ncirl.solvers.certified.node_tables import PointTable
 from ncirl.solvers.certified.nonrevealing import nonrevealing
 from ncirl.solvers.certified.slowed import SlowedProgram
 from ncirl.solvers.certified.tuning import Tuning
@@ -369,6 +370,10 @@ class Search:
     def __getstate__(self) -> dict[str, object]:
         """Return what travels to another process: all but the live programs."""
         return {**vars(self), "accuracy": Accuracy(), "_programs": {}, "_made_for": {}, "narrowed": {}}
+
+    def take_points(self, found: PointTable) -> None:
+        """Add points that lead to each other only."""
+        self.lower.take(found.controller([self.lower.stores[here.number].corners for here in self.arrays]))
 
     @property
     def changes(self) -> int:

@@ -28,6 +28,7 @@ from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.export import attacker_playbook, defender_playbook
 from ncirl.solvers.certified.fewer import Fewer, in_kernel, is_served
 from ncirl.solvers.certified.kinds import Kinds
+from ncirl.solvers.certified.schedule import Late
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.initial import initial_bounds
 
@@ -59,7 +60,9 @@ class SetUp:
         began, used = limits.spent, limits.used
         self.search = Search(small.game, initial, self.meter, limits=limits)
         self.compiled: Compiled | None = None  # the kernel, once the search has been handed over to it
-        self.kinds: Kinds | None = None  # what attackers of it secure that tell few kinds of intents apart
+        self.kinds: Kinds | None = (
+            None  # what attackers secure that tell few kinds of intents apart, once it is their turn
+        )
         self._refused, self._learned = False, True  # whether it cannot be; how long writing takes from there
         size, _ = self.search.in_use
         self._nodes = size, size  # what it takes was told from all of them
@@ -96,7 +99,7 @@ class SetUp:
             return False
         self.search.forget_programs()
         self._refused, self._learned = False, False
-        self.compiled, self.kinds = compiled, Kinds(compiled)
+        self.compiled, self.kinds = compiled, None
         return True
 
     def take_back(self) -> bool:
@@ -107,6 +110,12 @@ class SetUp:
         self.compiled, self.kinds = None, None
         self.hand_over()  # all told apart, if they are not too many
         return True
+
+    def turn_of_kinds(self, target: float, late: Late) -> None:
+        """Go on with games that tell few kinds of intents apart."""
+        if self.kinds is None:
+            self.kinds = Kinds(self.now)
+        self.kinds.turn(target, late)
 
     def rest(self) -> None:
         """Give back what can be made again until the search is gone on with."""

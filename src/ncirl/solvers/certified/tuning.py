@@ -33,6 +33,7 @@ class Tuning:
     vectors: float = 0.4  # of improving vectors
     points: float = 0.1  # of improving points
     many_points: float = 0.4  # the same where intents are many: there the lower bound is mostly what lacks
+    kinds: float = 1.0  # of games that tell kinds of intents apart
     later: float = 1e7  # work after which all but trials begin: 1.11, 1.12; 0.61, 1.35
     sooner: float = 2e6  # the same for improving points where intents are many
     walking: float = 5e6  # work after which walks begin
