@@ -13,7 +13,7 @@ from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.solvers.certified.certified import Certified
 from ncirl.solvers.certified.compiled import IMPROVE, TRIAL, WALK, Compiled
-from ncirl.solvers.certified.fewer import is_served
+from ncirl.solvers.certified.fewer import served_after
 from ncirl.solvers.certified.kernel import build
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import VectorTable, pieces
@@ -197,8 +197,8 @@ def test_games_that_it_does_not_serve_stay_where_they_are() -> None:
     ending = SetUp(games.patrol(discount=1.0, horizon=4), UNLIMITED).search
     slow = SetUp(games.patrol(discount=0.99), UNLIMITED).search
     few = SetUp(games.patrol(discount=0.9), UNLIMITED).search
-    assert not any(is_served(search) for search in (ending, slow, few))
-    assert is_served(SetUp(GRAPH.game(), UNLIMITED).search)
+    assert all(served_after(search) == np.inf for search in (ending, slow, few))
+    assert served_after(SetUp(GRAPH.game(), UNLIMITED).search) < np.inf
 
 
 def test_a_kernel_without_memory_says_so() -> None:

@@ -99,6 +99,11 @@ class Below:
         self._met.add(found[0])
         return [Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(self.able)))]
 
+    @property
+    def is_best_together(self) -> bool:
+        """Whether the best bound is that of all intents together."""
+        return self.able in self.solved and self._value(self.able) >= self.bound
+
     def _tries(self, size: Size, enough: float) -> list[tuple[Intents, int, bool]]:
         """List whom to look at, how many private ways they go beside each other, and whether few exploits at a time."""
         best, is_small = self.bound, size.states <= LITTLE

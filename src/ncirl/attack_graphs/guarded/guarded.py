@@ -50,6 +50,7 @@ AT_ONCE = 2  # games that are solved again at a time
 FEW = 24  # exploits of a graph that may be one small game
 WHOLE, WIDE = Size(240, 20_000), 7  # how large and how wide such a game may be
 TOGETHER, UNDIVIDED = 0.4, 0.25  # of the time that is left, for all intents together, then for the whole in one part
+FIRST_LOOK = 0.4  # of that for all together: then they must do better than groups and teams do
 LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
 ENOUGH = (
     0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
@@ -197,10 +198,15 @@ class _Search:
     def _undivided(self, gap: float) -> None:
         """Give the game of the whole graph a good while once, from either side: it begins slowly, and may do best."""
         share = self.deadline.left
-        self._solve(self.below.together(WHOLE, gap, self.deadline.within(HIDING * share)), TOGETHER * share)
-        if not self.is_done():
-            share = self.deadline.left
-            self._solve(self.above.whole(WHOLE, WIDE, gap, self.deadline.within(HIDING * share)), UNDIVIDED * share)
+        for part in (FIRST_LOOK, 1.0 - FIRST_LOOK):
+            jobs = self.below.together(WHOLE, gap, self.deadline.within(HIDING * share))
+            self._solve(jobs, part * TOGETHER * share)
+            if self.is_done():
+                return
+            if not self.below.is_best_together:
+                break
+        share = self.deadline.left
+        self._solve(self.above.whole(WHOLE, WIDE, gap, self.deadline.within(HIDING * share)), UNDIVIDED * share)
 
     def _is_near(self) -> bool:
         """Tell whether the bounds would be as close as asked, were what proves them solved twice as exactly."""

@@ -20,7 +20,7 @@ from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import VectorTable
 from ncirl.solvers.certified.search import Search
 
-__all__ = ["Fewer", "in_kernel", "is_served"]
+__all__ = ["Fewer", "in_kernel", "served_after"]
 
 PATIENCE, PART = 1e9, 0.5  # work, and share of all of it, without much progress: then clusters are what is in the way
 MUCH = 0.9  # times the gap: what is much
@@ -34,10 +34,12 @@ def in_kernel(search: Search, gap: float, limits: Limits) -> Compiled | None:
     return Compiled(search) if not search.may_fuse or len(search.game.intents) <= most_intents(search) else None
 
 
-def is_served(search: Search) -> bool:
-    """Tell whether the kernel serves a game, at some gap."""
-    few = len(search.game.intents) <= most_intents(search)
-    return few or (search.may_fuse and most_intents(search, WIDER) > 1)
+def served_after(search: Search) -> float:
+    """Return the work after which the kernel does better than a search by itself: later where programs are wide."""
+    n, at_least = len(search.game.intents), most_intents(search, WIDER)
+    if n <= most_intents(search) or (search.may_fuse and at_least > 1):
+        return search.tuning.compiled
+    return search.tuning.compiled_wide if n <= at_least else np.inf
 
 
 class Fewer(Compiled):

@@ -34,7 +34,7 @@ Entries = tuple[NDArray[Any], ...]  # the node that each belongs to, and what it
 
 
 def search_among(whole: Search, kinds: Clusters | Division, limits: Limits, meter: Meter | None = None) -> Search:
-    """Return the search of the game of some kinds of intents, not yet begun, with a meter of its own if there is one."""
+    """Return the search of the game of some kinds of intents, not yet begun; a meter may be its own."""
     game, options = whole.game, whole.initial.options
     fewer = game.like(
         stage=lambda state: game.stage(state).paying(lambda reward: reward @ kinds.mean),

@@ -26,7 +26,7 @@ from ncirl.playbook.unmerged import unmerged
 from ncirl.playbook.verify import Certificate, evaluated
 from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.export import attacker_playbook, defender_playbook
-from ncirl.solvers.certified.fewer import Fewer, in_kernel, is_served
+from ncirl.solvers.certified.fewer import Fewer, in_kernel, served_after
 from ncirl.solvers.certified.kinds import Kinds
 from ncirl.solvers.certified.schedule import Late
 from ncirl.solvers.certified.search import Search
@@ -63,6 +63,7 @@ class SetUp:
         self.kinds: Kinds | None = (
             None  # what attackers secure that tell few kinds of intents apart, once it is their turn
         )
+        self._served_after = served_after(self.search)  # the work after which it is
         self._refused, self._learned = False, True  # whether it cannot be; how long writing takes from there
         size, _ = self.search.in_use
         self._nodes = size, size  # what it takes was told from all of them
@@ -79,10 +80,7 @@ class SetUp:
     @property
     def is_hard(self) -> bool:
         """Tell whether to hand the search over to the kernel: if it is not done soon, and is served there."""
-        if self._refused or self.compiled is not None or self.meter.work < self.search.tuning.compiled:
-            return False
-        self._refused = not is_served(self.search)
-        return not self._refused
+        return not self._refused and self.compiled is None and self.meter.work >= self._served_after
 
     def hand_over(self, gap: float = 0.0, limits: Limits = UNLIMITED) -> bool:
         """Let the kernel go on from where the search is, to a relative gap; if it cannot, the search goes on by itself.

@@ -47,6 +47,7 @@ class Tuning:
     compiled: float = (
         1e5  # work after which the kernel takes over: ten balanced graphs 2.9 s, with 3e5 2.9, with 1e6 3.6
     )
+    compiled_wide: float = 1e7  # the same where programs are wide: with cheap defences 5.8 -> 4.7 % after 25 s
     compiled_walks: float = 0.75  # shares there: of walks
     compiled_trials: float = 1.5  # of trials
     compiled_points: float = 0.75  # of improving points
