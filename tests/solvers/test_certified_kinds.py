@@ -57,7 +57,7 @@ def begun(game: Game) -> tuple[SetUp, Compiled, Kinds]:
     made = SetUp(game, UNLIMITED)
     assert made.hand_over()
     assert made.compiled is not None
-    assert made.kinds is not None
+    made.kinds = Kinds(made.compiled)
     return made, made.compiled, made.kinds
 
 

@@ -253,9 +253,9 @@ class Certified:
                         elsewhere.end()
                     elsewhere = self._elsewhere(made.now, lambda: min(own.left, limits.left))
                     schedule = self._schedule(made, elsewhere, aim)
-                schedule.step(target, lambda: late() or made.is_hard)
+                shows = schedule.step(target, lambda: late() or made.is_hard)
                 after = made.now.bounds()
-                stalled = stalled + 1 if after[1] - after[0] >= high - low else 0
+                stalled = stalled + shows if after[1] - after[0] >= high - low else 0
                 if stalled > PATIENCE:
                     return Status.STALLED
         except KeyboardInterrupt:

@@ -107,8 +107,9 @@ class Kinds:
             groups = choosing.ahead(self._n)
             self._trial = None if groups is None else self._begun(choosing.copies, groups, late)
             self._left = self._left if groups is not None else 0
-        trial = self._trial
-        while trial is not None and trial.work < trial.trial and trial.high > choosing.best(self._n):
+        trial, before = self._trial, -1
+        while trial is not None and before < trial.work < trial.trial and trial.high > choosing.best(self._n):
+            before = trial.work
             trial.go_on(late)
             if late():
                 return

@@ -77,8 +77,11 @@ class Schedule:
         stage = 1.0 - search.game.discount  # what a stage counts, and so about what a backup may gain
         self._missed = min(search.tuning.missed, OF_A_STAGE * stage) if search.slow else search.tuning.missed
 
-    def step(self, target: float, late: Late) -> None:
-        """Let the activity run whose turn it is, and carry what it found through both controllers."""
+    def step(self, target: float, late: Late) -> bool:
+        """Let the activity run whose turn it is, and carry what it found through both controllers.
+
+        Return whether what it gained shows by now.
+        """
         search = self.search
         low, high = search.bounds()
         search.accuracy.missed = max(FINEST, self._missed * (high - low))
@@ -94,6 +97,7 @@ class Schedule:
         activity.due += taken / (activity.share * self._favour(activity))
         if in_vain:  # nothing will come of it until others have found something
             activity.due = max(each.due for each in self.activities)
+        return not activity.shows_later
 
     def _left(self, low: float, high: float) -> float:
         """Return what is left of the gap now: what the bound that is not wanted has gained does not count."""

@@ -5,7 +5,8 @@
 
 #define EXPORT(name) __attribute__((export_name(#name)))
 
-#define SWEEPS 3
+#define SWEEPS 3 /* of vectors, and of points, of which few rise */
+#define RISES 300
 
 typedef unsigned int word;
 
@@ -213,8 +214,11 @@ EXPORT(run) double run(int what, double work, double most, double missed) {
     return k->work - before;
 }
 
-/* While it goes on this is not worth its time: nothing that is led to falls by much. */
-EXPORT(sweep) void sweep(void) { vectors_sweep(&kernel, SWEEPS); }
+/* Work out what nodes are worth by now. While it goes on this is not worth its time: nothing changes by much. */
+EXPORT(sweep) void sweep(void) {
+    vectors_sweep(&kernel, SWEEPS);
+    points_sweep(&kernel, RISES);
+}
 
 EXPORT(draw_from) void draw_from(int seed) { kernel.seed ^= (unsigned long long)seed * 0x9E3779B97F4A7C15ull; }
 
