@@ -105,6 +105,25 @@ def test_what_is_chosen_is_better_than_what_is_drawn_and_never_tried_twice(seed:
     assert tried(choosing, worth, 3, 8) > best, "what is known of two kinds tells nothing about three"
 
 
+def test_kinds_that_are_the_same_are_one() -> None:
+    prior = np.array([0.9, 0.05, 0.05, 0.0, 0.0])
+    choosing = Choosing(Copies(np.random.default_rng(0).random((4, 5)), prior, np.zeros(5, dtype=np.intp)))
+    assert choosing.copies.possible == 3
+    for n in (2, 3):
+        tried(choosing, np.ones(4), n, 40)
+    games = [choosing.copies.division(groups).mean.T for groups in choosing._tried]
+    assert all(len(np.unique(np.round(odds, 9), axis=0)) == len(odds) for odds in games), "two kinds are the same"
+
+
+def test_many_intents_take_no_time_to_choose_among() -> None:
+    """Counted: what is looked at does not grow with them."""
+    rng = np.random.default_rng(0)
+    choosing = Choosing(Copies(rng.random((90, 90)), np.ones(90), np.zeros(90, dtype=np.intp)))
+    assert choosing.copies.shown((0, 1) * 45).size <= 64
+    tried(choosing, rng.normal(size=64), 3, FIRST + 2)
+    assert len(choosing._tried) == FIRST + 2
+
+
 def test_all_divisions_are_tried_where_they_are_few() -> None:
     choosing = Choosing(Copies(np.eye(3), np.ones(3), np.zeros(3, dtype=np.intp)))
     tried(choosing, np.ones(4), 2, 100)

@@ -112,7 +112,7 @@ def test_a_program_that_cannot_be_solved_leaves_valid_bounds(game: Game, monkeyp
 
     monkeypatch.setattr(Session, "solve", fails)
     solution = solve(game, Certified(gap=0.0))
-    assert left[0] == 0
+    assert left[0] <= 0, "one more may follow, for what the attacker begins with"
     assert solution.status is Status.STALLED
     certify(solution, gap=0.0)
 

@@ -67,13 +67,14 @@ def shares(store: PointStore, mass: FloatArray) -> FloatArray:
     """Return how much of each point of a store serves a mass best: of several together, if that is better than one."""
     found = np.zeros(len(store.gains))
     best = store.best(mass)
-    if best is None:
+    if best is None or not mass.sum() > 0:
         return found
     found[best[0]] = best[1]
     hull = Hull(store.corners)
     hull.add_all(store.beliefs, store.gains)
+    all_of_it = float(mass.sum())
     with suppress(LPError):  # one will do
-        together = hull.shares(mass)
+        together = all_of_it * hull.shares(mass / all_of_it)
         if (together - found) @ store.gains > NO_GAIN:
             return together
     return found

@@ -274,7 +274,7 @@ class Certified:
             turn = elsewhere.turn if elsewhere is not None else None
             return Schedule(made.compiled, made.compiled.activities(turn, aim, made.turn_of_kinds), aim)
         found, tuning = activities(made.search, self.width, elsewhere), made.search.tuning
-        if aim is not Aim.ABOVE and serves_kinds(made.search):
+        if aim is not Aim.ABOVE and made.served_after == np.inf and serves_kinds(made.search):
             share, due = (tuning.kinds, tuning.later) if aim is Aim.BOTH else (tuning.kinds_below, tuning.sooner)
             due = max(0.0, due - made.meter.work)
             found.append(Activity(made.turn_of_kinds, share, due=due, least=1.0, shows_later=True))

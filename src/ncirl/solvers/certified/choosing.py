@@ -5,8 +5,9 @@
 
 Which division is best has little to do with who wants nearly the same. A kind whose members want different things hides
 well, and what pays is to show gradually which of some such kinds it is; how much is nearly a quadratic form in how far
-apart their mean rewards are, and which form that is hangs on the graph. Measured on six of them, two dozen of the
-hundreds of divisions into two kinds tried this way gain about nine tenths of what the best one does.
+apart their mean rewards are, and which form that is hangs on the graph. Measured on six of them, sixteen of the
+hundreds of divisions into two kinds tried this way gain about three quarters of what the best one gains over a middling
+one, and two dozen nine tenths.
 """
 
 import numpy as np
@@ -18,6 +19,7 @@ __all__ = ["Choosing"]
 
 FIRST = 6  # divisions into two kinds that are drawn, before any are chosen
 DRAWN, BEST = 100, 3  # divisions that are looked at each time, and those tried beside which others are
+STEPS, BESIDE = 12, 100  # of a climb, and divisions that are looked at in one
 SIZE, NEAR = 2.0, 0.3  # s², in variances of what is known, and ℓ
 NOISE, CURIOUS = 0.1, 0.5  # of the variance: what a short trial may be wrong; and β
 SLIGHT = 1e-9
@@ -30,7 +32,7 @@ class Choosing:
         self.copies = copies
         self._tried: list[Groups] = []
         self._worth: list[float] = []
-        self._known: set[tuple[tuple[int, ...], ...]] = set()
+        self._known: set[tuple[bytes, ...]] = set()
 
     def tell(self, groups: Groups, worth: float) -> None:
         """Take note of what a division is worth."""
@@ -45,28 +47,34 @@ class Choosing:
     def ahead(self, n: int) -> Groups | None:
         """Return the division into so many kinds to try next; none where all that were looked at have been tried."""
         rng = np.random.default_rng(len(self._tried))
-        drawn = [self.copies.drawn(n, rng) for _ in range(DRAWN)]
+        drawn = (self.copies.drawn(n, rng) for _ in range(DRAWN))
         some = self._fresh([groups for groups in drawn if groups is not None])
         if len(self._tried) < FIRST:
             return some[0] if some else None
         order = sorted(range(len(self._tried)), key=lambda k: -self._worth[k])
         of_them = [self._tried[k] for k in order if max(self._tried[k]) + 1 == n][:BEST]
-        some += self._fresh([other for groups in of_them for other in self.copies.beside(groups)])
-        if not some:
-            return None
-        promises = self._promises(some)
-        chosen, promise = some[int(promises.argmax())], float(promises.max())
-        while beside := self._fresh(list(self.copies.beside(chosen))):
-            promises = self._promises(beside)
+        for groups in of_them:
+            some += self._beside(groups, rng)
+        chosen, promise = None, -np.inf
+        for _ in range(STEPS):
+            promises = self._promises(some) if some else np.full(1, -np.inf)
             if not promises.max() > promise + SLIGHT:
                 break
-            chosen, promise = beside[int(promises.argmax())], float(promises.max())
+            chosen, promise = some[int(promises.argmax())], float(promises.max())
+            some = self._beside(chosen, rng)
         return chosen
 
+    def _beside(self, groups: Groups, rng: np.random.Generator) -> list[Groups]:
+        """Return divisions beside one that were not tried: some of them, where they are very many."""
+        every = list(self.copies.beside(groups))
+        if len(every) > BESIDE:
+            every = [every[k] for k in rng.choice(len(every), BESIDE, replace=False)]
+        return self._fresh(every)
+
     def _fresh(self, some: list[Groups]) -> list[Groups]:
-        """Return those that were not tried, each once."""
+        """Return those that were not tried, each once, and whose kinds all differ."""
         each = {self.copies.known_as(groups): groups for groups in some}
-        return [groups for known, groups in each.items() if known not in self._known]
+        return [groups for known, groups in each.items() if known not in self._known and len(known) == max(groups) + 1]
 
     def _promises(self, some: list[Groups]) -> FloatArray:
         """Return what divisions may be worth, in deviations of what is known above its mean."""
@@ -78,7 +86,7 @@ class Choosing:
         inverse = np.linalg.inv(_covariance(known, known) + NOISE * np.eye(len(known)))
         across = _covariance(new, known)
         mean = across @ inverse @ (worth / (worth.std() + SLIGHT))
-        variance = np.diag(_covariance(new, new)) - ((across @ inverse) * across).sum(axis=1)
+        variance = SIZE * (2.0 + (new**2).sum(axis=1)) - ((across @ inverse) * across).sum(axis=1)
         return np.asarray(mean + CURIOUS * np.sqrt(variance.clip(0.0)))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray
 from ncirl.lp.program import Accuracy
 from ncirl.solvers.certified.loading import Members, loaded
-from ncirl.solvers.certified.machine import Machine
+from ncirl.solvers.certified.machine import ADDRESS, Machine
 from ncirl.solvers.certified.node_tables import PointTable, VectorTable
 from ncirl.solvers.certified.schedule import Activity, Late
 from ncirl.solvers.certified.search import Search
@@ -179,12 +179,11 @@ class Compiled:
 
     def _begun_with(self) -> list[int]:
         """Return the points that serve the starts best."""
-        machine, n_t, found = self.machine, self._n_t, list[int]()
-        at = machine.put(np.zeros(2 * n_t))
+        machine, found = self.machine, list[int]()
         for root in range(len(self.search.roots)):
-            n = int(machine.call("begun_with", root, at, at + 8 * n_t))
-            found += machine.integers(at, n).tolist()
-        machine.call("give_back", at, 16 * n_t)
+            at = int(machine.call("begun_with", root)) & ADDRESS
+            (n,) = machine.integers(at, 1)
+            found += machine.integers(at + 4, n).tolist()
         return found
 
     def played_points(self) -> PointTable:

@@ -19,7 +19,7 @@ from ncirl._typing import FloatArray, IntArray
 __all__ = ["Copies", "Division", "Groups"]
 
 SMALLEST = 1 / 16  # of all, what a copy weighs at the least
-FLAT = 1e-9  # of how far apart rewards are: directions in which they are not
+FLAT, WIDEST = 1e-9, 8  # of how far apart rewards are: directions in which they are not; and how many are looked at
 
 Groups = tuple[int, ...]  # the kind of each copy
 
@@ -71,7 +71,7 @@ class Copies:
         self._classes = np.unique(apart[self.intent], return_inverse=True)[1]
         away = (rewards - (rewards @ share)[:, None]).T
         _, size, along = np.linalg.svd(np.sqrt(share)[:, None] * away, full_matrices=False)
-        wide = size > FLAT * max(size.max(initial=0.0), FLAT)
+        wide = np.flatnonzero(size > FLAT * max(size.max(initial=0.0), FLAT))[:WIDEST]
         self._away = (away @ along[wide].T / size[wide])[self.intent]  # [copy, direction]
 
     def division(self, groups: Groups) -> Division:
@@ -79,6 +79,11 @@ class Copies:
         mass = np.zeros((max(groups) + 1, self._n_t))
         np.add.at(mass, (np.array(groups), self.intent), self.mass)
         return Division(mass)
+
+    @property
+    def possible(self) -> int:
+        """How many intents are possible."""
+        return len(np.unique(self.intent))
 
     def shown(self, groups: Groups) -> FloatArray:
         """Return what a division shows, as one row of numbers."""
@@ -116,7 +121,8 @@ class Copies:
                 if other != c and self._classes[groups.index(other)] == self._classes[copy]:
                     yield (*groups[:copy], other, *groups[copy + 1 :])
 
-    def known_as(self, groups: Groups) -> tuple[tuple[int, ...], ...]:
-        """Return what is the same for divisions that differ by the names of kinds and copies."""
-        kinds = [self.intent[np.array(groups) == c] for c in range(max(groups) + 1)]
-        return tuple(sorted(tuple(kind.tolist()) for kind in kinds))
+    def known_as(self, groups: Groups) -> tuple[bytes, ...]:
+        """Return what is the same for divisions that are the same game: the odds of their kinds, each once."""
+        counts = np.zeros((max(groups) + 1, self._n_t), dtype=np.intp)
+        np.add.at(counts, (np.array(groups), self.intent), 1)
+        return tuple(sorted({kind.tobytes() for kind in counts // np.gcd.reduce(counts, axis=1)[:, None]}))

@@ -1,5 +1,7 @@
 """Attackers that tell kinds of intents apart, and within a kind hide: small games whose points are points of the whole.
 
+    r_c = Σ_θ o_c(θ) r_θ,        v(Σ_c b(c) o_c)  ≥  v_kinds(b)                              (`lifting`)
+
 How gradually a patient attacker shows what it wants takes many points to say: about ε^(-d/2) of them where beliefs have
 d dimensions. Among ten intents a search finds none of them for minutes and stays with revealing nothing; between two
 kinds beliefs lie on a line, and in a fraction of a second the bound of the small game is nearly exact. What its
@@ -25,6 +27,7 @@ from ncirl.solvers.certified.clusters import compared
 from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.divisions import Copies, Groups
 from ncirl.solvers.certified.lifting import lifted, search_among
+from ncirl.solvers.certified.loading import WIDER, most_intents
 from ncirl.solvers.certified.schedule import Late, Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.tuning import Aim
@@ -41,32 +44,40 @@ SETTLED = 0.2  # of what a game may gain: what is left when a finer one begins,
 LITTLE = 0.01  # or of the gap of the whole
 SLIGHT = 1e-9  # a rise that is rounding
 SETTING_UP = "setting up a game of kinds"
+FAILS = MemoryError, LPError, np.linalg.LinAlgError
 
 
 class Kinds:
     """The games of few kinds of intents, one after another, for the search of a game, in the kernel or by itself."""
 
     def __init__(self, whole: Search | Compiled) -> None:
-        self.whole, self._meter = whole, Meter()
+        self.whole, self._meter, self._is_begun = whole, Meter(), False
         self._search, self._pace = (whole, PACE) if isinstance(whole, Search) else (whole.search, 1.0)
-        known = compared(self._search.arrays, [start.mass for start in whole.game.starts])
-        self._choosing = None if known is None else Choosing(Copies(*known))
+        self._choosing: Choosing | None = None
         self._n, self._left = 1, 0  # kinds of the divisions that are tried, and how many of these are left
         self._trial: _Game | None = None  # the division that is being tried,
         self._found: _Game | None = None  # the best of those with as many kinds,
         self._now: _Game | None = None  # and what is gone on with once all were tried
         self._told, self._work = -np.inf, 0.0  # what was handed over last, and the work of its game by then
-        self._finer()
 
     def turn(self, _: float, late: Late) -> None:
         """Go on with the games of kinds, and hand over what came of it."""
         work, solves = self._meter.work, self._meter.solves
         try:
+            if not self._is_begun:
+                self._begin()
             self._go_on(late)
-        except (MemoryError, LPError):  # the whole does without it, and says so itself if it has no room either
-            self._choosing, self._trial, self._found, self._now = None, None, None, None
-        self.whole.meter.work += int(self._pace * (self._meter.work - work))
-        self.whole.meter.solves += self._meter.solves - solves
+        except FAILS:  # the whole does without it, and says so itself if it has no room either
+            self._choosing, self._trial = None, None
+        finally:
+            self.whole.meter.work += int(self._pace * (self._meter.work - work))
+            self.whole.meter.solves += self._meter.solves - solves
+
+    def _begin(self) -> None:
+        self._is_begun = True
+        known = compared(self._search.arrays, [start.mass for start in self.whole.game.starts])
+        self._choosing = None if known is None else Choosing(Copies(*known))
+        self._finer()
 
     def _go_on(self, late: Late) -> None:
         if self._choosing is None:
@@ -90,30 +101,32 @@ class Kinds:
         return is_long_ago or best.low - max(low, self._told) > MUCH * (high - low)
 
     def _finer(self) -> None:
-        """Go over to divisions with one kind more, as long as that is not to tell all apart."""
+        """Go over to divisions with one kind more, as long as they do not tell all apart and the kernel serves them."""
         self._n, self._work = self._n + 1, 0.0
-        self._left = TRIES.get(self._n, 0) if self._n < len(self.whole.game.intents) else 0
+        possible = 0 if self._choosing is None else self._choosing.copies.possible
+        served = most_intents(self._search, WIDER) if isinstance(self.whole, Search) else possible
+        self._left = TRIES.get(self._n, 0) if self._n < possible and self._n <= served else 0
         if not self._left:
             self._choosing, self._now = None, None
 
     @property
     def _best(self) -> "_Game | None":
-        known = [game for game in (self._now, self._found) if game is not None]
+        known = [game for game in (self._now, self._found, self._trial) if game is not None]
         return max(known, key=lambda game: game.low, default=None)
 
     def _try(self, choosing: Choosing, late: Late) -> None:
-        """Try a division for a while; once all were tried, go on with the best."""
+        """Go on with trying a division; once all were tried, go over to the best."""
         if self._trial is None:
             groups = choosing.ahead(self._n)
             self._trial = None if groups is None else self._begun(choosing.copies, groups, late)
             self._left = self._left if groups is not None else 0
-        trial, before = self._trial, -1
-        while trial is not None and before < trial.work < trial.trial and trial.high > choosing.best(self._n):
+        trial = self._trial
+        if trial is not None:
             before = trial.work
             trial.go_on(late)
-            if late():
+            is_idle = trial.work == before and not late()
+            if not is_idle and trial.work < trial.budget and trial.high > choosing.best(self._n):
                 return
-        if trial is not None:
             choosing.tell(trial.groups, trial.low)
             self._trial, self._left = None, self._left - 1
             self._found = trial if self._found is None or trial.low > self._found.low else self._found
@@ -137,12 +150,12 @@ class Kinds:
         game = self._best
         if game is None or not game.low > max(self.whole.bounds()[0], self._told) + SLIGHT:
             return
-        self._told, self._work = game.low, game.work
         self.whole.take_points(lifted(game.compiled, game.kinds))
+        self._told, self._work = game.low, game.work
 
     def last_turn(self) -> None:
         """Hand over what there is before the whole is written, which does without it where there is no room."""
-        with suppress(MemoryError):
+        with suppress(*FAILS):
             self.hand_over()
 
     def rest(self) -> None:
@@ -163,7 +176,7 @@ class _Game:
         self._schedule: Schedule | None = None
         self.work, self._first = 0, self.low
         pairs = float(np.mean([here.n_a * here.n_d for here in whole.arrays]))
-        self.trial = TRIED * pairs * LONGER ** (self.kinds.n - 2)  # work for which it is tried
+        self.budget = TRIED * pairs * LONGER ** (self.kinds.n - 2)  # of work while it is tried
 
     @property
     def low(self) -> float:

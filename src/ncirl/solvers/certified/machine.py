@@ -19,7 +19,7 @@ from ncirl.solvers.certified.node_tables import PointTable, VectorTable, pieces
 if TYPE_CHECKING:  # it takes a while to load, and most games do without it
     import wasmtime
 
-__all__ = ["Machine"]
+__all__ = ["ADDRESS", "Machine"]
 
 WORDS = 16  # of the largest table that the kernel writes
 ADDRESS = 0xFFFFFFFF  # addresses are 32 bits without a sign

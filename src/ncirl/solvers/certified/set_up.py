@@ -63,7 +63,7 @@ class SetUp:
         self.kinds: Kinds | None = (
             None  # what attackers secure that tell few kinds of intents apart, once it is their turn
         )
-        self._served_after = served_after(self.search)  # the work after which it is
+        self.served_after = served_after(self.search)  # the work after which it is handed over
         self._refused, self._learned = False, True  # whether it cannot be; how long writing takes from there
         size, _ = self.search.in_use
         self._nodes = size, size  # what it takes was told from all of them
@@ -80,7 +80,7 @@ class SetUp:
     @property
     def is_hard(self) -> bool:
         """Tell whether to hand the search over to the kernel: if it is not done soon, and is served there."""
-        return not self._refused and self.compiled is None and self.meter.work >= self._served_after
+        return not self._refused and self.compiled is None and self.meter.work >= self.served_after
 
     def hand_over(self, gap: float = 0.0, limits: Limits = UNLIMITED) -> bool:
         """Let the kernel go on from where the search is, to a relative gap; if it cannot, the search goes on by itself.
@@ -104,6 +104,8 @@ class SetUp:
         """Take no intents for one any more in the kernel where that can do no more, with what it found; whether so."""
         if not isinstance(self.compiled, Fewer) or not self.compiled.is_settled:
             return False
+        if self.kinds is not None:
+            self.kinds.last_turn()
         self.compiled.give_back()
         self.compiled, self.kinds = None, None
         self.hand_over()  # all told apart, if they are not too many

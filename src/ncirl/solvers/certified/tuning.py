@@ -33,9 +33,9 @@ class Tuning:
     vectors: float = 0.4  # of improving vectors
     points: float = 0.1  # of improving points
     many_points: float = 0.4  # the same where intents are many: there the lower bound is mostly what lacks
-    kinds: float = 1.0  # of games that tell kinds of intents apart
+    kinds: float = 1.0  # of games that tell kinds of intents apart, where programs are too wide for the kernel
     later: float = 1e7  # work after which all but trials begin: 1.11, 1.12; 0.61, 1.35
-    sooner: float = 2e6  # the same for improving points where intents are many
+    sooner: float = 2e6  # the same for improving points where intents are many, and for kinds where points are wanted
     walking: float = 5e6  # work after which walks begin
     favour: float = 6.0  # times its share that an activity may get, or be refused: 1.09, 1.00; 0.68, 1.00
     missed: float = 1e-3  # of the gap at the start, what programs may leave out: 1.18, 1.23; 0.93, 1.02
@@ -51,7 +51,7 @@ class Tuning:
     compiled_walks: float = 0.75  # shares there: of walks
     compiled_trials: float = 1.5  # of trials
     compiled_points: float = 0.75  # of improving points
-    compiled_kinds: float = 1.5  # of games that tell kinds of intents apart
+    compiled_kinds: float = 1.5  # of games that tell kinds of intents apart: 0.5, 1.5, 4: two graphs 2.3, 2.0, 2.4 %
     kinds_below: float = 16.0  # the same where the lower bound alone is wanted
     later_kinds: float = 5e8  # work in the kernel after which these begin
     compiled_aim: float = 4.0  # times as much of what brings the bound that is wanted, and as little of the others

@@ -5,8 +5,8 @@
 
 #define EXPORT(name) __attribute__((export_name(#name)))
 
-#define SWEEPS 3 /* of vectors, and of points, of which few rise */
-#define RISES 300
+#define SWEEPS 3  /* of vectors */
+#define RISES 300 /* of points, of which few rise */
 
 typedef unsigned int word;
 
@@ -130,6 +130,11 @@ EXPORT(begin_with) void begin_with(int x, int n_a, const int *actions, int n_d, 
     likely(&k->anywhere[x], n_a, actions, n_d, defences);
 }
 
+/* Work out what is secured at the starts by now. */
+static void look(Kernel *k) {
+    for (int r = 0; r < k->n_roots; r++) look_at(k, &k->root[r]);
+}
+
 EXPORT(starts) void starts(int n, const int *states, const double *probability, const double *belief) {
     Kernel *k = &kernel;
     k->n_roots = n;
@@ -140,6 +145,7 @@ EXPORT(starts) void starts(int n, const int *states, const double *probability, 
         k->root[r].low = -1e300;
         for (int t = 0; t < k->n_t; t++) k->root[r].belief[t] = belief[r * k->n_t + t];
     }
+    look(k);
 }
 
 /* Forget nodes that were not complete when a trap cut what made them: nothing leads to them. */
@@ -194,6 +200,7 @@ EXPORT(add_points) void add_points(int n, const word *from) { /* masses, beliefs
     v->whole = v->n;
     for (int x = 0; x < n; x++)
         if (kept[x]) points_put(k, first + x);
+    look(k);
 }
 
 /* Do one thing or another for some work, and no more than `most`; programs may leave out what is missed by `missed`. */
@@ -211,13 +218,18 @@ EXPORT(run) double run(int what, double work, double most, double missed) {
         else if (!improve(k)) k->work = then;
         if (!(k->work > then)) break; /* there is nowhere to go */
     }
-    return k->work - before;
+    double done = k->work - before;
+    look(k);
+    return done;
 }
 
 /* Work out what nodes are worth by now. While it goes on this is not worth its time: nothing changes by much. */
 EXPORT(sweep) void sweep(void) {
+    kernel.scratch.used = 0;
+    forget_parts(&kernel);
     vectors_sweep(&kernel, SWEEPS);
     points_sweep(&kernel, RISES);
+    look(&kernel);
 }
 
 EXPORT(draw_from) void draw_from(int seed) { kernel.seed ^= (unsigned long long)seed * 0x9E3779B97F4A7C15ull; }
@@ -227,12 +239,8 @@ EXPORT(bounds) void bounds(double *into) {
     for (int r = 0; r < kernel.n_roots; r++) bounds_at(&kernel, &kernel.root[r], &into[2 * r], &into[2 * r + 1]);
 }
 
-/* The points that serve a start best, with their shares; how many. */
-EXPORT(begun_with) int begun_with(int r, int *which, double *share) {
-    int n;
-    begun(&kernel, &kernel.root[r], &n, which, share);
-    return n;
-}
+/* How many points are drawn from at a start, and which: where that is written. */
+EXPORT(begun_with) int *begun_with(int r) { return kernel.root[r].begun; }
 
 EXPORT(count_vectors) int count_vectors(void) { return kernel.vectors.n; }
 EXPORT(count_points) int count_points(void) { return kernel.points.n; }

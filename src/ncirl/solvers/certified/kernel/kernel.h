@@ -116,10 +116,11 @@ typedef struct {
     int n_mixed, *defence;
 } Answer;
 
-/* A start of the game, and the most that was ever secured there. */
+/* A start of the game, the most that was ever secured there, and the points among whom it is drawn before anything is
+   played, after how many they are: as of when it was last looked at. */
 typedef struct {
-    double probability, belief[INTENTS], low;
-    int state;
+    double probability, belief[INTENTS], low, share[INTENTS];
+    int state, begun[1 + INTENTS];
 } Root;
 
 typedef struct {

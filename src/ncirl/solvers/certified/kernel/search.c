@@ -52,21 +52,21 @@ static int point_at(const Kernel *k, int state, const double *belief) {
     return best < 0 ? -1 : shelf->node[best];
 }
 
-/* What points secure at a start: the one at just its belief, or several, among whom it is drawn before anything is played. */
-double begun(Kernel *k, const Root *root, int *n, int *which, double *share) {
+/* Work out what points secure at a start: the one at just its belief, or several together. */
+void look_at(Kernel *k, Root *root) {
     int node = point_at(k, root->state, root->belief);
-    double together = hull(k, root->state, root->belief, 0, n, which, share);
-    if (node < 0 || together > k->points.worth[node] + SLIGHT) return together;
-    *n = 1;
-    which[0] = node;
-    share[0] = 1;
-    return k->points.worth[node];
+    double now = hull(k, root->state, root->belief, 0, root->begun, root->begun + 1, root->share);
+    if (node >= 0 && !(now > k->points.worth[node] + SLIGHT)) {
+        now = k->points.worth[node];
+        root->begun[0] = 1;
+        root->begun[1] = node;
+        root->share[0] = 1;
+    }
+    if (now > root->low) root->low = now;
 }
 
-void bounds_at(Kernel *k, Root *root, double *low, double *high) {
-    int n, which[INTENTS];
-    double share[INTENTS], now = begun(k, root, &n, which, share);
-    if (now > root->low) root->low = now;
+/* Changes nothing: whoever asks, and how often, the search goes on as it would have. */
+void bounds_at(Kernel *k, const Root *root, double *low, double *high) {
     *low = root->low;
     vectors_at(k, &k->vectors.shelf[root->state], k->n_t, k->every, root->belief, high);
 }
@@ -76,6 +76,7 @@ static const Root *worst_start(Kernel *k) {
     const Root *worst = k->root;
     double most = -1e300, low, high;
     for (int r = 0; r < k->n_roots; r++) {
+        look_at(k, &k->root[r]);
         bounds_at(k, &k->root[r], &low, &high);
         if (k->root[r].probability * (high - low) > most) {
             most = k->root[r].probability * (high - low);
@@ -232,11 +233,10 @@ static int news_behind(const Kernel *k, const State *s) {
 int improve(Kernel *k) {
     Points *v = &k->points;
     const Root *root = worst_start(k);
-    int n = v->n, which[INTENTS], first, improved = 0;
-    double *flow = NEW(double, n), *next = NEW(double, n), *met = NEW(double, n), share[INTENTS];
+    int n = v->n, improved = 0;
+    double *flow = NEW(double, n), *next = NEW(double, n), *met = NEW(double, n);
     int rose = points_sweep(k, 1);
-    begun(k, root, &first, which, share);
-    for (int y = 0; y < first; y++) flow[which[y]] = share[y];
+    for (int y = 0; y < root->begun[0]; y++) flow[root->begun[1 + y]] = root->share[y];
     for (int stage = 0; stage < FOLLOWED; stage++) {
         double all = 0;
         for (int m = 0; m < n; m++) next[m] = 0;

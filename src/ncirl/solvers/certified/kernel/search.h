@@ -2,5 +2,5 @@
 void walk(Kernel *k);
 void trial(Kernel *k);
 int improve(Kernel *k); /* whether there was anything to improve */
-double begun(Kernel *k, const Root *root, int *n, int *which, double *share);
-void bounds_at(Kernel *k, Root *root, double *low, double *high);
+void look_at(Kernel *k, Root *root);
+void bounds_at(Kernel *k, const Root *root, double *low, double *high);
