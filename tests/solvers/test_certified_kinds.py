@@ -333,11 +333,11 @@ def test_who_begins_at_several_points_secures_what_they_do_together() -> None:
 
 def test_wide_programs_go_to_the_kernel_later_and_the_widest_never() -> None:
     after = []
-    for usable, intents in ((3, 6), (6, 7), (6, 16)):
+    for usable, intents in ((3, 6), (5, 20), (6, 16)):
         graph = AttackGraph(
             conditions=(Condition("in", initial=True), *(Condition(f"c{k}") for k in range(usable))),
             exploits=tuple(Exploit(f"x{k}", ("in",), f"c{k}", 0.8, 0.01, 0.01) for k in range(usable)),
-            intents=tuple(Intent(f"t{k}", 1 / intents, {f"c{k % usable}": 1.0 - 0.05 * k}) for k in range(intents)),
+            intents=tuple(Intent(f"t{k}", 1 / intents, {f"c{k % usable}": 1.0 - 0.04 * k}) for k in range(intents)),
             discount=0.9,
         )
         made = SetUp(graph.game(), UNLIMITED)
