@@ -191,7 +191,7 @@ class _Game:
     def is_settled(self, known: float, above: float) -> bool:
         """Tell whether most of what this game may gain is gained, or little beside what the whole lacks."""
         low, high = self.compiled.bounds()
-        return high - max(low, known) <= max(SETTLED * (high - self._first), LITTLE * (above - known))
+        return high - max(low, known) <= max(SETTLED * (high - self._first), LITTLE * (above - known), SLIGHT)
 
     def go_on(self, late: Late) -> None:
         """Search for a while, for the lower bound."""
