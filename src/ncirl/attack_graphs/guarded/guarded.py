@@ -38,7 +38,7 @@ __all__ = ["Guarded"]
 RUNGS = ((0, 4, 0), (24, 4, 40), (80, 5, 40), (240, 6, 40), (500, 6, 40), (1000, 7, 40), (2400, 7, 40), (2400, 7, 300))
 # states, width, pairs of actions per state on average
 MORE_PAIRS = 2_000
-LEAST = 0.3  # seconds that a game gets
+LEAST, WORTH = 0.3, 1.5  # seconds that a game gets, and times what it takes beside the search
 FIRST = 600.0  # seconds that the first bound gets, which takes next to none: nobody has a choice in its game
 ROUGH = 0.01  # relative gap of games on the ladder
 FINE = 0.25  # by how much a game is solved more exactly
@@ -49,8 +49,8 @@ INNER = 0.5  # of the gap that is asked, where the prior is not known: for each 
 AT_ONCE = 2  # games that are solved again at a time
 FEW = 24  # exploits of a graph that may be one small game
 WHOLE, WIDE = Size(240, 20_000), 7  # how large and how wide such a game may be
-TOGETHER, UNDIVIDED = 0.4, 0.25  # of the time that is left, for all intents together, then for the whole in one part
-FIRST_LOOK = 0.4  # of that for all together: then they must do better than groups and teams do
+TOGETHER, UNDIVIDED = 0.4, 0.5  # of the time that is left, for all intents together, then for the whole in one part
+FIRST_LOOK = 0.35  # of that: then it must do better than groups and teams, or than parts
 LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
 ENOUGH = (
     0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
@@ -200,13 +200,17 @@ class _Search:
         share = self.deadline.left
         for part in (FIRST_LOOK, 1.0 - FIRST_LOOK):
             jobs = self.below.together(WHOLE, gap, self.deadline.within(HIDING * share))
-            self._solve(jobs, part * TOGETHER * share)
+            self._solve(jobs, part * TOGETHER * share, longer=0.0)
             if self.is_done():
                 return
             if not self.below.is_best_together:
                 break
-        share = self.deadline.left
-        self._solve(self.above.whole(WHOLE, WIDE, gap, self.deadline.within(HIDING * share)), UNDIVIDED * share)
+        share, before = self.deadline.left, self.above.bound
+        for part in (FIRST_LOOK, 1.0 - FIRST_LOOK):
+            jobs = self.above.whole(WHOLE, WIDE, gap, self.deadline.within(HIDING * share))
+            self._solve(jobs, part * UNDIVIDED * share, longer=0.0)
+            if self.is_done() or not self.above.bound < before:
+                break
 
     def _is_near(self) -> bool:
         """Tell whether the bounds would be as close as asked, were what proves them solved twice as exactly."""
@@ -234,15 +238,15 @@ class _Search:
                 for solved in solve_all(self.net, [replace(job, seconds=FIRST)], Workers(memory=self.settings.memory)):
                     self.above.take(solved)
 
-    def _solve(self, jobs: Iterable[Job], share: float) -> None:
-        """Solve what can be solved in a share of the time."""
+    def _solve(self, jobs: Iterable[Job], share: float, longer: float = WORTH) -> None:
+        """Solve what can be solved in a share of the time, each for at least so many times what it takes beside."""
         jobs = list(jobs)
         share = min(share, self.deadline.left)
         fitting: list[Job] = []
         work = sum(sqrt(job.work) for job in jobs)
         for job in jobs:
             overhead = self.pace.overhead(job.work)
-            seconds = max(share * sqrt(job.work) / work, LEAST, 1.5 * overhead)
+            seconds = max(share * sqrt(job.work) / work, LEAST, longer * overhead)
             if seconds + overhead <= self.deadline.left or (self.above.bound == inf and not fitting):
                 fitting.append(replace(job, seconds=seconds + job.spent))
         for solved in solve_all(self.net, fitting, self.workers, self._report, self.deadline):
