@@ -433,7 +433,7 @@ def test_ctrl_c_before_the_first_bounds_is_obeyed_at_once() -> None:
 
 
 def test_ctrl_c_in_set_up_ends_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(set_up, "quotient", lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr(set_up, "quotient", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT))
     assert main(["solve", "builtin:office"]) == INTERRUPTED
     assert capsys.readouterr().err == "ncirl: interrupted before there were any bounds\n"
 

@@ -32,8 +32,8 @@ def test_patrol_is_one_state() -> None:
     assert len(merged.game.starts) == 1
     stage = merged.game.stage(0)
     for state in game.explore():
-        own = game.stage(state).reward[np.ix_(merged.attacker[state], merged.defender[state])]
-        np.testing.assert_array_equal(own, stage.reward)
+        own = stage.reward[np.ix_(merged.attacker[state], merged.defender[state])]
+        np.testing.assert_array_equal(own, game.stage(state).reward)
 
 
 def test_starts_with_other_beliefs_stay_apart() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import ncirl
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.random_graphs import random_attack_graph
-from ncirl.model.game import Game
+from ncirl.model.game import Game, Observes
 from ncirl.model.quotient import quotient
 from ncirl.playbook.unmerged import unmerged
 from ncirl.playbook.verify import verify
@@ -32,10 +33,23 @@ def games() -> list[Game]:
     ]
 
 
-@pytest.mark.parametrize("game", games(), ids=lambda game: f"{game.name} {game.observes}")
-def test_bounds_stay_the_same(game: Game) -> None:
+def several_alike(observes: str) -> Game:
+    """Three exploits to one condition, so that how many of them is all that matters."""
+    exploits = tuple(Exploit(f"x{k}", ("in",), "ab"[k == 3], 0.5, 0.1, 0.2) for k in range(4))
+    conditions = (Condition("in", initial=True), Condition("a"), Condition("b"))
+    intents = (Intent("one", 0.5, {"a": 1.0}), Intent("other", 0.5, {"a": 0.5, "b": 2.0}))
+    return AttackGraph(conditions, exploits, intents, discount=0.8, observes=Observes(observes)).game()
+
+
+@pytest.mark.parametrize("actions", [False, True], ids=["states", "actions"])
+@pytest.mark.parametrize(
+    "game",
+    [*games(), several_alike("actions"), several_alike("outcomes")],
+    ids=lambda game: f"{game.name} {game.observes}",
+)
+def test_bounds_stay_the_same(game: Game, actions: bool) -> None:
     timed = game.timed()
-    merged = quotient(timed)
+    merged = quotient(timed, actions=actions)
     pair = controller_pair(merged.game, seed=1)
     attacker = unmerged(pair.attacker_playbook, timed, merged)
     defender = unmerged(pair.defender_playbook, timed, merged)

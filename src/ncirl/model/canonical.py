@@ -11,7 +11,7 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray
 from ncirl.limits import UNLIMITED, Limits
 
-__all__ = ["canonical_order"]
+__all__ = ["canonical_order", "numbered", "refined"]
 
 MAX_LEAVES = 16
 
@@ -29,14 +29,13 @@ def canonical_order(entries: FloatArray, limits: Limits = UNLIMITED) -> tuple[In
     >>> bool((table[np.ix_(rows, columns)] == swapped[np.ix_(other_rows, other_columns)]).all())
     True
     """
-    n_rows, n_columns, depth = entries.shape
-    _, inverse = np.unique(entries.reshape(-1, depth), axis=0, return_inverse=True)
-    table = inverse.reshape(n_rows, n_columns)
+    n_rows, n_columns, _ = entries.shape
+    table = numbered(entries)
     best: tuple[tuple[int, ...], IntArray, IntArray] | None = None
     leaves = 0
     pending = [(np.zeros(n_rows, dtype=np.intp), np.zeros(n_columns, dtype=np.intp))]
     while pending and leaves < MAX_LEAVES:
-        rows, columns = _refined(table, *pending.pop(), limits)
+        rows, columns = refined(table, *pending.pop(), limits)
         tied = _first_tie(rows)
         if tied is not None:
             pending += [(_set_apart(rows, k), columns) for k in tied]
@@ -55,7 +54,19 @@ def canonical_order(entries: FloatArray, limits: Limits = UNLIMITED) -> tuple[In
     return best[1], best[2]
 
 
-def _refined(table: IntArray, rows: IntArray, columns: IntArray, limits: Limits) -> tuple[IntArray, IntArray]:
+def numbered(entries: FloatArray) -> IntArray:
+    """Return a number for each of ``entries[row, column, :]``, the same for those that are the same, without -0."""
+    n_rows, n_columns, depth = entries.shape
+    if not entries.size:
+        return np.zeros((n_rows, n_columns), dtype=np.intp)
+    octets = np.ascontiguousarray(entries).reshape(-1, depth).view(np.dtype((np.void, entries.itemsize * depth)))
+    _, inverse = np.unique(octets.ravel(), return_inverse=True)
+    found: IntArray = inverse.reshape(n_rows, n_columns)
+    return found
+
+
+def refined(table: IntArray, rows: IntArray, columns: IntArray, limits: Limits) -> tuple[IntArray, IntArray]:
+    """Refine the colours of rows and columns until those of one colour hold the same, as often."""
     while True:
         limits.check("looking for equivalent states")
         finer_rows = _recoloured(rows, table, columns)

@@ -17,8 +17,9 @@ from itertools import count
 import numpy as np
 import scipy.sparse as sp
 
-from ncirl._typing import IntArray, State
+from ncirl._typing import FloatArray, IntArray, State
 from ncirl.limits import UNLIMITED, Limits
+from ncirl.model.alike import alike, averaged
 from ncirl.model.canonical import canonical_order
 from ncirl.model.game import Game, Observes, Start
 from ncirl.model.order import components
@@ -37,14 +38,15 @@ class Quotient:
 
     game: Game  # its states are integers, one per class
     number: Mapping[State, int]  # the class of each public state of the original game
-    attacker: Mapping[State, IntArray]  # at an original state s, the merged action k is the original's attacker[s][k]
+    attacker: Mapping[State, IntArray]  # at an original state s, its action a is the merged game's attacker[s][a]
     defender: Mapping[State, IntArray]  # likewise
 
     @property
     def is_trivial(self) -> bool:
         """Whether nothing could be merged but states where play is over."""
         playing = [k for state, k in self.number.items() if len(self.attacker[state])]
-        return len(set(playing)) == len(playing)
+        sides = (*self.attacker.values(), *self.defender.values())
+        return len(set(playing)) == len(playing) and all(its.max(initial=-1) + 1 == len(its) for its in sides)
 
     def outcome(self, original: Outcome) -> Outcome:
         """Return the merged game's outcome for one of the original's."""
@@ -53,26 +55,27 @@ class Quotient:
 
 @dataclass(frozen=True, eq=False)
 class _Form:
-    """A stage with its actions in canonical order, as bytes to compare and as orders to rename by."""
+    """A stage in canonical order, as bytes to compare, and the place in it of each action, the same for those alike."""
 
     key: bytes
     attacker: IntArray
     defender: IntArray
 
 
-def quotient(game: Game, limits: Limits = UNLIMITED) -> Quotient:
+def quotient(game: Game, limits: Limits = UNLIMITED, *, actions: bool = False) -> Quotient:
     """Merge the equivalent public states of a game without a horizon (`Game.timed` first, if it has one).
 
-    Where the limits leave no room to bring a state into canonical order, it stays by itself.
+    With `actions`, those of a state that are alike are merged, too. Where the limits leave no room to bring a state
+    into canonical order, it stays by itself, and as it is.
     """
     number: dict[State, int] = {}
     forms: dict[State, _Form] = {}
     known: dict[bytes, int] = {}
     fresh = count()
-    alone = _alone(game, limits)
+    alone = _alone(game, limits, actions)
     for component in components(game, limits):
         limits.check(MERGING, len(number))
-        classes = _split(game, component, number, forms, alone, limits)
+        classes = _split(game, component, number, forms, alone, limits, actions)
         if len(component) == 1:  # may equal a state met before
             key = forms[component[0]].key
             if key not in known:
@@ -89,7 +92,7 @@ def quotient(game: Game, limits: Limits = UNLIMITED) -> Quotient:
     )
 
 
-def _alone(game: Game, limits: Limits) -> dict[State, _Form]:
+def _alone(game: Game, limits: Limits, actions: bool) -> dict[State, _Form]:
     """Return the states whose rewards, in whatever order, are those of no other: they need no canonical order.
 
     Neither do those get one that are too large for it.
@@ -103,10 +106,12 @@ def _alone(game: Game, limits: Limits) -> dict[State, _Form]:
     alone: dict[State, _Form] = {}
     for states in groups.values():
         for state in states:
-            stage = game.stage(state)
-            if len(states) == 1 or not _comparable(stage, limits):
-                n_a, n_d = stage.shape
-                alone[state] = _Form(b"alone %d" % len(alone), np.arange(n_a), np.arange(n_d))
+            stage, is_comparable = game.stage(state), _comparable(game.stage(state), limits)
+            if len(states) == 1 or not is_comparable:
+                classes = np.arange(stage.shape[0]), np.arange(stage.shape[1])
+                if actions and is_comparable:
+                    classes = alike(_table(stage, _labels(game, stage))[0], limits)
+                alone[state] = _Form(b"alone %d" % len(alone), *classes)
     return alone
 
 
@@ -123,11 +128,14 @@ def _split(
     forms: dict[State, _Form],
     alone: Mapping[State, _Form],
     limits: Limits,
+    actions: bool,
 ) -> dict[State, int]:
     """Suppose all states of a component are one class, then split until nothing changes; note their forms."""
     classes = dict.fromkeys(component, 0)
     while True:
-        forms |= {state: alone.get(state) or _form(game, state, number, classes, limits) for state in component}
+        forms |= {
+            state: alone.get(state) or _form(game, state, number, classes, limits, actions) for state in component
+        }
         keys = {state: (classes[state], forms[state].key) for state in component}
         order = {key: k for k, key in enumerate(dict.fromkeys(keys.values()))}
         refined = {state: order[key] for state, key in keys.items()}
@@ -136,23 +144,45 @@ def _split(
         classes = refined
 
 
-def _form(game: Game, state: State, number: Mapping[State, int], classes: Mapping[State, int], limits: Limits) -> _Form:
+def _form(
+    game: Game,
+    state: State,
+    number: Mapping[State, int],
+    classes: Mapping[State, int],
+    limits: Limits,
+    actions: bool,
+) -> _Form:
     """Bring a stage into canonical order; successors are known by class, those in the same component by -1 - class."""
     stage = game.stage(state)
     if stage.is_terminal:
         nothing = np.zeros(0, dtype=np.intp)
         return _Form(b"terminal", nothing, nothing)
-    if game.observes is Observes.ACTIONS:
-        labels = [str(number[o.state] if o.state in number else -1 - classes[o.state]) for o in stage.outcomes]
-    else:
-        labels = [repr(o) for o in stage.outcomes]
-    distinct = sorted(set(labels))
-    pool = _pool([distinct.index(label) for label in labels], len(distinct))
-    law = (stage.law @ pool).toarray().reshape(*stage.shape, len(distinct))
-    entries = np.concatenate([stage.reward, law], axis=2) + 0.0  # no negative zeros
+    entries, labels = _table(stage, _labels(game, stage, number, classes))
+    rows, columns = alike(entries, limits) if actions else (np.arange(stage.shape[0]), np.arange(stage.shape[1]))
+    entries = averaged(entries, rows, columns)
     attacker, defender = canonical_order(entries, limits)
     ordered = np.ascontiguousarray(entries[np.ix_(attacker, defender)])
-    return _Form(repr((stage.shape, distinct)).encode() + ordered.tobytes(), attacker, defender)
+    key = repr((ordered.shape[:2], labels)).encode() + ordered.tobytes()
+    return _Form(key, np.argsort(attacker)[rows], np.argsort(defender)[columns])
+
+
+def _labels(
+    game: Game, stage: Stage, number: Mapping[State, int] | None = None, classes: Mapping[State, int] | None = None
+) -> list[str]:
+    """Return what an outcome is known by: its successor, by class if these are given, or all of it where it is seen."""
+    if game.observes is not Observes.ACTIONS:
+        return [repr(o) for o in stage.outcomes]
+    if number is None or classes is None:
+        return [repr(o.state) for o in stage.outcomes]
+    return [str(number[o.state] if o.state in number else -1 - classes[o.state]) for o in stage.outcomes]
+
+
+def _table(stage: Stage, labels: Sequence[str]) -> tuple[FloatArray, list[str]]:
+    """Return rewards and chances of outcomes that are known apart, [a, d, θ and label], and the labels in order."""
+    distinct = sorted(set(labels))
+    law = stage.law @ _pool([distinct.index(label) for label in labels], len(distinct))
+    entries = np.concatenate([stage.reward, law.toarray().reshape(*stage.shape, len(distinct))], axis=2)
+    return entries + 0.0, distinct  # no negative zeros
 
 
 def _merged(game: Game, number: Mapping[State, int], forms: Mapping[State, _Form]) -> Game:
@@ -185,15 +215,29 @@ def _renamed(stage: Stage, form: _Form, number: Mapping[State, int], observes: O
     outcomes = [_merged_outcome(o, number, observes) for o in stage.outcomes]
     distinct = list(dict.fromkeys(outcomes))
     pool = _pool([distinct.index(o) for o in outcomes], len(distinct))
-    n_d = len(stage.defender)
-    rows = (form.attacker[:, None] * n_d + form.defender).ravel()
+    attacker, defender = np.unique(form.attacker, return_index=True)[1], np.unique(form.defender, return_index=True)[1]
+    if len(attacker) == len(form.attacker) and len(defender) == len(form.defender):
+        law, pair = stage.law, stage.reward[np.ix_(attacker, defender)]
+        law = law[(attacker[:, None] * len(defender) + defender).ravel()]
+    else:
+        law = _mean_over(form.attacker, form.defender) @ stage.law
+        pair = averaged(stage.reward, form.attacker, form.defender)
     return Stage(
-        attacker=tuple(stage.attacker[k] for k in form.attacker),
-        defender=tuple(stage.defender[k] for k in form.defender),
+        attacker=tuple(stage.attacker[k] for k in attacker),
+        defender=tuple(stage.defender[k] for k in defender),
         outcomes=tuple(distinct),
-        law=sp.csr_array(stage.law[rows] @ pool),
-        pair=stage.reward[np.ix_(form.attacker, form.defender)],
+        law=sp.csr_array(law @ pool),
+        pair=pair,
     )
+
+
+def _mean_over(attacker: IntArray, defender: IntArray) -> sp.csr_array:
+    """Return the matrix that takes means of a law's rows over classes of actions on both sides."""
+    sides = []
+    for classes in (attacker, defender):
+        entries = (1.0 / np.bincount(classes)[classes], (classes, np.arange(len(classes))))
+        sides.append(sp.csr_array(entries))
+    return sp.csr_array(sp.kron(*sides, format="csr"))
 
 
 def _pool(columns: Sequence[int], width: int) -> sp.csr_array:

@@ -67,9 +67,10 @@ class _Pairs:
     def __init__(self, playbook: Playbook, words: QuotientMap) -> None:
         self.states: list[State] = []
         self._playbook, self._words = playbook, words
+        self._defends = isinstance(playbook, DefenderPlaybook)
         self._place: dict[State, int] = {}
         self._number: dict[int, int] = {}  # by place · number of nodes + node
-        self._seen: dict[int, tuple[IntArray, IntArray]] = {}  # by place: observations when merged, where they lead
+        self._seen: dict[int, tuple[IntArray, IntArray, FloatArray]] = {}  # by place: see `_seen_at`
 
     def place(self, state: State) -> int:
         """Return the number of a state, given as it is met."""
@@ -104,7 +105,7 @@ class _Pairs:
         """Return what follows pairs, the first of which has the number `first`."""
         moves = self._playbook.moves
         here, which = np.unique(place, return_inverse=True)
-        merged, leads = zip(*(self._seen_at(s) for s in here.tolist()), strict=True)
+        merged, leads, parts = zip(*(self._seen_at(s) for s in here.tolist()), strict=True)
         begin = running(np.array([len(each) for each in merged]))
         # a line for each pair and observation, then one for each of the nodes to which that leads
         line, pair = spans(begin[which], begin[which + 1]), np.repeat(np.arange(len(node)), np.diff(begin)[which])
@@ -113,13 +114,19 @@ class _Pairs:
         entry = spans(moves.weights.indptr[row], moves.weights.indptr[row] + lengths)
         line, pair = np.repeat(line, lengths), np.repeat(pair, lengths)
         following = self.numbered(np.concatenate(leads)[line], moves.weights.indices[entry])
-        return Links(first + pair, line - begin[which[pair]], following, moves.weights.data[entry])
+        weights = np.concatenate(parts)[line] * moves.weights.data[entry]
+        return Links(first + pair, line - begin[which[pair]], following, weights)
 
-    def _seen_at(self, place: int) -> tuple[IntArray, IntArray]:
+    def _seen_at(self, place: int) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return, by observation at a state, which one it is when merged, where it leads, and its part of the weights.
+
+        Chances of what follows are the same, shares add up to what the merged one has.
+        """
         if place not in self._seen:
             state = self.states[place]
             leads = [self.place(successor) for successor in self._words.timed.observations(state).successors]
-            self._seen[place] = self._words.observations(state), np.array(leads, dtype=np.intp)
+            parts = np.ones(len(leads)) if self._defends else self._words.shares(state)
+            self._seen[place] = self._words.observations(state), np.array(leads, dtype=np.intp), parts
         return self._seen[place]
 
 

@@ -52,7 +52,7 @@ class SetUp:
 
     def __init__(self, game: Game, limits: Limits) -> None:
         self.game, self.timed, self.meter = game, game.timed(), Meter()
-        self.merged = quotient(self.timed, limits)
+        self.merged = quotient(self.timed, limits, actions=True)
         self.intents = merge_intents(self.timed if self.merged.is_trivial else self.merged.game, limits)
         small = tempered(self.intents.game, limits)
         self.scale = small.unit

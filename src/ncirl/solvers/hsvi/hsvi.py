@@ -114,7 +114,7 @@ class HSVI:
         self._check()
         if limits is None:
             limits = Limits(self.time_limit, default_memory() if self.memory is None else self.memory)
-        meter, merged = Meter(), quotient(game.timed(), limits)
+        meter, merged = Meter(), quotient(game.timed(), limits, actions=True)
         stationary = self.initial == "stationary"
         bounds = Bounds(
             merged.game, meter, limits, late=lambda: limits.passed or limits.room < 0, stationary=stationary
