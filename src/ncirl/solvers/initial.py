@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ncirl._typing import FloatArray, State
+from ncirl._typing import FloatArray, IntArray, State
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.model.order import components, is_cyclic
@@ -24,7 +24,7 @@ from ncirl.model.tempered import Options
 from ncirl.solvers.backward import backward
 from ncirl.solvers.stationary import Cycle, Loop
 
-__all__ = ["InitialBounds", "StationaryDefence", "concedes", "initial_bounds"]
+__all__ = ["InitialBounds", "StationaryDefence", "bounds_among", "concedes", "initial_bounds"]
 
 MOST = 16  # intents whose equilibria are tried as defences
 TOLERANCE = 1e-9  # of the complete-information values, relative to the largest payoff to go
@@ -70,6 +70,22 @@ def initial_bounds(
         hiding = alike.hiding
     defences = tuple(map(StationaryDefence, mixes, _each_concedes(game, mixes, limits)))
     return InitialBounds(public.lower, public.attacker, defences, hiding, options)
+
+
+def bounds_among(
+    game: Game, whole: InitialBounds, mean: FloatArray, one_of_each: IntArray, limits: Limits = UNLIMITED
+) -> InitialBounds:
+    """Compute them for the game in which some intents are taken for one, r @ mean, whose defender is the whole's.
+
+    Of its defences the mean game's alone is told, and what that concedes to the intents on average.
+    """
+    options, hidden = whole.options, whole.defences[-1]
+    guess = {s: corners @ mean for s, corners in whole.corners.items()}
+    public = backward(game, mean, TOLERANCE, options, limits, guess)
+    if options is not None:  # those that are one may all do the same
+        options = Options({s: may[:, one_of_each] for s, may in options.attacker.items()}, options.defender)
+    conceded = StationaryDefence(hidden.mixes, {s: vector @ mean for s, vector in hidden.vectors.items()})
+    return InitialBounds(public.lower, public.attacker, (conceded,), whole.hiding, options)
 
 
 def _different(corners: FloatArray) -> list[int]:

@@ -14,11 +14,13 @@ from ncirl._typing import FloatArray
 from ncirl.limits import Limits
 from ncirl.solvers.certified.clusters import Clusters
 from ncirl.solvers.certified.compiled import Compiled, brought
-from ncirl.solvers.certified.lifting import lifted, search_among
+from ncirl.solvers.certified.fused import fused_arrays
+from ncirl.solvers.certified.lifting import game_among, lifted
 from ncirl.solvers.certified.loading import WIDER, Members, loaded, most_intents
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import VectorTable
 from ncirl.solvers.certified.search import Search
+from ncirl.solvers.initial import bounds_among
 
 __all__ = ["Fewer", "in_kernel", "served_after"]
 
@@ -42,11 +44,19 @@ def served_after(search: Search) -> float:
     return search.tuning.compiled_wide if n <= at_least else np.inf
 
 
+def _among(whole: Search, clusters: Clusters, limits: Limits) -> Search:
+    """Return the search of the game of clusters, for the sake of its attacker: vectors are those of the whole."""
+    initial = bounds_among(whole.game, whole.initial, clusters.mean, clusters.one_of_each, limits)
+    arrays = [fused_arrays(here, clusters) for here in whole.arrays]
+    known = whole.states, arrays
+    return Search(game_among(whole.game, clusters), initial, whole.meter, whole.tuning, limits, known)
+
+
 class Fewer(Compiled):
     """Both bounds of a game of many intents in the kernel, where these are taken for fewer."""
 
     def __init__(self, whole: Search, clusters: Clusters, limits: Limits) -> None:
-        super().__init__(search_among(whole, clusters, limits))
+        super().__init__(_among(whole, clusters, limits))
         self.whole, self.clusters, self._known_before = whole, clusters, whole.bounds()[0]
         self._n_m = len(whole.game.intents)
         self._nodes = VectorTable.of(whole.upper), self._nodes[1]
