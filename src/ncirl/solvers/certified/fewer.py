@@ -99,5 +99,7 @@ class Fewer(Compiled):
         """Return the search of the whole game with the nodes that the starts lead to, to be written."""
         vectors, _ = self._played(self._settled())
         if super().bounds()[0] > self._known_before:
-            return brought(self.whole, vectors, lifted(self, self.clusters))
+            points = lifted(self, self.clusters)
+            starts = [root.state for _, root in self.whole.roots]
+            return brought(self.whole, vectors, points.led_to(np.flatnonzero(np.isin(points.state, starts))))
         return brought(self.whole, vectors, None)
