@@ -122,7 +122,8 @@ class Playbook(ABC):
     def _goes_on(self, s: int) -> BoolArray:
         """Tell for each observation at a state whether play goes on after it."""
         successors = self.game.observations(self.states[s]).successors
-        return np.array([not self.game.is_terminal(after) for after in successors], dtype=bool)
+        goes_on = {after: not self.game.is_terminal(after) for after in dict.fromkeys(successors)}
+        return np.array([goes_on[after] for after in successors], dtype=bool)
 
     @abstractmethod
     def _chances_of(self, nodes: IntArray, seen: Observations) -> tuple[sp.coo_array, FloatArray]:
