@@ -10,6 +10,7 @@ import numpy as np
 from ncirl._typing import FloatArray, IntArray, State
 from ncirl.model.game import Game
 from ncirl.playbook import build
+from ncirl.playbook.corners import Corners
 from ncirl.playbook.faults import as_played
 from ncirl.playbook.guarantees import conceded, secured
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves
@@ -57,7 +58,10 @@ def build_defender_playbook(game: Game, nodes: Sequence[DefenderNode], starts: S
 
 
 def build_attacker_playbook(
-    game: Game, nodes: Sequence[AttackerNode], starts: Starts, corner_of: Mapping[tuple[State, int], int] | None = None
+    game: Game,
+    nodes: Sequence[AttackerNode],
+    starts: Starts,
+    corner_of: Mapping[tuple[State, int], int] | Corners | None = None,
 ) -> AttackerPlaybook:
     """Build the attacker's playbook of a timed game."""
     states, state, moves = _placed(game, nodes)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import ncirl
 from ncirl.errors import InputError
 from ncirl.model.game import Game
+from ncirl.playbook.corners import Corners
 from ncirl.playbook.faults import playbook_faults, share_gaps
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from playbook.makers import controller_pair, history_pair
@@ -81,6 +82,44 @@ def test_shares_that_fall_short_are_filled_with_corners(game: Game) -> None:
     assert playbook_faults(built) == []
     assert share_gaps(built)[1].max() <= ROUNDING
     assert sorted(built.starts[0][1].tolist()) == pytest.approx([0.05, 0.05, 0.9])
+
+
+def test_corners_are_made_where_something_is_left_and_nowhere_else(game: Game) -> None:
+    given = {("play", 0): 1, ("play", 1): 2}
+    for share, weight, n in ((0.8, 0.9, 3), (1.0, 1.0, 1)):
+        made = Corners(game, {"play": np.eye(2)}, {"play": np.zeros(2)})
+        built = build_attacker_playbook(game, [quiet(share)], [[(0, weight)]], made)
+        assert len(built) == n
+        assert playbook_faults(built) == []
+        assert share_gaps(built)[1].max() <= ROUNDING
+        same = build_attacker_playbook(game, [quiet(share), *corners(1)], [[(0, weight)]], given)
+        np.testing.assert_allclose(built.claims, same.claims, atol=ROUNDING)
+        np.testing.assert_allclose(built.moves.weights.toarray(), same.moves.weights.toarray(), atol=ROUNDING)
+
+
+def test_corners_that_are_made_lead_to_corners_in_other_states() -> None:
+    """Somebody who knows no node but a first one: after it, what it wants is known, whatever it was."""
+    game = random_game(3, horizon=None, discount=0.9)
+    n_t, played = len(game.intents), [s for s in game.explore() if not game.is_terminal(s)]
+    (start,) = game.starts[:1]
+    strategy = {s: np.full((game.stage(s).shape[0], n_t), 1.0 / game.stage(s).shape[0]) for s in played}
+    first = AttackerNode(start.state, start.belief, strategy[start.state], 0.0, [])
+    built = build_attacker_playbook(
+        game, [first], [[(0, 1.0)] for _ in game.starts], Corners(game, strategy, {s: np.zeros(n_t) for s in played})
+    )
+    assert len(built) > n_t
+    assert {*built.states} <= {*played}
+    assert playbook_faults(built) == []
+    assert share_gaps(built)[1].max() <= ROUNDING
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("observes", ["actions", "outcomes"])
+def test_chances_of_some_rows_are_those_rows_of_all(seed: int, observes: str) -> None:
+    pair = controller_pair(random_game(seed, horizon=None, discount=0.9, observes=observes), seed)
+    for playbook in (pair.attacker_playbook, pair.defender_playbook):
+        rows = np.arange(0, playbook.moves.first[-1], 2)
+        np.testing.assert_array_equal(playbook.chances(rows).toarray(), playbook.chances()[:, rows].toarray())
 
 
 def test_shares_that_exceed_are_scaled_down(game: Game) -> None:

@@ -15,6 +15,7 @@ from ncirl.solvers.certified.certified import Certified
 from ncirl.solvers.certified.clusters import Clusters, compared, fused
 from ncirl.solvers.certified.compiled import IMPROVE, TRIAL, WALK, Compiled
 from ncirl.solvers.certified.fewer import Fewer, in_kernel, served_after
+from ncirl.solvers.certified.node_tables import VectorTable
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.set_up import SetUp
 from random_games import random_game
@@ -89,7 +90,9 @@ def test_bounds_among_clusters_are_bounds_of_the_whole(seed: int) -> None:
 def test_clusters_of_one_each_are_the_intents_themselves() -> None:
     game = random_attack_graph(5, rng=2, block_cost=0.01).game()
     made, few = begun(game, len(SetUp(game, UNLIMITED).search.game.intents))
-    alone = Compiled(made.search)
+    np.testing.assert_array_equal(few.clusters.group, np.arange(len(made.search.game.intents)))
+    alone = Compiled(few.search)  # which has a defender's vectors of its own
+    alone._nodes = VectorTable.of(made.search.upper), alone._nodes[1]
     np.testing.assert_allclose(searched(few), searched(alone), rtol=0, atol=ROUNDING)
 
 

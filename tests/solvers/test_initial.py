@@ -7,7 +7,9 @@ import pytest
 
 from ncirl import Game, Shapley, games, solve
 from ncirl.attack_graphs.random_graphs import random_attack_graph
-from ncirl.solvers.initial import MOST, concedes, initial_bounds
+from ncirl.solvers.certified.clusters import Clusters
+from ncirl.solvers.certified.lifting import game_among
+from ncirl.solvers.initial import MOST, bounds_among, concedes, initial_bounds
 from random_games import random_game, started_at
 from solvers.certified_checks import EXACT, enclosure, largest_reward, mixed_game
 
@@ -66,6 +68,27 @@ def test_what_a_stationary_defence_concedes_is_a_fixed_point(game: Game) -> None
         conceded = np.einsum("d,adt->at", mixes[state], payoff).max(axis=0)
         np.testing.assert_allclose(vectors[state], conceded, atol=1e-8)
         assert (vectors[state] >= conceded - EXACT).all()  # never less, were it not exactly one
+
+
+def test_what_defences_concede_is_worked_out_for_all_at_once() -> None:
+    for game in (random_attack_graph(5, intents=6, rng=2).game(), random_game(3, horizon=None, discount=0.9)):
+        for defence in initial_bounds(game).defences:
+            for state, vector in concedes(game, defence.mixes).items():
+                np.testing.assert_allclose(defence.vectors[state], vector, rtol=EXACT, atol=EXACT)
+
+
+def test_the_game_of_clusters_begins_with_its_own_corners_and_what_its_members_are_conceded() -> None:
+    game = random_attack_graph(6, intents=24, rng=4).game()
+    prior, group = np.sum([start.mass for start in game.starts], axis=0), np.arange(24) // 3
+    clusters = Clusters(group, prior / np.bincount(group, weights=prior)[group])
+    whole, alone = initial_bounds(game), initial_bounds(game_among(game, clusters))
+    begun = bounds_among(game, whole, clusters.mean, clusters.one_of_each)
+    (hidden,) = begun.defences
+    assert hidden.mixes is whole.defences[-1].mixes
+    for state, corners in alone.corners.items():
+        np.testing.assert_allclose(begun.corners[state], corners, atol=SHAPLEY)
+    some = concedes(game_among(game, clusters), hidden.mixes)
+    assert all((hidden.vectors[state] >= vector - EXACT).all() for state, vector in some.items())
 
 
 def test_of_many_intents_some_that_differ_become_defences_and_corners_stay_exact() -> None:

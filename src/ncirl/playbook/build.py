@@ -13,18 +13,18 @@ no corner to go to, are left: `verify` counts them. Claims are left as they are,
 to put what the nodes are worth in their place.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ncirl._typing import BoolArray, FloatArray, IntArray, State
-from ncirl.errors import InputError
+from ncirl._typing import FloatArray, IntArray, State
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import policy_of
 from ncirl.model.game import Game
+from ncirl.playbook.corners import DUST, Corners, CornerTable, GivenCorners, distributions
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook, Moves
 from ncirl.playbook.reduce import merged_nodes, pruned, start_nodes
 from ncirl.playbook.stacks import changed, running
@@ -40,10 +40,7 @@ __all__ = [
 ]
 
 BUILDING = "building the playbooks"
-DUST = 1e-13  # probabilities below this are errors of linear programs
 LEFT = 1e-15  # parts of a posterior below this are errors of rounding
-
-CornerTable = Mapping[tuple[State, int], int]  # the node with belief e_θ at a state, by (state, θ)
 
 
 class Links(NamedTuple):
@@ -95,14 +92,20 @@ def build_defender_playbook(draft: DefenderPlaybook, limits: Limits = UNLIMITED)
 
 
 def build_attacker_playbook(
-    draft: AttackerPlaybook, corner_of: CornerTable | None = None, limits: Limits = UNLIMITED
+    draft: AttackerPlaybook, corner_of: CornerTable | Corners | None = None, limits: Limits = UNLIMITED
 ) -> AttackerPlaybook:
     """Build the attacker's playbook of a timed game from those nodes of a draft that can be reached.
 
-    The corners take what the shares leave of a posterior, or of the prior.
+    The corners take what the shares leave of a posterior, or of the prior: nodes of the draft, or made where needed.
 
     Raises `InputError` when something is left for which there is no corner node.
     """
+    if isinstance(corner_of, Corners):
+        reachable, _ = pruned(raw := cleaned_attacker(draft), start_nodes(raw))
+        distinct, _ = merged_nodes(reachable, limits)
+        limits.check(BUILDING)
+        made_up = corner_of.added(_feasible(distinct, corner_of), limits)
+        return pruned(made_up, start_nodes(made_up))[0]
     corner_of = corner_of or {}
     raw = cleaned_attacker(draft)
     corners = np.array(list(corner_of.values()), dtype=np.intp)
@@ -119,9 +122,9 @@ def cleaned_defender(draft: DefenderPlaybook) -> DefenderPlaybook:
     """Return the same nodes with distributions for what is drawn."""
     return replace(
         draft,
-        mixes=changed(draft.state, draft.mixes, lambda _, mixes: _distributions(mixes)),
+        mixes=changed(draft.state, draft.mixes, lambda _, mixes: distributions(mixes)),
         moves=replace(draft.moves, weights=_normalised_rows(draft.moves.weights)),
-        starts=tuple(_kept(nodes, _distributions(weights[None])[0]) for nodes, weights in draft.starts),
+        starts=tuple(_kept(nodes, distributions(weights[None])[0]) for nodes, weights in draft.starts),
     )
 
 
@@ -130,7 +133,7 @@ def cleaned_attacker(draft: AttackerPlaybook) -> AttackerPlaybook:
 
     An intent that a belief rules out follows the crowd.
     """
-    beliefs = _distributions(draft.beliefs)
+    beliefs = distributions(draft.beliefs)
 
     def cleaned(nodes: IntArray, policies: FloatArray) -> FloatArray:
         return policy_of(np.where(policies > DUST, policies, 0.0) * beliefs[nodes][:, None, :])
@@ -141,13 +144,6 @@ def cleaned_attacker(draft: AttackerPlaybook) -> AttackerPlaybook:
         policies=changed(draft.state, draft.policies, cleaned),
         starts=tuple(_kept(nodes, shares) for nodes, shares in draft.starts),
     )
-
-
-def _distributions(weights: FloatArray) -> FloatArray:
-    """Turn rows of weights into distributions without dust."""
-    kept = np.where(weights > DUST, weights, 0.0)
-    distributions: FloatArray = kept / kept.sum(axis=1, keepdims=True)
-    return distributions
 
 
 def _kept(nodes: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -164,7 +160,7 @@ def _normalised_rows(weights: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((share / sums[row], (row, column)), shape=weights.shape)
 
 
-def _feasible(playbook: AttackerPlaybook, corner_of: CornerTable) -> AttackerPlaybook:
+def _feasible(playbook: AttackerPlaybook, corner_of: CornerTable | Corners) -> AttackerPlaybook:
     """Return the playbook with shares, those of the starts too, that make up what they must."""
     game, moves = playbook.game, playbook.moves
     needed, masses = playbook.continued
@@ -175,12 +171,17 @@ def _feasible(playbook: AttackerPlaybook, corner_of: CornerTable) -> AttackerPla
 
     leads = [placed(game.observations(state).successors) for state in playbook.states]
     begins = placed(start.state for start in game.starts)
-    corners = _Corners(playbook, list(places), corner_of)
+    corners = (
+        corner_of.after(len(playbook), list(places))
+        if isinstance(corner_of, Corners)
+        else GivenCorners(playbook, list(places), corner_of)
+    )
     to = np.concatenate([np.zeros(0, dtype=np.intp), *(leads[s] for s in playbook.state.tolist())])[needed]
     made = _made_up(playbook, moves.weights[needed], masses, to, corners).tocoo()
     prior = np.array([start.mass * (not game.is_terminal(start.state)) for start in game.starts])
     begun = _made_up(playbook, playbook.begun(), prior, begins, corners)
-    weights = sp.csr_array((made.data, (needed[made.row], made.col)), shape=moves.weights.shape)
+    shape = moves.weights.shape[0], max(moves.weights.shape[1], begun.shape[1])
+    weights = sp.csr_array((made.data, (needed[made.row], made.col)), shape=shape)
     return replace(
         playbook,
         moves=replace(moves, weights=weights),
@@ -188,34 +189,12 @@ def _feasible(playbook: AttackerPlaybook, corner_of: CornerTable) -> AttackerPla
     )
 
 
-class _Corners:
-    """The corner nodes by place, of those in which play goes on or begins."""
-
-    def __init__(self, playbook: AttackerPlaybook, places: Sequence[State], corner_of: CornerTable) -> None:
-        self._playbook, self._places = playbook, places
-        n_t = len(playbook.game.intents)
-        found = [[corner_of.get((state, t), -1) for t in range(n_t)] for state in places]
-        self._node: IntArray = np.array(found, dtype=np.intp).reshape(len(places), n_t)
-
-    def known(self, place: IntArray) -> BoolArray:
-        """Tell for which intents places have one, [k, θ]."""
-        return self._node[place] >= 0
-
-    def nodes(self, place: IntArray, theta: IntArray) -> IntArray:
-        """Return those of places and intents, pair by pair."""
-        found = self._node[place, theta]
-        wrong = np.flatnonzero((found < 0) | (self._playbook.beliefs[found, theta] != 1))
-        if len(wrong):
-            game = self._playbook.game
-            intent, where = game.intents[theta[wrong[0]]], game.describe(self._places[place[wrong[0]]])
-            raise InputError(
-                f"corner_of: the shares leave some of intent '{intent}' at '{where}', which has no corner node"
-            )
-        return found
-
-
 def _made_up(
-    playbook: AttackerPlaybook, given: sp.csr_array, masses: FloatArray, place: IntArray, corners: _Corners
+    playbook: AttackerPlaybook,
+    given: sp.csr_array,
+    masses: FloatArray,
+    place: IntArray,
+    corners: GivenCorners | Corners,
 ) -> sp.csr_array:
     """Return shares [row, node] that make up `masses` [row, θ], at the place of each row."""
     entries = given.tocoo()
@@ -232,4 +211,5 @@ def _made_up(
     short, theta = np.nonzero(missing > least)
     nodes = np.concatenate([node, corners.nodes(place[short], theta)])
     shares = np.concatenate([share, missing[short, theta]])
-    return sp.csr_array((shares, (np.concatenate([row, short]), nodes)), shape=given.shape)  # a node's are added up
+    shape = given.shape[0], corners.width
+    return sp.csr_array((shares, (np.concatenate([row, short]), nodes)), shape=shape)  # a node's are added up

@@ -91,7 +91,7 @@ def secured(playbook: AttackerPlaybook, horizon: int | None = None, limits: Limi
     rows, masses = playbook.continued  # nothing arrives after other observations
     shares, strays = _in_proportion(playbook.moves.weights[rows], masses, playbook.beliefs)
     limits.check(VERIFYING)
-    chances = playbook.chances()[:, rows]
+    chances = playbook.chances(rows)
     response, strayed = playbook.response_to(chances @ shares), game.discount * (chances @ strays)
     operations = _operations(playbook, response)
     if game.discount == 1 and horizon is None:  # no play meets more nodes, also of what strays, where none recur

@@ -83,20 +83,25 @@ class Playbook(ABC):
         """Return what the rewards of the response would be if all that is added up to them were positive."""
         return self._rewards(lambda stage: stage.magnitude)
 
-    def chances(self) -> sp.csr_array:
-        """Return the weight of each row of `moves` in each row of the response, (n, a) or (n, d)."""
-        first = self._first_rows()
+    def chances(self, needed: IntArray | None = None) -> sp.csr_array:
+        """Return the weight of each row of `moves`, or of some, in each row of the response, (n, a) or (n, d)."""
+        first, width = self._first_rows(), int(self.moves.first[-1]) if needed is None else len(needed)
+        column = np.arange(width)
+        if needed is not None:
+            column = np.full(self.moves.first[-1], -1)
+            column[needed] = np.arange(width)
         rows, columns, data = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
         for s, nodes in by_state(self.state):
             seen = self.game.observations(self.states[s])
             for some in in_blocks(nodes, max(seen.mass.nnz, seen.weight.nnz)):
                 pattern, chance = self._chances_of(some, seen)
-                k, e = np.nonzero(chance)
+                there = column[self.moves.first[some][:, None] + pattern.row]
+                k, e = np.nonzero((chance != 0) & (there >= 0))
                 rows.append(first[some][k] + pattern.col[e])
-                columns.append(self.moves.first[some][k] + pattern.row[e])
+                columns.append(there[k, e])
                 data.append(chance[k, e])
         entries = (np.concatenate(data), (np.concatenate(rows), np.concatenate(columns)))
-        return sp.csr_array(entries, shape=(first[-1], self.moves.first[-1]))
+        return sp.csr_array(entries, shape=(first[-1], width))
 
     def begun(self) -> sp.csr_array:
         """Return the weights of the nodes to begin at, [start, node]."""
@@ -122,7 +127,8 @@ class Playbook(ABC):
     def _goes_on(self, s: int) -> BoolArray:
         """Tell for each observation at a state whether play goes on after it."""
         successors = self.game.observations(self.states[s]).successors
-        return np.array([not self.game.is_terminal(after) for after in successors], dtype=bool)
+        goes_on = {after: not self.game.is_terminal(after) for after in dict.fromkeys(successors)}
+        return np.array([goes_on[after] for after in successors], dtype=bool)
 
     @abstractmethod
     def _chances_of(self, nodes: IntArray, seen: Observations) -> tuple[sp.coo_array, FloatArray]:

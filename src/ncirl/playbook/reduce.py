@@ -50,7 +50,10 @@ def merged_nodes(playbook: P, limits: Limits = UNLIMITED) -> tuple[P, IntArray]:
     label = _numbered(list(zip(playbook.state.tolist(), *_deeds(playbook), strict=True)))
     while True:
         limits.check("merging the nodes of a playbook")
-        refined = _split(playbook.moves, label)
+        shared = np.flatnonzero(np.bincount(label)[label] > 1)  # a class of one is split no more
+        if not len(shared):
+            break
+        refined = _split(playbook.moves, label, shared)
         if refined.max(initial=-1) == label.max(initial=-1):
             break
         label = refined
@@ -58,14 +61,18 @@ def merged_nodes(playbook: P, limits: Limits = UNLIMITED) -> tuple[P, IntArray]:
     return _renumbered(playbook, chosen.astype(np.intp), label), label
 
 
-def _split(moves: Moves, label: IntArray) -> IntArray:
-    """Split classes whose nodes do not lead to the same classes with the same weights."""
-    pooled = sp.csr_array(moves.weights @ _selector(label, int(label.max(initial=-1)) + 1))
+def _split(moves: Moves, label: IntArray, shared: IntArray) -> IntArray:
+    """Split classes whose nodes, those `shared`, do not lead to the same classes with the same weights."""
+    rows, first = spans(moves.first[shared], moves.first[shared + 1]), running(np.diff(moves.first)[shared])
+    pooled = sp.csr_array(moves.weights[rows] @ _selector(label, int(label.max(initial=-1)) + 1))
     pooled.sort_indices()
-    cuts: IntArray = pooled.indptr[moves.first].astype(np.intp)
-    seen = np.repeat(np.arange(pooled.shape[0]), np.diff(pooled.indptr)) - np.repeat(moves.first[:-1], np.diff(cuts))
+    cuts: IntArray = pooled.indptr[first].astype(np.intp)
+    seen = np.repeat(np.arange(pooled.shape[0]), np.diff(pooled.indptr)) - np.repeat(first[:-1], np.diff(cuts))
     entries = np.stack([seen, pooled.indices, np.round(pooled.data, DIGITS).view(np.int64)], axis=1)
-    return _numbered(list(zip(label.tolist(), _cut(entries, cuts), strict=True)))
+    apart = label.copy()
+    apart[shared] = len(label) + _numbered(list(zip(label[shared].tolist(), _cut(entries, cuts), strict=True)))
+    _, met, which = np.unique(apart, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(met))[which].astype(np.intp)  # numbered in the order in which they are met
 
 
 def _deeds(playbook: DefenderPlaybook | AttackerPlaybook) -> Iterator[list[bytes]]:

@@ -22,6 +22,7 @@ L. S. Shapley, Stochastic games, PNAS 39 (1953).
 A. J. Hoffman, R. M. Karp, On nonterminating stochastic games, Management Science 12 (1966).
 """
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -43,10 +44,18 @@ FEW, LARGE = 3, 4096  # games of one shape, and payoffs of each: so few, or so l
 
 
 def backward(
-    game: Game, mixture: FloatArray, tolerance: float, options: Options | None = None, limits: Limits = UNLIMITED
+    game: Game,
+    mixture: FloatArray,
+    tolerance: float,
+    options: Options | None = None,
+    limits: Limits = UNLIMITED,
+    guess: Mapping[State, FloatArray] | None = None,
 ) -> "Backward":
-    """Solve the games whose rewards are ``r @ mixture``, [θ, k], side by side, within what each side may play."""
-    work = Backward(game, mixture, tolerance, options, limits)
+    """Solve the games whose rewards are ``r @ mixture``, [θ, k], side by side, within what each side may play.
+
+    A `guess` at what they are worth, [k] by state, saves time if it is good; bounds come of any.
+    """
+    work = Backward(game, mixture, tolerance, options, limits, guess)
     for component in components(game, limits):
         limits.check(SOLVING, len(work.lower))
         if len(component) > 1:
@@ -60,8 +69,15 @@ class Backward:
     """Backward induction over components; k numbers the games solved side by side."""
 
     def __init__(
-        self, game: Game, mixture: FloatArray, tolerance: float, options: Options | None, limits: Limits = UNLIMITED
+        self,
+        game: Game,
+        mixture: FloatArray,
+        tolerance: float,
+        options: Options | None,
+        limits: Limits = UNLIMITED,
+        guess: Mapping[State, FloatArray] | None = None,
     ) -> None:
+        self._guess = guess
         self.game, self.mixture, self.tolerance, self.options, self.limits = game, mixture, tolerance, options, limits
         self.lower: dict[State, FloatArray] = {}  # indexed [k]
         self.upper: dict[State, FloatArray] = {}  # indexed [k]
@@ -97,6 +113,7 @@ class Backward:
             tolerance=self.tolerance,
             share=1.0 - self.game.discount,  # so errors along a chain of states sum to the tolerance
             solve_stages=partial(self._matrix_games, state, those),
+            guess=None if self._guess is None else self._guess[state][those],
         )
         together.solve()
         self.lower[state][those], self.upper[state][those] = together.lower, together.upper

@@ -16,16 +16,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ncirl._typing import FloatArray, State
+from ncirl._typing import FloatArray, IntArray, State
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
-from ncirl.model.order import components, is_cyclic
+from ncirl.model.order import components
 from ncirl.model.tempered import Options
+from ncirl.playbook.stacks import in_blocks
 from ncirl.solvers.backward import backward
-from ncirl.solvers.stationary import Cycle, Loop
+from ncirl.solvers.stationary import Cycle
 
-__all__ = ["InitialBounds", "StationaryDefence", "concedes", "initial_bounds"]
+__all__ = ["InitialBounds", "StationaryDefence", "bounds_among", "concedes", "initial_bounds"]
 
+EVALUATING = "evaluating fixed defences"
 MOST = 16  # intents whose equilibria are tried as defences
 TOLERANCE = 1e-9  # of the complete-information values, relative to the largest payoff to go
 
@@ -72,6 +74,22 @@ def initial_bounds(
     return InitialBounds(public.lower, public.attacker, defences, hiding, options)
 
 
+def bounds_among(
+    game: Game, whole: InitialBounds, mean: FloatArray, one_of_each: IntArray, limits: Limits = UNLIMITED
+) -> InitialBounds:
+    """Compute them for the game in which some intents are taken for one, r @ mean, whose defender is the whole's.
+
+    Of its defences the mean game's alone is told, and what that concedes to the intents on average.
+    """
+    options, hidden = whole.options, whole.defences[-1]
+    guess = {s: corners @ mean for s, corners in whole.corners.items()}
+    public = backward(game, mean, TOLERANCE, options, limits, guess)
+    if options is not None:  # those that are one may all do the same
+        options = Options({s: may[:, one_of_each] for s, may in options.attacker.items()}, options.defender)
+    conceded = StationaryDefence(hidden.mixes, {s: vector @ mean for s, vector in hidden.vectors.items()})
+    return InitialBounds(public.lower, public.attacker, (conceded,), whole.hiding, options)
+
+
 def _different(corners: FloatArray) -> list[int]:
     """Return `MOST` intents, or all if there are fewer, that differ most by what they get at each state, [s, θ].
 
@@ -96,32 +114,51 @@ def _each_concedes(
 ) -> list[dict[State, FloatArray]]:
     """Return what each of some stationary defences concedes."""
     n_t = len(game.intents)
-    conceded: list[dict[State, FloatArray]] = [{} for _ in defences]
+    conceded: dict[State, FloatArray] = {}  # [defence, θ]
     for component in components(game, limits):
-        inner: Loop | Cycle | None = None
-        if is_cyclic(game, component):
-            inner = Loop(game, component[0]) if len(component) == 1 else Cycle(game, component)
-        for mixes, vectors in zip(defences, conceded, strict=True):
-            limits.check("evaluating fixed defences")
-            vectors |= dict.fromkeys(component, np.zeros(n_t))  # while these are 0, payoffs hold what lies beyond
-            beyond = [_payoffs(game, state, vectors) for state in component]
+        conceded |= dict.fromkeys(component, np.zeros((len(defences), n_t)))  # so that payoffs hold what lies beyond
+        if len(component) == 1:
+            conceded |= {component[0]: _all_conceded(game, component[0], defences, conceded, limits)}
+            continue
+        inner, found = Cycle(game, component), list[FloatArray]()
+        for k, mixes in enumerate(defences):
+            limits.check(EVALUATING)
+            beyond = [_payoffs(game, state, {s: values[k] for s, values in conceded.items()}) for state in component]
             plans = [mixes[state] for state in component]
-            if inner is None:
-                values = [(payoff @ plans[0]).max(axis=0) if payoff.size else np.zeros(n_t) for payoff in beyond]
-            elif isinstance(inner, Loop):
-                values = [inner.conceded(plans[0], beyond[0])]
-            else:
-                by_intent = [inner.conceded(plans, [payoff[:, k] for payoff in beyond]) for k in range(n_t)]
-                values = list(np.array(by_intent).T)
-            vectors |= dict(zip(component, values, strict=True))
-    return conceded
+            found.append(np.array([inner.conceded(plans, [part[:, t] for part in beyond]) for t in range(n_t)]))
+        conceded |= dict(zip(component, np.array(found).transpose(2, 0, 1), strict=True))
+    return [{state: values[k] for state, values in conceded.items()} for k in range(len(defences))]
+
+
+def _all_conceded(
+    game: Game,
+    state: State,
+    defences: Sequence[Mapping[State, FloatArray]],
+    conceded: Mapping[State, FloatArray],
+    limits: Limits,
+) -> FloatArray:
+    """Return what all defences concede at a state to which play comes back from itself only, if at all, [k, θ]."""
+    stage, every = game.stage(state), np.zeros((len(defences), len(game.intents)))
+    if stage.is_terminal:
+        return every
+    (n_a, n_d), n_o = stage.shape, len(stage.outcomes)
+    row = np.repeat(np.arange(n_a * n_d), np.diff(stage.law.indptr))
+    own = np.array([float(outcome.state == state) for outcome in stage.outcomes])
+    following = np.array([conceded[outcome.state] for outcome in stage.outcomes]).transpose(1, 0, 2)  # [k, o, θ]
+    for some in in_blocks(np.arange(len(defences)), stage.law.nnz + n_a * (n_o + len(game.intents))):
+        limits.check(EVALUATING)
+        plans = np.array([defences[k][state] for k in some])
+        chance = stage.law.data * plans[:, row % n_d]
+        cell = (np.arange(len(some))[:, None] * n_a + row // n_d) * n_o + stage.law.indices
+        law = np.bincount(cell.ravel(), chance.ravel(), minlength=len(some) * n_a * n_o).reshape(len(some), n_a, n_o)
+        payoff = (plans @ stage.reward).transpose(1, 0, 2) + game.discount * (law @ following[some])
+        every[some] = (payoff / (1.0 - game.discount * (law @ own))[:, :, None]).max(axis=1)
+    return every
 
 
 def _payoffs(game: Game, state: State, vectors: Mapping[State, FloatArray]) -> FloatArray:
     """Return r + γ Σ_o q α, indexed [a, θ, d]."""
     stage = game.stage(state)
-    if stage.is_terminal:
-        return np.zeros((0, len(game.intents), 0))
     after = stage.law @ np.array([vectors[outcome.state] for outcome in stage.outcomes])
     payoff: FloatArray = stage.reward + game.discount * after.reshape(stage.reward.shape)
     return payoff.transpose(0, 2, 1)

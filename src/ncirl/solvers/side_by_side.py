@@ -31,6 +31,7 @@ class SideBySide:
     tolerance: float  # of what is added to it, relative to the payoffs met
     share: float  # of that tolerance, at which the search ends
     solve_stages: Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]  # games k, payoffs [k, a, d]: x, y
+    guess: FloatArray | None = None  # [k], where to begin
 
     def __post_init__(self) -> None:
         n, n_a, n_d = self.low.shape
@@ -40,7 +41,7 @@ class SideBySide:
 
     def solve(self) -> None:
         """Improve both sides' plans until the bounds of each game meet but for the inherited error."""
-        at, value = np.arange(len(self.low)), self._guess()
+        at, value = np.arange(len(self.low)), self._guess() if self.guess is None else self.guess
         gap, newton = np.full(len(at), np.inf), np.zeros(len(at), dtype=np.bool_)  # what the last step was
         while len(at):
             low, before = self.low[at], gap

@@ -25,10 +25,6 @@ class Loop:
         own = np.array([float(outcome.state == state) for outcome in stage.outcomes])
         self.chance: FloatArray = game.discount * (stage.law @ own).reshape(stage.shape)  # indexed [a, d]
 
-    def conceded(self, plan: FloatArray, beyond: FloatArray) -> FloatArray:
-        """Return what the attacker of each intent gets against the defender's plan; `beyond` is [a, θ, d]."""
-        return np.asarray(((beyond @ plan).T / (1.0 - self.chance @ plan)).max(axis=-1))
-
 
 class Cycle:
     """The discounted moves γ q(s' | s, a, d) inside a component, one entry per (s, a, d, s') that can happen."""

@@ -19,6 +19,7 @@ from ncirl.lp.state_arrays import StateArrays
 from ncirl.model.belief import policy_of
 from ncirl.model.intents import MergedIntents
 from ncirl.playbook.build import Links, as_first_met, build_attacker_playbook, build_defender_playbook, linked
+from ncirl.playbook.corners import Corners
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.stacks import by_state, changed, in_blocks
 from ncirl.solvers.certified.alpha_vectors import VectorNode
@@ -73,27 +74,23 @@ def attacker_playbook(
         begun.append(([], []) if store is None else (store.nodes[some].tolist(), share[some].tolist()))
     kept = _reached(begun, lambda n: (points.nodes[n].following,))
     nodes = [points.nodes[n] for n in kept.tolist()]
-    n_s, n_t = len(search.states), len(game.intents)
-    number = n_s * n_t + _numbers(kept, len(points.nodes))  # corners come before, by state and intent
+    number = _numbers(kept, len(points.nodes))
     policies, links = _written(search, nodes, number, _planned, limits)
-    links = links._replace(node=n_s * n_t + links.node)
-    at_corners, from_corners = _corners(search, limits)
-    met, state = as_first_met(np.concatenate([np.repeat(np.arange(n_s), n_t), _places(nodes)]))
+    met, state = as_first_met(_places(nodes))
     states = tuple(search.states[s] for s in met)
-    corners = [search.initial.corners[s] for s in search.states]
-    beliefs = [np.eye(n_t)] * n_s + [node.belief[None] for node in nodes]
     draft = AttackerPlaybook(
         game=game,
         states=states,
         state=state,
-        claims=scale * np.concatenate([*corners, points.values[kept]]),
-        moves=linked(game, states, state, Links.joined([from_corners, links]), limits),
+        claims=scale * points.values[kept],
+        moves=linked(game, states, state, links, limits),
         starts=tuple((number[roots], np.array(shares)) for roots, shares in begun),
-        beliefs=np.concatenate([np.zeros((0, n_t)), *beliefs]),
-        policies=at_corners + policies,
+        beliefs=np.concatenate([np.zeros((0, len(game.intents))), *(node.belief[None] for node in nodes)]),
+        policies=policies,
     )
-    corner_of = {(s, t): k * n_t + t for k, s in enumerate(search.states) for t in range(n_t)}
-    return _told_apart(build_attacker_playbook(draft, corner_of, limits), intents)
+    worth = {state: scale * search.initial.corners[state] for state in search.states}
+    corners = Corners(game, {state: search.initial.attacker[state] for state in search.states}, worth)
+    return _told_apart(build_attacker_playbook(draft, corners, limits), intents)
 
 
 def _told_apart(playbook: AttackerPlaybook, intents: MergedIntents) -> AttackerPlaybook:
@@ -181,18 +178,3 @@ def _planned(here: StateArrays, nodes: Sequence[PointNode]) -> tuple[FloatArray,
 def _flat(parts: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """Return whose each number is, and the numbers, one part after another."""
     return np.repeat(np.arange(len(parts)), [len(part) for part in parts]), np.concatenate(parts)
-
-
-def _corners(search: Search, limits: Limits) -> tuple[tuple[FloatArray, ...], Links]:
-    """Return policies of a node per state and intent, one after another, and what follows there."""
-    n_t = len(search.game.intents)
-    policies: list[FloatArray] = []
-    links = [Links.none()]
-    for here, state in zip(search.arrays, search.states, strict=True):
-        limits.check(WRITING, len(policies))
-        strategy: FloatArray = search.initial.attacker[state]  # [a, θ]
-        reached = here.posteriors(np.arange(len(here.seen)), np.arange(here.n_a), strategy)  # [i, θ]
-        i, t = np.nonzero(reached > 0)
-        links.append(Links(len(policies) + t, here.seen[i], here.successor[i] * n_t + t, reached[i, t]))
-        policies.extend(np.repeat(strategy.T[:, :, None], n_t, axis=2))  # everybody does what θ would
-    return tuple(policies), Links.joined(links)

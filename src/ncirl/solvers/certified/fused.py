@@ -26,7 +26,7 @@ from ncirl.solvers.certified.alpha_vectors import AlphaVectors
 from ncirl.solvers.certified.belief_points import BeliefPoints
 from ncirl.solvers.certified.clusters import Clusters
 
-__all__ = ["FusedPointProgram", "FusedVectorProgram"]
+__all__ = ["FusedPointProgram", "FusedVectorProgram", "fused_arrays"]
 
 EQUAL = 1e-14  # beliefs that differ by less are the same
 
@@ -64,7 +64,7 @@ class FusedVectorProgram(VectorProgram):
     ) -> None:
         self.ground, self.whole, self.clusters = here, known, clusters
         self.means = FusedVectors(known, clusters, here.successors)
-        super().__init__(_fused(here, clusters), self.means, accuracy, meter, likely)
+        super().__init__(fused_arrays(here, clusters), self.means, accuracy, meter, likely)
 
     def now(self, nodes: IntArray) -> FloatArray:
         """Return the vectors of some nodes as they are now, [node, c]."""
@@ -120,7 +120,7 @@ class FusedPointProgram(PointProgram):
         self.pooled_points = FusedPoints(known, clusters, here.successors)
         corners = np.array([known.stores[t].corners for t in here.successors]).reshape(-1, here.n_t)
         self.corners_of_intents: FloatArray = corners[here.toward]  # c_i(θ)
-        super().__init__(_fused(here, clusters), self.pooled_points, accuracy, meter)
+        super().__init__(fused_arrays(here, clusters), self.pooled_points, accuracy, meter)
 
     def certain_part(self, observation: IntArray, following: IntArray, beliefs: FloatArray) -> FloatArray:
         """Return c_i·b_j of shares, at the beliefs of the points as they are."""
@@ -158,7 +158,7 @@ class FusedPointProgram(PointProgram):
         )
 
 
-def _fused(here: StateArrays, clusters: Clusters) -> StateArrays:
+def fused_arrays(here: StateArrays, clusters: Clusters) -> StateArrays:
     """Return the same state in the game in which each cluster is one intent."""
     fewer = copy(here)
     fewer.n_t = clusters.n

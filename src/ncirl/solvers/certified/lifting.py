@@ -16,7 +16,7 @@ from ncirl._typing import FloatArray, IntArray
 from ncirl.limits import Limits
 from ncirl.lp.session import Meter
 from ncirl.lp.state_arrays import StateArrays
-from ncirl.model.game import Start
+from ncirl.model.game import Game, Start
 from ncirl.model.tempered import Options
 from ncirl.playbook.stacks import by_state, in_blocks
 from ncirl.solvers.certified.clusters import Clusters
@@ -26,7 +26,7 @@ from ncirl.solvers.certified.node_tables import PointTable
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.initial import initial_bounds
 
-__all__ = ["lifted", "search_among"]
+__all__ = ["game_among", "lifted", "search_among"]
 
 TINY = 1e-12  # masses that are nothing
 
@@ -35,17 +35,21 @@ Entries = tuple[NDArray[Any], ...]  # the node that each belongs to, and what it
 
 def search_among(whole: Search, kinds: Clusters | Division, limits: Limits, meter: Meter | None = None) -> Search:
     """Return the search of the game of some kinds of intents, not yet begun; a meter may be its own."""
-    game, options = whole.game, whole.initial.options
-    fewer = game.like(
+    fewer, options = game_among(whole.game, kinds), whole.initial.options
+    if options is not None:  # members may all do the same: they are compared by that, too
+        options = Options({s: may[:, kinds.one_of_each] for s, may in options.attacker.items()}, options.defender)
+    initial = initial_bounds(fewer, options, limits, alike=whole.initial)
+    return Search(fewer, initial, meter or whole.meter, whole.tuning, limits)
+
+
+def game_among(game: Game, kinds: Clusters | Division) -> Game:
+    """Return the game in which kinds of intents are the intents."""
+    return game.like(
         stage=lambda state: game.stage(state).paying(lambda reward: reward @ kinds.mean),
         starts=[Start(start.state, kinds.pooled(start.mass)) for start in game.starts],
         intents=tuple(f"kind {c + 1}" for c in range(kinds.n)),
         same_moves=True,
     )
-    if options is not None:  # members may all do the same: they are compared by that, too
-        options = Options({s: may[:, kinds.one_of_each] for s, may in options.attacker.items()}, options.defender)
-    initial = initial_bounds(fewer, options, limits, alike=whole.initial)
-    return Search(fewer, initial, meter or whole.meter, whole.tuning, limits)
 
 
 def lifted(small: Compiled, kinds: Clusters | Division) -> PointTable:

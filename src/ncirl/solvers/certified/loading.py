@@ -64,7 +64,8 @@ def loaded(search: Search, members: Members) -> Machine:
     room = min(max(slots, 1), SLOTS), SCRATCH * 8 * widest
     machine.call("begin", *shape, search.game.discount, *room, n_m, *machine.put_all([members.stands, members.odds]))
     extremes = Extremes(search)
-    extremes.prepare(lambda: False)
+    if n_m == shape[1]:  # clusters are hardly ever mixtures of others, and to look takes longer than it saves
+        extremes.prepare(lambda: False)
     for here in search.arrays:
         intents, weights = extremes.at(here.number)
         corners = search.initial.corners[search.states[here.number]]

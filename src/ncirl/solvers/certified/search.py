@@ -61,11 +61,13 @@ class Search:
         meter: Meter,
         tuning: Tuning | None = None,
         limits: Limits = UNLIMITED,
+        known: tuple[list[State], list[StateArrays]] | None = None,
     ) -> None:
+        """Begin with the initial bounds; what is `known` are the states that do not end play, and their arrays."""
         self.game, self.initial, self.meter, self.tuning = game, initial, meter, tuning or Tuning()
-        self.states = [s for s in game.explore(limits=limits) if not game.is_terminal(s)]
+        self.states = known[0] if known else [s for s in game.explore(limits=limits) if not game.is_terminal(s)]
         self.number: dict[State, int] = {state: k for k, state in enumerate(self.states)}
-        self.arrays = [self._arrays_of(state, limits) for state in self.states]
+        self.arrays = known[1] if known else [self._arrays_of(state, limits) for state in self.states]
         self.slow = SLOW < game.discount < 1
         self.upper = AlphaVectors(self.arrays, every_row=self.slow)
         self.lower = BeliefPoints([initial.corners[s] for s in self.states], every_row=self.slow)
