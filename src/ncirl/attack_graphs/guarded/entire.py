@@ -4,12 +4,9 @@ r"""The whole graph in one game: how large it may be for its states to be listed
 
 so where a graph has thousands of states rather than millions, once what no longer matters counts as held, nothing need
 be conceded and no way left aside. Such a game has no bounds before it is set up: states are listed, public games
-solved, defences evaluated. But then they are good ones at once. That takes about
-
-    a · states + b · pairs · (1 + intents)        seconds,
-
-pairs being those of actions, over all states. So what a share of the time left allows is known, and it is counted
-before anything is built; should the machine be slower, the game is given up when its share is spent.
+solved, defences evaluated. But then they are good ones at once. The numbers of states and of actions tell how long that
+takes (`reductions.size`). So what fits in a share of the time left is known, and it is counted before anything is
+built; should the machine be slower, the game is given up when its share is spent.
 
 **One search for both sides.** Mostly the two games are the same, state by state. Then one search has the playbooks of
 both: what they prove in the other game is not believed but worked out there (`taken_over`), as for a certificate. Where
@@ -29,6 +26,7 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.sizes import Size
+from ncirl.attack_graphs.reductions.size import set_up_seconds
 from ncirl.errors import LimitError
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
@@ -36,7 +34,6 @@ from ncirl.playbook.verify import evaluated
 
 __all__ = ["Entire", "counted_entire", "is_affordable", "is_one", "taken_over"]
 
-PER_STATE, PER_PAIR = 2.5e-3, 2.5e-6  # seconds, a and b, of a busy machine
 USED = 0.7  # of the time that a game gets, for what comes before its search
 MOST = Size(30_000, 4_000_000)  # of a game, with another as large as it: more than that no file may have
 LOOKED_AT = 40  # states, to tell whether two games are the same
@@ -54,7 +51,11 @@ class Entire:
 def is_affordable(net: Net, size: Size, seconds: float) -> bool:
     """Tell whether a game has bounds in good time."""
     most = _most(net, seconds)
-    return size.states <= most.states and size.pairs <= most.pairs and _seconds(net, size) <= USED * seconds
+    return (
+        size.states <= most.states
+        and size.pairs <= most.pairs
+        and set_up_seconds(net.graph, size.states, size.pairs) <= USED * seconds
+    )
 
 
 def counted_entire(net: Net, goals: list[int], intents: Iterable[int], seconds: float, limits: Limits) -> Entire:
@@ -103,6 +104,7 @@ def taken_over(net: Net, solved: Solved, job: Job, limits: Limits) -> Solved | N
         per_intent=proved.per_intent,
         attacker_playbook=attacker,
         defender_playbook=defender,
+        states=0,
         lp_solves=0,
         lp_seconds=0.0,
         begun=None,
@@ -125,11 +127,5 @@ def _most(net: Net, seconds: float) -> Size:
     """Return the most states, and the most pairs, of a game that has bounds in so many seconds."""
     if seconds == inf:
         return UNTIMED
-    used = USED * seconds / _seconds(net, Size(1, 0)), USED * seconds / _seconds(net, Size(0, 1))
+    used = [USED * seconds / set_up_seconds(net.graph, *one) for one in ((1, 0), (0, 1))]
     return Size(min(MOST.states, int(used[0])), min(MOST.pairs, int(used[1])))
-
-
-def _seconds(net: Net, size: Size) -> float:
-    """Predict how long a game takes before it has bounds; with a horizon it is played at every stage."""
-    stages = net.graph.horizon or 1
-    return stages * (PER_STATE * size.states + PER_PAIR * size.pairs * (1 + len(net.intents)))
