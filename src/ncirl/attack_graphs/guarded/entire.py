@@ -34,7 +34,7 @@ from ncirl.playbook.verify import evaluated
 
 __all__ = ["Entire", "counted_entire", "is_affordable", "is_one", "taken_over"]
 
-USED = 0.7  # of the time that a game gets, for what comes before its search
+USED = 0.8  # of the time that a game gets, for what comes before its search
 MOST = Size(30_000, 4_000_000)  # of a game, with another as large as it: more than that no file may have
 LOOKED_AT = 40  # states, to tell whether two games are the same
 UNTIMED = Size(2_400, 722_000)  # where time does not tell what is too much
