@@ -85,7 +85,7 @@ def test_playbooks_that_prove_less_in_the_other_game_are_worth_less_there() -> N
     net, whole = whole_of(chains(2, 3))
     above, _ = both_sides(net, whole)
     poor = replace(
-        chains(2, 3), intents=tuple(replace(i, rewards={c: 0.5 for c in i.rewards}) for i in chains(2, 3).intents)
+        chains(2, 3), intents=tuple(replace(i, rewards=dict.fromkeys(i.rewards, 0.5)) for i in chains(2, 3).intents)
     )
     other, its = whole_of(poor)
     _, below = both_sides(other, its)
@@ -118,7 +118,7 @@ def test_a_large_game_is_given_up_when_its_seconds_are_over(monkeypatch: pytest.
 
 def test_nothing_to_gain_is_nothing_to_list() -> None:
     graph = office_graph()
-    poor = replace(graph, intents=tuple(replace(i, rewards={c: -1.0 for c in i.rewards}) for i in graph.intents))
+    poor = replace(graph, intents=tuple(replace(i, rewards=dict.fromkeys(i.rewards, -1.0)) for i in graph.intents))
     assert whole_of(poor)[1] == Entire(None, None)
 
 

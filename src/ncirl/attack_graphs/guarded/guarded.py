@@ -176,8 +176,9 @@ class _Search:
     def climbed(self) -> Status:
         """Climb both ladders by turns, then refine."""
         rough = min(ROUGH, self.settings.relative_gap / 4) if self.settings.relative_gap else ROUGH
+        is_played = False
         for rung, (states, width, pairs) in enumerate(RUNGS):
-            if rung == ENTIRE and self._entirely(rough):
+            if rung == ENTIRE and (is_played := self._entirely(rough)):
                 break
             share = self.deadline.left / (len(RUNGS) - rung)
             size = Size(states, pairs * states + MORE_PAIRS if states else 0)
@@ -199,7 +200,7 @@ class _Search:
             return Status.GAP_REACHED if self.is_done() else Status.TIME_LIMIT
         share = self.deadline.left
         self._solve(self.below.hide(rough, self.deadline.within(HIDING * share), self._enough), BELOW * share)
-        if len(self.net.exploits) <= FEW and share < inf:
+        if len(self.net.exploits) <= FEW and share < inf and not is_played:
             self._undivided(rough)
         return self._refine(self.deadline, 0.0)
 
@@ -211,7 +212,7 @@ class _Search:
         if self._is_small(whole):
             return False
         part, group = whole.part, whole.group
-        if part is not None and group is not None and is_one(self.net, whole) and self._affords(part[1], LISTING):
+        if part is not None and group is not None and self._affords(part[1], LISTING) and is_one(self.net, whole):
             return self._as_one(part, group, gap) or self.is_done() or self.deadline.passed
         solved = []
         if part is not None and self._affords(part[1], GUARDING):
@@ -239,9 +240,10 @@ class _Search:
         """Solve a large game in a part of the time that is left."""
         seconds = part * self.deadline.left
         jobs = [replace(job, seconds=seconds, within=seconds)]
-        found = list(solve_all(self.net, jobs, self.workers, self._report, self.deadline))
-        for solved in found:
+        found = []
+        for solved in solve_all(self.net, jobs, self.workers, self._report, self.deadline):
             self._take(solved)
+            found.append(solved)
         return found
 
     def _share(self, part: float) -> Limits:
