@@ -55,6 +55,7 @@ FIRST_LOOK = 0.35  # of that: then it must do better than groups and teams, or t
 ENTIRE = 2  # rungs before the whole of a graph that is not that small, in which parts and groups are tried
 COUNTING = 0.1  # of the time that is left, to count its states
 LISTING, GUARDING = 0.8, 0.45  # of it, for the whole in one game, and where that differs for it in one part
+ALL, LAST = 1.1, 0.92  # in the end: what is tried for then may have no time to search, and what it gets
 LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
 ENOUGH = (
     0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
@@ -202,29 +203,32 @@ class _Search:
         self._solve(self.below.hide(rough, self.deadline.within(HIDING * share), self._enough), BELOW * share)
         if len(self.net.exploits) <= FEW and share < inf and not is_played:
             self._undivided(rough)
-        return self._refine(self.deadline, 0.0)
+        status = self._refine(self.deadline, 0.0)
+        if status is Status.FINISHED and share < inf and not is_played:
+            self._entirely(rough, ALL)  # there is nothing else to do with what is left of the time
+            return self._refine(self.deadline, 0.0)
+        return status
 
-    def _entirely(self, gap: float) -> bool:
+    def _entirely(self, gap: float, most: float = LISTING) -> bool:
         """Play the whole graph in one game, from either side, if that can be listed in time; whether to do no more."""
-        whole = counted_entire(
-            self.net, self.above.goals, self.below.able, LISTING * self.deadline.left, self._share(COUNTING)
-        )
+        seconds, counting = most * self.deadline.left, self._share(COUNTING)
+        whole = counted_entire(self.net, self.above.goals, self.below.able, seconds, counting)
         if self._is_small(whole):
             return False
         part, group = whole.part, whole.group
-        if part is not None and group is not None and self._affords(part[1], LISTING) and is_one(self.net, whole):
-            return self._as_one(part, group, gap) or self.is_done() or self.deadline.passed
+        if part is not None and group is not None and self._affords(part[1], most) and is_one(self.net, whole):
+            return self._as_one(part, group, gap, most) or self.is_done() or self.deadline.passed
         solved = []
         if part is not None and self._affords(part[1], GUARDING):
             solved += [self._listed(job, GUARDING) for job in self.above.undivided(*part, gap)]
-        if group is not None and not self.is_done() and self._affords(group[1], LISTING):
-            solved += [self._listed(job, LISTING) for job in self.below.undivided(*group, gap)]
+        if group is not None and not self.is_done() and self._affords(group[1], most):
+            solved += [self._listed(job, most) for job in self.below.undivided(*group, gap)]
         return (len(solved) == 2 and all(solved)) or self.is_done() or self.deadline.passed
 
-    def _as_one(self, part: tuple[Part, Size], group: tuple[Group, Size], gap: float) -> bool:
+    def _as_one(self, part: tuple[Part, Size], group: tuple[Group, Size], gap: float, most: float) -> bool:
         """Play the whole once for both sides, to whom it is the same game; whether there was the time."""
         for job in self.above.undivided(*part, gap):
-            for solved in self._listed(replace(job, both=True), LISTING):
+            for solved in self._listed(replace(job, both=True), most):
                 for other in self.below.undivided(*group, gap):
                     found = taken_over(self.net, solved, other, self.deadline)
                     if found is not None:
@@ -238,7 +242,7 @@ class _Search:
 
     def _listed(self, job: Job, part: float) -> list[Solved]:
         """Solve a large game in a part of the time that is left."""
-        seconds = part * self.deadline.left
+        seconds = min(part, LAST) * self.deadline.left
         jobs = [replace(job, seconds=seconds, within=seconds)]
         found = []
         for solved in solve_all(self.net, jobs, self.workers, self._report, self.deadline):
