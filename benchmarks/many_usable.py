@@ -136,7 +136,7 @@ def row(graph: AttackGraph, seconds: float, gap: str) -> str:
         told = json.loads(said)
         verdict, verifying, _ = measured([*ncirl, "verify", policy, "--json"])
     holds = "holds" if json.loads(verdict)["holds"] else "FAILS"
-    apart = (told["upper"] - told["lower"]) / told["upper"]
+    apart = (told["upper"] - told["lower"]) / max(told["upper"], 1e-9)  # the value may be nothing
     return (
         f"| {graph.name} | {told['lower']:.4f} | {told['upper']:.4f} | {apart:.1%} | {processor:.0f} | {megabytes:.0f} "
         f"| {holds}, {verifying:.0f} |"

@@ -403,9 +403,16 @@ def test_a_graph_that_cannot_be_listed_in_time_is_guarded(
     said = capsys.readouterr()
     found = json.loads(said.out)
     assert (found["solver"], 0 <= found["lower"] < found["upper"]) == ("guarded", True)
-    assert "took all the time: guards it as a whole instead" in said.err
+    assert "took too long: guards it as a whole instead" in said.err
     assert main([*words, "--solver", "certified"]) == BAD_INPUT
     assert "--solver guarded" in capsys.readouterr().err
+
+
+def test_a_search_that_is_not_ready_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certified, "LEAST", 0.0)
+    with pytest.raises(LimitError):
+        Certified().run(office_graph().game(), limits=Limits(60.0), ready=0.0)
+    assert Certified(gap=0.5).run(office_graph().game(), limits=Limits(60.0), ready=30.0).gap <= 0.5
 
 
 @pytest.mark.parametrize("command", ["solve", "simulate"])

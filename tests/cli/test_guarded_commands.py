@@ -83,6 +83,17 @@ def test_a_small_graph_is_listed(small: Path, capsys: pytest.CaptureFixture[str]
     assert json.loads(printed.out)["solver"] == "certified"
 
 
+@pytest.mark.parametrize(("seconds", "solver"), [(29.0, "certified"), (31.0, "guarded")])
+def test_what_listing_leaves_no_time_to_search_is_guarded(
+    small: Path, seconds: float, solver: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ncirl.cli.solve.set_up_seconds", lambda *_: seconds)
+    assert main(["solve", str(small), "--json", "--gap", "50%", "--time-limit", "60"]) == DONE
+    assert json.loads(capsys.readouterr().out)["solver"] == solver
+    assert main(["solve", str(small), "--json", "--gap", "50%"]) == DONE
+    assert json.loads(capsys.readouterr().out)["solver"] == "certified", "without a limit there is time enough"
+
+
 def test_a_solver_can_be_forced(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     listed = said(capsys, "solve", small, "--solver", "certified", "--gap", "0.001")
     guarded = said(capsys, "solve", small, "--solver", "guarded", "--gap", "0.01", "--time-limit", "600")

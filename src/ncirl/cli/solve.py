@@ -17,6 +17,7 @@ from ncirl.attack_graphs.reductions import listable
 from ncirl.attack_graphs.reductions.record import Origin, origin_of, with_prior
 from ncirl.attack_graphs.reductions.record import retimed as retimed_graph
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
+from ncirl.attack_graphs.reductions.size import set_up_seconds
 from ncirl.cli.guarded import print_solved, solved_data
 from ncirl.cli.listed import listed_data, nothing_data, print_listed
 from ncirl.cli.output import (
@@ -66,11 +67,12 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
     "worst-prior": ("ncirl.solvers.worst_prior", "WorstPrior"),
 }
 GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
+READY = 0.5  # of the time limit: what listing the states of an attack graph may take before there are bounds
 LATE = 0.05  # of the time limit, once it is up: what bounds get where there are none yet
 TRIED = 0.15  # of the time: what listing the states of a graph that comes apart gets, enough where games are easy
 LONGEST = 5.0  # seconds that it gets at the most
 APART = "added up the parts that this graph comes apart into, which proves more than listing its states"
-INSTEAD = "listing the states of this graph took all the time: guards it as a whole instead"
+INSTEAD = "listing the states of this graph took too long: guards it as a whole instead"
 
 
 def solve(
@@ -170,7 +172,7 @@ def solve(
         graph = retimed_graph(graph, contest.horizon, contest.discount)
         graph = _of_no_prior(graph) if prior == "worst" else graph
     worst = prior == "worst" or (graph is not None and graph.unknown_prior)
-    chosen, why = (solver, "") if solver is not None else _chosen(graph)
+    chosen, why = (solver, "") if solver is not None else _chosen(graph, time_limit)
     if worst:
         _check_worst(solver, graph)
     if why and chosen == "guarded" and not quiet:
@@ -199,7 +201,8 @@ def solve(
                     options |= per_process
                     within = Limits(None if within.left == inf else within.left, per_process.get("memory"))
                 settings = solver_named(name, options | _within(graph))
-                solution = _solved(contest, settings, told, within, workers, others)
+                ready = inf if graph is None or solver is not None or time_limit is None else READY * limits.left
+                solution = _solved(contest, settings, told, within, workers, others, ready)
                 if apart and time_limit is not None and solution.status is Status.TIME_LIMIT:
                     asked = {name: getattr(solution.settings, name) for name in ("gap", "relative_gap")}
                     rest = {**options, **per_process, **asked, "time_limit": max(limits.left, LATE * time_limit)}
@@ -278,12 +281,12 @@ def _held(loaded: Loaded, holding: list[str] | None) -> Loaded:
     return replace(loaded, game=graph.game(), given=graph)
 
 
-def _chosen(graph: AttackGraph | None) -> tuple[str, str]:
+def _chosen(graph: AttackGraph | None, time_limit: float | None = None) -> tuple[str, str]:
     """Choose the solver, and say which and why where there is a choice."""
     if graph is None:
         return "certified", ""
     fits, size = listable(graph)
-    if fits:
+    if fits and (time_limit is None or set_up_seconds(graph, size.states, size.pairs) <= READY * time_limit):
         return "certified", f"listed the states of this graph: {size}"
     return "guarded", f"guards this graph as a whole instead of listing states: {size}"
 
@@ -353,6 +356,7 @@ def _solved(
     limits: Limits,
     workers: "Pool | None",
     others: int,
+    ready: float,
 ) -> Solution:
     from ncirl.solvers.certified.certified import Certified
     from ncirl.solvers.hsvi.hsvi import HSVI
@@ -366,6 +370,8 @@ def _solved(
     with interruptible(progress) as stoppable, pool as executor, warned():
         if isinstance(settings, Certified) and executor is not None:
             settings = replace(settings, executor=executor, others=others)
+        if isinstance(settings, Certified):
+            return settings.run(game, progress=stoppable, limits=limits, ready=ready)
         return settings.run(game, progress=stoppable, limits=limits)
 
 

@@ -125,6 +125,15 @@ class Above:
                     return [replace(solved.longer(0.0, 0.0), relative_gap=gap)]
         return [job for job in fresh if job.tag[0] in self.complete]
 
+    def undivided(self, whole: Part, size: Size, gap: float) -> list[Job]:
+        """Return the game of a part that guards everything, if it has not been met."""
+        part = self._with_burdens(whole)
+        if (self._needed(part),) in self._met:
+            return []
+        self._met.add((self._needed(part),))
+        self.complete |= {len(self.trials)} if self._is_complete((part,), set(part.guards)) else set()
+        return self._trial((0, False), (part,), terms(self.net, (part,)), [size], gap)
+
     def _divide(self) -> None:
         """Put the goals that are worth much by themselves together, once it is known which are."""
         found = [trial for trial, kind in zip(self.trials, self.kinds, strict=True) if kind[0] == 1]
@@ -206,6 +215,18 @@ class Above:
         """Return a part with no more width than it has use for: those of one game are then equal."""
         return replace(part, width=min(part.width, max(self._most(part), 1)))
 
+    def _with_burdens(self, part: Part) -> Part:
+        """Return the only part of a division with what attackers would rather not come by, too."""
+        return replace(part, goals=(*part.goals, *(self.net.conditions[c] for c in self.net.burdens())))
+
+    def _concedes(self, guards: set[str]) -> bool:
+        """Tell whether some guards leave anything that leads to a goal."""
+        return not self.net.stopped(guards).issuperset(self.net.leading(self.goals))
+
+    def _is_complete(self, parts: Sequence[Part], guards: set[str]) -> bool:
+        """Tell whether closed parts with some guards leave nothing unguarded, at no state."""
+        return not self._concedes(guards) and all(part.width >= self._most(part) for part in parts)
+
     def _most(self, part: Part) -> int:
         """Return what a part could play for at one state."""
         return len(self.net.stopped(part.guards)) + len(part.slow) + len(part.rare)
@@ -228,15 +249,13 @@ class Above:
             )
             self._grown[n, *goals] = part, refused
             taken |= set(part.guards)
-            if not n:
-                part = replace(part, goals=(*part.goals, *(self.net.conditions[c] for c in self.net.burdens())))
-            parts.append(part)
+            parts.append(part if n else self._with_burdens(part))
             sizes.append(its_size)
         is_stoppable = all(self.net.watchers)  # what nothing stops is conceded, however many guards there are
         self.is_whole |= not n and len(taken) == len(self.net.guards) and is_stoppable
         is_open = not all(self._is_closed(n, goals) for goals in division)
-        concedes = is_open or not self.net.stopped(taken).issuperset(self.net.leading(self.goals))
-        is_complete = not concedes and all(part.width >= self._most(part) for part in parts)
+        concedes = is_open or self._concedes(taken)
+        is_complete = not is_open and self._is_complete(parts, taken)
         jobs: list[Job] = []
         for tolled in (False, True):
             other = self._least(n, not tolled)

@@ -99,6 +99,13 @@ class Below:
         self._met.add(found[0])
         return [Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(self.able)))]
 
+    def undivided(self, everything: Group, size: Size, gap: float) -> list[Job]:
+        """Return the game of all intents that keep to everything, if it has not been met."""
+        if everything in self._met:
+            return []
+        self._met.add(everything)
+        return [Job(everything, None, 0.0, gap, 0.0, works(size, len(self.able)))]
+
     @property
     def is_best_together(self) -> bool:
         """Whether the best bound is that of all intents together."""

@@ -14,7 +14,7 @@ from ncirl.attack_graphs.guarded.sizes import Size, counted
 from ncirl.attack_graphs.guarded.ways import best_way, cheapest, unfolded, weights
 from ncirl.limits import Limits
 
-__all__ = ["Pool", "gathered"]
+__all__ = ["Pool", "everything", "gathered"]
 
 FEW = 400  # exploits of a graph that may fit whole
 WAYS = 7
@@ -83,10 +83,8 @@ def gathered(
     names = tuple(net.intents[t] for t in intents)
     ways = {t: set[int]() for t in intents}
     best: tuple[Group, Size] | None = None
-    if len(net.exploits) <= FEW:
-        everything = Group(names, tuple((e.id,) for e in net.exploits))
-        if (its_size := _fits(net, everything, size, deadline)) is not None:
-            return everything, its_size
+    if (whole := everything(net, names, size, deadline)) is not None:
+        return whole
     for n in range(WAYS):
         for t in intents:
             for way in pool.nth(t, n, deadline):
@@ -109,6 +107,15 @@ def gathered(
         if deadline.passed:
             break
     return best
+
+
+def everything(net: Net, names: tuple[str, ...], size: Size, deadline: Limits) -> tuple[Group, Size] | None:
+    """Return the group of some intents that keeps to all exploits there are, if its game is small enough."""
+    if len(net.exploits) > FEW:
+        return None
+    group = Group(names, tuple((e.id,) for e in net.exploits))
+    its_size = _fits(net, group, size, deadline)
+    return None if its_size is None else (group, its_size)
 
 
 def _like(group: Group, other: Group) -> Group:

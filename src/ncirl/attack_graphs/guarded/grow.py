@@ -28,11 +28,12 @@ from ncirl.errors import LimitError
 from ncirl.limits import Limits
 from ncirl.solvers.backward import backward
 
-__all__ = ["Item", "grown", "works"]
+__all__ = ["Item", "entire", "grown", "works"]
 
 LAYERS = 6
 WIDEST = 12  # exploits in a cut that is worth trying
 FEW = 400  # exploits of a graph in which each one is tried
+ALL_OF_IT = 10  # that is played for at one state, where everything fits
 FORBIDDEN = 1e9
 RARE = 0.15  # chance of success below which a condition is rare
 
@@ -94,11 +95,8 @@ def grown(
     if not size.states:
         return part, found
     free = _telling(net, taken)
-    if everything and len(free) <= FEW:
-        unstopped = dict.fromkeys(e.result for e, its in zip(net.exploits, net.watchers, strict=True) if not its)
-        whole = replace(part, guards=free, slow=tuple(unstopped), width=max(width, 10))
-        if (its_size := counted(Relaxed(net, whole, shape), size, deadline)) is not None:
-            return whole, its_size
+    if everything and (whole := _entire(net, part, free, shape, size, deadline)) is not None:
+        return whole
     judge = Judge(net, deadline)
     if begun is not None and (larger := _continued(begun, part, taken)) != part:
         its_size = counted(Relaxed(net, larger, shape), size, deadline)
@@ -132,6 +130,25 @@ def _has_alike(net: Net) -> bool:
     """Tell whether any exploits are alike, so that they may be guarded by number."""
     numbers = Counter((e.result, e.success, e.attack_cost) for e in net.exploits)
     return max(numbers.values(), default=0) > 1
+
+
+def entire(net: Net, goals: list[int], size: Size, budget: int | None, deadline: Limits) -> tuple[Part, Size] | None:
+    """Return the part that takes the rewards of `goals` and guards everything, if its game keeps within a size."""
+    names = tuple(net.conditions[c] for c in goals)
+    part = Part(names, width=ALL_OF_IT, defender_budget=budget, by_number=_has_alike(net))
+    return _entire(net, part, _telling(net, set()), _shape(net, part), size, deadline)
+
+
+def _entire(
+    net: Net, part: Part, free: tuple[str, ...], shape: Terms, size: Size, deadline: Limits
+) -> tuple[Part, Size] | None:
+    """Return a part with all free guards, and what nothing stops slow, if that fits."""
+    if len(free) > FEW:
+        return None
+    unstopped = dict.fromkeys(e.result for e, its in zip(net.exploits, net.watchers, strict=True) if not its)
+    whole = replace(part, guards=free, slow=tuple(unstopped), width=max(part.width, ALL_OF_IT))
+    its_size = counted(Relaxed(net, whole, shape), size, deadline)
+    return None if its_size is None else (whole, its_size)
 
 
 def _telling(net: Net, taken: set[str]) -> tuple[str, ...]:

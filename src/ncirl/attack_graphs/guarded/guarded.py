@@ -3,7 +3,7 @@
     first bounds      nothing guarded, everything conceded; one way per intent, in bundles
     rung by rung      guard more while the relaxed game fits, keep to more ways while the restricted game fits;
                       what was solved least exactly is solved more exactly, as long as that is a good part of the gap
-    small graphs      once, for a good while, the whole of it in one game, from either side
+    no huge graphs    once, for a good while, the whole of it in one game, from either side, where that can be listed
     in the end        what was solved least exactly again, for what is left of the time
 
 until the bounds are as close as asked, or time is up. All of it is anytime: the best of each side so far is a proof
@@ -22,6 +22,7 @@ from ncirl.attack_graphs.guarded.any_prior import solved_for_any_prior
 from ncirl.attack_graphs.guarded.below import Below
 from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.cuts import Flow, depths
+from ncirl.attack_graphs.guarded.entire import Entire, counted_entire, is_affordable, is_one, taken_over
 from ncirl.attack_graphs.guarded.jobs import Job, Pace, Solved
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.parts import Part
@@ -51,6 +52,10 @@ FEW = 24  # exploits of a graph that may be one small game
 WHOLE, WIDE = Size(240, 20_000), 7  # how large and how wide such a game may be
 TOGETHER, UNDIVIDED = 0.4, 0.5  # of the time that is left, for all intents together, then for the whole in one part
 FIRST_LOOK = 0.35  # of that: then it must do better than groups and teams, or than parts
+ENTIRE = 2  # rungs before the whole of a graph that is not that small, in which parts and groups are tried
+COUNTING = 0.1  # of the time that is left, to count its states
+LISTING, GUARDING = 0.8, 0.45  # of it, for the whole in one game, and where that differs for it in one part
+ALL, LAST = 1.1, 0.92  # in the end: what is tried for then may have no time to search, and what it gets
 LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
 ENOUGH = (
     0.8  # of that time, to tell by it whether more time is of use; with less than half of it nothing is solved again
@@ -172,7 +177,10 @@ class _Search:
     def climbed(self) -> Status:
         """Climb both ladders by turns, then refine."""
         rough = min(ROUGH, self.settings.relative_gap / 4) if self.settings.relative_gap else ROUGH
+        is_played = False
         for rung, (states, width, pairs) in enumerate(RUNGS):
+            if rung == ENTIRE and (is_played := self._entirely(rough)):
+                break
             share = self.deadline.left / (len(RUNGS) - rung)
             size = Size(states, pairs * states + MORE_PAIRS if states else 0)
             for jobs, part in self._turns(size, width, rough, share):
@@ -189,11 +197,61 @@ class _Search:
                 return Status.GAP_REACHED
             if self._is_complete():
                 break
+        if self.is_done() or self.deadline.passed:
+            return Status.GAP_REACHED if self.is_done() else Status.TIME_LIMIT
         share = self.deadline.left
         self._solve(self.below.hide(rough, self.deadline.within(HIDING * share), self._enough), BELOW * share)
-        if len(self.net.exploits) <= FEW and share < inf:
+        if len(self.net.exploits) <= FEW and share < inf and not is_played:
             self._undivided(rough)
-        return self._refine(self.deadline, 0.0)
+        status = self._refine(self.deadline, 0.0)
+        if status is Status.FINISHED and share < inf and not is_played:
+            self._entirely(rough, ALL)  # there is nothing else to do with what is left of the time
+            return self._refine(self.deadline, 0.0)
+        return status
+
+    def _entirely(self, gap: float, most: float = LISTING) -> bool:
+        """Play the whole graph in one game, from either side, if that can be listed in time; whether to do no more."""
+        seconds, counting = most * self.deadline.left, self._share(COUNTING)
+        whole = counted_entire(self.net, self.above.goals, self.below.able, seconds, counting)
+        if self._is_small(whole):
+            return False
+        part, group = whole.part, whole.group
+        if part is not None and group is not None and self._affords(part[1], most) and is_one(self.net, whole):
+            return self._as_one(part, group, gap, most) or self.is_done() or self.deadline.passed
+        solved = []
+        if part is not None and self._affords(part[1], GUARDING):
+            solved += [self._listed(job, GUARDING) for job in self.above.undivided(*part, gap)]
+        if group is not None and not self.is_done() and self._affords(group[1], most):
+            solved += [self._listed(job, most) for job in self.below.undivided(*group, gap)]
+        return (len(solved) == 2 and all(solved)) or self.is_done() or self.deadline.passed
+
+    def _as_one(self, part: tuple[Part, Size], group: tuple[Group, Size], gap: float, most: float) -> bool:
+        """Play the whole once for both sides, to whom it is the same game; whether there was the time."""
+        for job in self.above.undivided(*part, gap):
+            for solved in self._listed(replace(job, both=True), most):
+                for other in self.below.undivided(*group, gap):
+                    found = taken_over(self.net, solved, other, self.deadline)
+                    if found is not None:
+                        self._take(found)
+                        return True
+        return False
+
+    def _affords(self, size: Size, part: float) -> bool:
+        """Tell whether a game has bounds in good time within a part of what is left."""
+        return is_affordable(self.net, size, part * self.deadline.left)
+
+    def _listed(self, job: Job, part: float) -> list[Solved]:
+        """Solve a large game in a part of the time that is left."""
+        seconds = min(part, LAST) * self.deadline.left
+        jobs = [replace(job, seconds=seconds, within=seconds)]
+        found = []
+        for solved in solve_all(self.net, jobs, self.workers, self._report, self.deadline):
+            self._take(solved)
+            found.append(solved)
+        return found
+
+    def _share(self, part: float) -> Limits:
+        return self.deadline.within(part * self.deadline.left)
 
     def _undivided(self, gap: float) -> None:
         """Give the game of the whole graph a good while once, from either side: it begins slowly, and may do best."""
@@ -211,6 +269,12 @@ class _Search:
             self._solve(jobs, part * UNDIVIDED * share, longer=0.0)
             if self.is_done() or not self.above.bound < before:
                 break
+
+    def _is_small(self, whole: Entire) -> bool:
+        """Tell whether the whole is so small that it has its turn in the end (`_undivided`)."""
+        if whole.part is None or len(self.net.exploits) > FEW:
+            return False
+        return whole.part[1].states <= WHOLE.states and whole.part[1].pairs <= WHOLE.pairs
 
     def _is_near(self) -> bool:
         """Tell whether the bounds would be as close as asked, were what proves them solved twice as exactly."""
@@ -280,7 +344,8 @@ class _Search:
                 left = 0.0
                 self.exact.clear()
                 loose = self._loose(enough, left)
-            jobs = self._longer(loose[:AT_ONCE], limit) or self._longer(loose[:1], limit)
+            jobs = self._longer(loose[:AT_ONCE], limit)
+            jobs = jobs or next(filter(None, (self._longer([each], limit) for each in loose)), [])
             if not jobs:
                 return Status.TIME_LIMIT if loose else Status.FINISHED
             before = {job.what: worst for job, (_, worst) in zip(jobs, loose, strict=False)}

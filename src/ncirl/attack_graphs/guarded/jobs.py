@@ -34,7 +34,9 @@ SMALL, FEW = 200_000, 2_000  # numbers of a game, and exploits of its graph, up 
 class Job:
     """A small game and how closely, and how long, to solve it; `work` tells how large it is, `tag` where it belongs.
 
-    A search that has `begun` is gone on with, and has been given `spent` of the seconds before.
+    A search that has `begun` is gone on with, and has been given `spent` of the seconds before. A large game has so
+    many seconds `within` which all of it must be done, set-up and playbooks included. One that is `both` is to have
+    good bounds from either side.
     """
 
     what: Part | Group
@@ -46,6 +48,8 @@ class Job:
     tag: tuple[int, int] = (0, 0)
     begun: SetUp | None = None
     spent: float = 0.0
+    within: float = inf
+    both: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +76,8 @@ class Solved:
 
     def longer(self, gap: float, seconds: float) -> Job:
         """Return a job that brings the bounds this close, in so many seconds with those before."""
-        return replace(self.job, gap=gap, relative_gap=0.0, seconds=seconds, begun=self.begun, spent=self.spent)
+        job = replace(self.job, gap=gap, relative_gap=0.0, seconds=seconds, within=inf, both=False)
+        return replace(job, begun=self.begun, spent=self.spent)
 
 
 @dataclass
@@ -104,7 +109,7 @@ def small_game(net: Net, job: Job) -> Game:
 
 
 def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memory: int | None = None) -> Solved | None:
-    """Solve a job; None where there is not the memory for any bounds.
+    """Solve a job; None where there is not the memory, or the time, for any bounds.
 
     `beat` is called between the steps of the search and of its set-up; a `KeyboardInterrupt` from it ends the job with
     what it has, which is nothing before the search.
@@ -119,12 +124,13 @@ def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memo
         beat()
 
     solver = Certified(gap=job.gap, relative_gap=job.relative_gap)
-    limits = Limits(None, memory or default_memory(), beat=beat)
+    limits = Limits(None if job.within == inf else job.within, memory or default_memory(), beat=beat)
     seconds = job.seconds - job.spent
     try:
         made = solver.set_up(small_game(net, job), limits) if job.begun is None else job.begun
         solves, lp_seconds = made.meter.solves, made.meter.seconds
-        found = solver.go_on(made, limits, note, seconds, Aim.BELOW if job.terms is None else Aim.ABOVE)
+        aim = Aim.BOTH if job.both else Aim.BELOW if job.terms is None else Aim.ABOVE
+        found = solver.go_on(made, limits, note, seconds, aim)
     except (LimitError, MemoryError):
         return None
     took = time.perf_counter() - began

@@ -9,6 +9,13 @@ ways to it of Π 1/in = 1, so a walk that chooses uniformly among out(s) has
     E[ Σ_k Π_{j<k} out(s_j) / in(s_{j+1}) ] = number of states,
 
 averaged over some walks with a fixed seed.
+
+Before the certified solver has any bounds of a game it lists the states, solves the games with public intents at each
+and evaluates some defences. That takes about
+
+    a · states + b · pairs of actions · (1 + intents)        seconds,
+
+pairs being counted over all states, and with a horizon once for every stage.
 """
 
 from collections import Counter
@@ -24,7 +31,7 @@ from ncirl.attack_graphs.rules import MOST_ACTIONS, AttackRules, count_sets
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Observes
 
-__all__ = ["MANY_STATES", "Size", "estimate_size", "listable"]
+__all__ = ["MANY_STATES", "Size", "estimate_size", "listable", "set_up_seconds"]
 
 COUNTED = 20_000  # states counted one by one
 LOOKS = 6_000_000  # at exploits, while counting, if that is enough to find many states
@@ -35,6 +42,7 @@ WALKED = 64  # conditions at most where walks are taken: what a walk takes grows
 MANY_STATES = 2_000  # beyond, the certified solver takes minutes before its first bounds
 MANY_PAIRS = 2_000_000  # of actions, all states together
 QUICK_PAIRS = 400_000  # up to here listing them takes seconds
+PER_STATE, PER_PAIR = 2.5e-3, 2.5e-6  # seconds, a and b, of one core of a busy machine
 
 
 @dataclass(frozen=True)
@@ -144,6 +152,11 @@ def listable(graph: AttackGraph) -> tuple[bool, Size]:
         )
     size = estimate_size(graph, MANY_STATES + 1, walks=0)
     return not size.too_large and size.pairs <= QUICK_PAIRS, size
+
+
+def set_up_seconds(graph: AttackGraph, states: float, pairs: float) -> float:
+    """Predict how long it takes until there are bounds of a graph's game, or of a part of it, of a given size."""
+    return (graph.horizon or 1) * (PER_STATE * states + PER_PAIR * pairs * (1 + len(graph.intents)))
 
 
 class _Lattice:

@@ -35,6 +35,7 @@ bounds hold at any time, whatever the accuracy of the programs was.
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from math import inf
 from numbers import Real
 from typing import Protocol
 
@@ -127,10 +128,12 @@ class Certified:
         *,
         progress: ProgressCallback | None = None,
         limits: Limits | None = None,
+        ready: float = inf,
     ) -> CertifiedSolution:
         """Solve a game, or that of an attack graph; use `ncirl.solve` instead of calling this.
 
-        `limits` are those of a larger task that this is part of: then `time_limit` is that of the search alone.
+        `limits` are those of a larger task that this is part of: then `time_limit` is that of the search alone, and
+        `LimitError` is raised if the search has not begun after so many seconds.
         """
         if getattr(game, "unknown_prior", False):
             raise InputError(NO_PRIOR, where=f"attack graph '{game.name}'")
@@ -139,7 +142,7 @@ class Certified:
         search_seconds = None if limits is None else self.time_limit
         if limits is None:
             limits = Limits(self.time_limit, default_memory() if self.memory is None else self.memory)
-        return self.go_on(self.set_up(game, limits), limits, progress, search_seconds)
+        return self.go_on(self.set_up(game, limits.within(ready)), limits, progress, search_seconds)
 
     def set_up(self, game: Game, limits: Limits) -> SetUp:
         """Make a game ready for the search."""
