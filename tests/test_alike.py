@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 import ncirl
 from ncirl import Game, Stage
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
+from ncirl.errors import LimitError
+from ncirl.limits import Limits
 from ncirl.model.alike import alike, averaged
 from ncirl.model.game import Observes
 from ncirl.model.quotient import quotient
+from ncirl.solvers.certified import set_up
 from ncirl.strategies.quotient_map import QuotientMap
 from random_games import random_game
 
@@ -32,9 +35,18 @@ def turned(count: int, rng: np.random.Generator) -> np.ndarray:
     return back
 
 
-def symmetric(seed: int, observes: Observes) -> Game:
+def symmetric(seed: int, observes: Observes, horizon: int | None = 2, n_starts: int = 1) -> Game:
     """Draw a game that stays the same when, at every state, some actions of both sides change places at once."""
-    plain = random_game(seed, n_states=2, n_actions=(4, 3), observes=observes, signals=True, terminal=True, horizon=2)
+    plain = random_game(
+        seed,
+        n_states=2,
+        n_actions=(4, 3),
+        observes=observes,
+        signals=True,
+        terminal=True,
+        horizon=horizon,
+        n_starts=n_starts,
+    )
     rng = np.random.default_rng([seed, 5])
     turns = {state: [turned(n, rng) for n in plain.stage(state).shape] for state in plain.explore()}
 
@@ -134,6 +146,31 @@ def test_nothing_is_lost(seed: int, observes: Observes) -> None:
     merged = quotient(game.timed(), actions=True)
     sizes = [len(its) - its.max() - 1 for its in merged.attacker.values() if len(its)]
     assert sum(sizes) > 0
+
+
+@pytest.mark.parametrize("observes", OBSERVES)
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_is_lost_where_play_goes_on(seed: int, observes: Observes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """States that lead to each other, two starts; against the same solver where no actions are merged."""
+    game = symmetric(seed, observes, horizon=None, n_starts=2)
+    found = ncirl.solve(game, ncirl.Certified(gap=CLOSE))
+    assert found.gap <= CLOSE + EXACT
+    assert ncirl.verify(found).holds
+    monkeypatch.setattr(set_up, "quotient", lambda game, limits, actions: quotient(game, limits))
+    other = ncirl.solve(game, ncirl.Certified(gap=CLOSE))
+    assert found.lower <= other.upper + EXACT
+    assert other.lower <= found.upper + EXACT
+
+
+def test_what_takes_many_rounds_or_has_no_time_is_left_as_it_is() -> None:
+    """A search along a line: how far a place is from the ends comes out one step at a time."""
+    n = 60
+    entries = (np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 1).astype(float)[:, :, None]
+    assert [len(set(its.tolist())) for its in alike(entries)] == [n, n]
+    few = entries[:9, :9]
+    assert [len(set(its.tolist())) for its in alike(few)] == [5, 5]
+    with pytest.raises(LimitError):
+        alike(few, Limits(0.0))
 
 
 @pytest.mark.parametrize("observes", OBSERVES)

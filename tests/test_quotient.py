@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncirl import TERMINAL, Branch, Game, Stage, games
+from ncirl import TERMINAL, Branch, Certified, Game, Stage, games, solve
 from ncirl.model.canonical import canonical_order
 from ncirl.model.quotient import quotient
+from ncirl.model.stage import Outcome
 
 
 @given(
@@ -84,3 +88,51 @@ def test_loops_are_compared_by_what_they_do() -> None:
     stages = {"x": stage("x", "y", 1.0), "y": stage("y", "z", 1.0), "z": stage("z", "end", 1.0), "end": TERMINAL}
     game = Game(stages.__getitem__, intents=["t"], initial={"x": [1.0]}, discount=0.5)
     assert len(set(quotient(game).number.values())) == 4  # what they leave for differs
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A state that does not show in words what it is."""
+
+    number: int
+    flag: int = field(default=0, repr=False)
+
+
+@pytest.mark.parametrize("observes", ["actions", "outcomes"])
+@pytest.mark.parametrize("merging", [False, True])
+def test_states_are_told_apart_by_what_they_are_not_by_their_words(observes: str, merging: bool) -> None:
+    def stage(state: Reached) -> Stage:
+        if state.number == 2:
+            return TERMINAL
+        if state.number == 1:
+            return Stage.from_moves(["a"], ["d"], {("a", "d"): [Branch(Reached(2), reward=10.0 * state.flag)]}, 1)
+        ways = {(a, "d"): [Branch(Reached(1, flag))] for flag, a in enumerate(("left", "right"))}
+        return Stage.from_moves(["left", "right"], ["d"], ways, 1)
+
+    game = Game(stage, intents=["t"], initial={Reached(0): [1.0]}, discount=0.75, observes=observes)
+    merged = quotient(game, actions=merging)
+    assert merged.game.stage(merged.number[Reached(0)]).shape == (2, 1)
+    found = solve(game, Certified(gap=1e-6))
+    assert found.lower == pytest.approx(7.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("observes", ["actions", "outcomes"])
+def test_chances_of_zero_that_are_stored_change_nothing(observes: str) -> None:
+    rows = np.repeat(np.arange(6), 2)
+    law = sp.csr_array((np.tile([1.0, 0.0], 6), (rows, np.tile([0, 1], 6))), shape=(6, 2))
+    pair = np.array([[[1, 0], [0, 1]], [[1, 0], [0, 1]], [[0, 2], [1, 0]]], dtype=float)
+    after = {"s0": ("s1", "s2"), "s1": ("s2", "end"), "s2": ("end", "s0")}
+
+    def stage(state: str) -> Stage:
+        if state == "end":
+            return TERMINAL
+        outcomes = tuple(map(Outcome, after[state]))
+        branch = np.tile([[0.5, 0.25], [7.0, 7.0]], (6, 1))
+        return Stage(("x", "y", "z"), ("c", "d"), outcomes, law, pair=pair, branch=branch)
+
+    game = Game(stage, intents=["i", "j"], initial={"s0": [0.5, 0.5]}, discount=0.9, observes=observes)
+    assert stage("s0").law.nnz == 6
+    assert stage("s0").realised(0, 0, 0).tolist() == [1.5, 0.25]
+    found = solve(game, Certified(gap=1e-6))
+    assert found.gap <= 1e-6
+    assert len(game.explore()) == 4

@@ -21,10 +21,8 @@ from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.reductions.size import set_up_seconds
 from ncirl.errors import SizeError
 from ncirl.games.office import office_graph
-from ncirl.limits import Limits
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.solution import Status
-
-LONG = Limits(60.0)
 
 
 def chains(many: int, steps: int) -> AttackGraph:
@@ -45,7 +43,7 @@ def chains(many: int, steps: int) -> AttackGraph:
 
 def whole_of(graph: AttackGraph, seconds: float = 60.0) -> tuple[Net, Entire]:
     net = Net(graph)
-    return net, counted_entire(net, net.goals(), Below(net).able, seconds, LONG)
+    return net, counted_entire(net, net.goals(), Below(net).able, seconds, UNLIMITED)
 
 
 def both_sides(net: Net, whole: Entire) -> tuple[Job, Job]:
@@ -63,7 +61,7 @@ def test_one_search_has_bounds_from_either_side_where_the_games_are_one() -> Non
     above, below = both_sides(net, whole)
     solved = solved_job(net, above)
     assert solved is not None
-    found = taken_over(net, solved, below, LONG)
+    found = taken_over(net, solved, below, UNLIMITED)
     assert found is not None
     assert found.job.what == below.what
     assert (found.lower, found.upper) == pytest.approx((solved.lower, solved.upper), abs=1e-9)
@@ -78,7 +76,7 @@ def test_a_game_that_is_another_is_not_taken_over() -> None:
     _, below = both_sides(other, its)
     solved = solved_job(net, above)
     assert solved is not None
-    assert taken_over(other, solved, below, LONG) is None
+    assert taken_over(other, solved, below, UNLIMITED) is None
 
 
 def test_playbooks_that_prove_less_in_the_other_game_are_worth_less_there() -> None:
@@ -91,8 +89,9 @@ def test_playbooks_that_prove_less_in_the_other_game_are_worth_less_there() -> N
     _, below = both_sides(other, its)
     solved = solved_job(net, above)
     assert solved is not None
-    found = taken_over(other, solved, below, LONG)
-    assert found is None or found.lower < solved.lower * 0.75
+    found = taken_over(other, solved, below, UNLIMITED)
+    assert found is not None
+    assert found.lower < solved.lower * 0.75
 
 
 def test_what_has_no_bounds_in_time_is_left_alone() -> None:
@@ -116,6 +115,51 @@ def test_a_large_game_is_given_up_when_its_seconds_are_over(monkeypatch: pytest.
     assert solved_job(net, replace(above, within=0.05)) is None
 
 
+def test_what_failed_once_may_have_its_turn_again_and_what_was_played_has_not() -> None:
+    net, whole = whole_of(chains(2, 3))
+    assert whole.part is not None
+    assert whole.group is not None
+    above, below = Above(net, Flow(net)), Below(net)
+    for _ in range(2):  # nothing came of the first
+        (part,), (group,) = above.undivided(*whole.part, 0.01), below.undivided(*whole.group, 0.01)
+    for side, job in ((above, part), (below, group)):
+        solved = solved_job(net, replace(job, seconds=1.0))
+        assert solved is not None
+        side.take(solved)
+    assert not above.undivided(*whole.part, 0.01)
+    assert not below.undivided(*whole.group, 0.01)
+
+
+def test_games_that_differ_are_played_each_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where what one search proves is not taken over, the group has a search of its own, at the latest in the end."""
+    monkeypatch.setattr(module, "taken_over", lambda *_: None)
+    search = module._Search(Guarded(relative_gap=1e-6, time_limit=60.0), chains(2, 3), None)
+    search.bound_at_all()
+    monkeypatch.setattr(module, "FEW", -1)
+    monkeypatch.setattr(module, "LISTING", 0.05)
+    for most in (0.05, 0.5):
+        search._entirely(0.01, most)
+    wholes = [
+        found for _, found in search.below.solved.values() if len(found.job.what.bundles) == len(search.net.exploits)
+    ]
+    assert wholes
+    assert search.above.bound < np.inf
+
+
+def test_a_game_that_is_gone_on_with_is_compared_with_itself() -> None:
+    """Where there is no time for the most promising games, another is gone on with: what counts is its own bounds."""
+    search = module._Search(Guarded(relative_gap=1e-9, time_limit=60.0), chains(2, 3), None)
+    net, whole = search.net, counted_entire(search.net, search.above.goals, search.below.able, 60.0, UNLIMITED)
+    above, below = both_sides(net, whole)
+    first, second = solved_job(net, replace(above, both=False)), solved_job(net, below)
+    assert first is not None
+    assert second is not None
+    dear = replace(first, overhead=1e9, begun=None, job=replace(first.job, seconds=1e9))
+    before, jobs = search._fitting([(2.0, dear), (1.0, second)], search.deadline)
+    assert [job.what for job in jobs] == [second.job.what]
+    assert before == {second.job.what: second}
+
+
 def test_nothing_to_gain_is_nothing_to_list() -> None:
     graph = office_graph()
     poor = replace(graph, intents=tuple(replace(i, rewards=dict.fromkeys(i.rewards, -1.0)) for i in graph.intents))
@@ -134,8 +178,8 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     entirely = module._Search._entirely
 
-    def watched(search: module._Search, gap: float) -> bool:
-        counts["in one game"] += (found := entirely(search, gap))
+    def watched(search: module._Search, gap: float, *most: float) -> bool:
+        counts["in one game"] += (found := entirely(search, gap, *most))
         return found
 
     monkeypatch.setattr(module, "ENTIRE", 1)
@@ -169,7 +213,7 @@ def drawn(seed: int) -> AttackGraph:
 
 def test_bounds_of_random_graphs_hold(at_once: Counter[str]) -> None:
     assert sum(holds(drawn(seed)) for seed in range(500, 512)) >= 8
-    assert at_once["in one game"] >= 4
+    assert at_once["in one game"] >= 2
     assert at_once["taken over"] >= 1
 
 

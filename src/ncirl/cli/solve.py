@@ -164,7 +164,7 @@ def solve(
         )
         refuse_for_ends({"--output": output, "--prior": prior, "--jobs": jobs, "--cluster": cluster}, solver)
         with reported(quiet=quiet, verbose=verbose) as progress:
-            found = ends_data(timed, solver or _chosen(timed.gravest)[0], asked, progress)
+            found = ends_data(timed, solver or _chosen(timed.gravest, time_limit)[0], asked, progress)
         return print_json(found) if json else print_ends(found)
     loaded = _held(loaded, holding)
     contest, graph = retimed(loaded.game, horizon, discount), loaded.graph

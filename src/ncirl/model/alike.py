@@ -12,16 +12,22 @@ outcome has to have the same chance for all of a class, so what is drawn tells n
 
 Colours are refined until every two rows of a colour hold the same entries, with the same colours of columns, as often,
 and likewise the columns (`canonical`): an equitable partition, the coarsest. Exploits that lead to the same condition
-with the same numbers are found by it, whatever the actions are called, and so are copies of one action.
+with the same numbers are found by it, whatever the actions are called, and so are copies of one action. That takes few
+rounds; where it takes many, or there is no time for it, nothing is merged.
 """
 
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
+from ncirl.errors import LimitError
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.canonical import numbered, refined
 
 __all__ = ["alike", "averaged"]
+
+COMPARING = "looking for actions that are alike"
+ROUNDS = 12  # of refinement: exploits that count by number take three or four
+PART = 0.1  # of the time that is left, for it
 
 
 def alike(entries: FloatArray, limits: Limits = UNLIMITED) -> tuple[IntArray, IntArray]:
@@ -35,11 +41,17 @@ def alike(entries: FloatArray, limits: Limits = UNLIMITED) -> tuple[IntArray, In
     [[0, 1, 1], [0, 1, 1]]
     """
     n_rows, n_columns, _ = entries.shape
+    apart = np.arange(n_rows), np.arange(n_columns)
     if not _some_are_alike(entries):
-        return np.arange(n_rows), np.arange(n_columns)
+        return apart
     begun = np.zeros(n_rows, dtype=np.intp), np.zeros(n_columns, dtype=np.intp)
-    rows, columns = refined(numbered(entries), *begun, limits)
-    return _as_met(rows), _as_met(columns)
+    limits.check(COMPARING)
+    try:
+        found = refined(numbered(entries), *begun, limits.within(PART * limits.left), ROUNDS)
+    except LimitError:
+        limits.check(COMPARING)  # of what is left some is
+        return apart
+    return apart if found is None else (_as_met(found[0]), _as_met(found[1]))
 
 
 def averaged(entries: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:

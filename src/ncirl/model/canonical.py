@@ -6,6 +6,8 @@ smallest table that results is the canonical one. The search is cut after a numb
 always are permutations of each other, but some permuted tables may then not be recognised.
 """
 
+from math import inf
+
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
@@ -35,7 +37,9 @@ def canonical_order(entries: FloatArray, limits: Limits = UNLIMITED) -> tuple[In
     leaves = 0
     pending = [(np.zeros(n_rows, dtype=np.intp), np.zeros(n_columns, dtype=np.intp))]
     while pending and leaves < MAX_LEAVES:
-        rows, columns = refined(table, *pending.pop(), limits)
+        colours = refined(table, *pending.pop(), limits)
+        assert colours is not None  # since nothing cuts it
+        rows, columns = colours
         tied = _first_tie(rows)
         if tied is not None:
             pending += [(_set_apart(rows, k), columns) for k in tied]
@@ -65,15 +69,22 @@ def numbered(entries: FloatArray) -> IntArray:
     return found
 
 
-def refined(table: IntArray, rows: IntArray, columns: IntArray, limits: Limits) -> tuple[IntArray, IntArray]:
-    """Refine the colours of rows and columns until those of one colour hold the same, as often."""
-    while True:
+def refined(
+    table: IntArray, rows: IntArray, columns: IntArray, limits: Limits, rounds: float = inf
+) -> tuple[IntArray, IntArray] | None:
+    """Refine the colours of rows and columns until those of one colour hold the same, as often.
+
+    None if that takes more than so many rounds.
+    """
+    done = 0
+    while done < rounds:
         limits.check("looking for equivalent states")
         finer_rows = _recoloured(rows, table, columns)
         finer_columns = _recoloured(columns, table.T, finer_rows)
         if finer_rows.max() == rows.max() and finer_columns.max() == columns.max():
             return finer_rows, finer_columns
-        rows, columns = finer_rows, finer_columns
+        rows, columns, done = finer_rows, finer_columns, done + 1
+    return None
 
 
 def _recoloured(own: IntArray, table: IntArray, other: IntArray) -> IntArray:

@@ -40,6 +40,7 @@ class Quotient:
     number: Mapping[State, int]  # the class of each public state of the original game
     attacker: Mapping[State, IntArray]  # at an original state s, its action a is the merged game's attacker[s][a]
     defender: Mapping[State, IntArray]  # likewise
+    seen: Mapping[Outcome, int] | None  # where outcomes are seen, a number for each of the original game
 
     @property
     def is_trivial(self) -> bool:
@@ -50,7 +51,7 @@ class Quotient:
 
     def outcome(self, original: Outcome) -> Outcome:
         """Return the merged game's outcome for one of the original's."""
-        return _merged_outcome(original, self.number, self.game.observes)
+        return _merged_outcome(original, self.number, self.seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +73,11 @@ def quotient(game: Game, limits: Limits = UNLIMITED, *, actions: bool = False) -
     forms: dict[State, _Form] = {}
     known: dict[bytes, int] = {}
     fresh = count()
-    alone = _alone(game, limits, actions)
+    seen = _numbered(game, limits) if game.observes is not Observes.ACTIONS else None
+    alone = _alone(game, seen, limits, actions)
     for component in components(game, limits):
         limits.check(MERGING, len(number))
-        classes = _split(game, component, number, forms, alone, limits, actions)
+        classes = _split(game, component, number, forms, alone, seen, limits, actions)
         if len(component) == 1:  # may equal a state met before
             key = forms[component[0]].key
             if key not in known:
@@ -85,14 +87,25 @@ def quotient(game: Game, limits: Limits = UNLIMITED, *, actions: bool = False) -
             names = {k: next(fresh) for k in sorted(set(classes.values()))}
             number |= {state: names[k] for state, k in classes.items()}
     return Quotient(
-        game=_merged(game, number, forms),
+        game=_merged(game, number, forms, seen),
         number=number,
         attacker={state: form.attacker for state, form in forms.items()},
         defender={state: form.defender for state, form in forms.items()},
+        seen=seen,
     )
 
 
-def _alone(game: Game, limits: Limits, actions: bool) -> dict[State, _Form]:
+def _numbered(game: Game, limits: Limits) -> dict[Outcome, int]:
+    """Give each outcome that may be seen a number of its own."""
+    number: dict[Outcome, int] = {}
+    for state in game.explore(limits=limits):
+        limits.check(MERGING)
+        for outcome in game.stage(state).outcomes:
+            number.setdefault(outcome, len(number))
+    return number
+
+
+def _alone(game: Game, seen: Mapping[Outcome, int] | None, limits: Limits, actions: bool) -> dict[State, _Form]:
     """Return the states whose rewards, in whatever order, are those of no other: they need no canonical order.
 
     Neither do those get one that are too large for it.
@@ -110,7 +123,7 @@ def _alone(game: Game, limits: Limits, actions: bool) -> dict[State, _Form]:
             if len(states) == 1 or not is_comparable:
                 classes = np.arange(stage.shape[0]), np.arange(stage.shape[1])
                 if actions and is_comparable:
-                    classes = alike(_table(stage, _labels(game, stage))[0], limits)
+                    classes = alike(_table(stage, _labels(stage, seen))[0], limits)
                 alone[state] = _Form(b"alone %d" % len(alone), *classes)
     return alone
 
@@ -127,6 +140,7 @@ def _split(
     number: Mapping[State, int],
     forms: dict[State, _Form],
     alone: Mapping[State, _Form],
+    seen: Mapping[Outcome, int] | None,
     limits: Limits,
     actions: bool,
 ) -> dict[State, int]:
@@ -134,7 +148,8 @@ def _split(
     classes = dict.fromkeys(component, 0)
     while True:
         forms |= {
-            state: alone.get(state) or _form(game, state, number, classes, limits, actions) for state in component
+            state: alone.get(state) or _form(game.stage(state), number, classes, seen, limits, actions)
+            for state in component
         }
         keys = {state: (classes[state], forms[state].key) for state in component}
         order = {key: k for k, key in enumerate(dict.fromkeys(keys.values()))}
@@ -145,54 +160,61 @@ def _split(
 
 
 def _form(
-    game: Game,
-    state: State,
+    stage: Stage,
     number: Mapping[State, int],
     classes: Mapping[State, int],
+    seen: Mapping[Outcome, int] | None,
     limits: Limits,
     actions: bool,
 ) -> _Form:
     """Bring a stage into canonical order; successors are known by class, those in the same component by -1 - class."""
-    stage = game.stage(state)
     if stage.is_terminal:
         nothing = np.zeros(0, dtype=np.intp)
         return _Form(b"terminal", nothing, nothing)
-    entries, labels = _table(stage, _labels(game, stage, number, classes))
+    entries, labels = _table(stage, _labels(stage, seen, number, classes))
     rows, columns = alike(entries, limits) if actions else (np.arange(stage.shape[0]), np.arange(stage.shape[1]))
     entries = averaged(entries, rows, columns)
     attacker, defender = canonical_order(entries, limits)
     ordered = np.ascontiguousarray(entries[np.ix_(attacker, defender)])
-    key = repr((ordered.shape[:2], labels)).encode() + ordered.tobytes()
+    key = repr((stage.shape, ordered.shape, labels)).encode() + ordered.tobytes()
     return _Form(key, np.argsort(attacker)[rows], np.argsort(defender)[columns])
 
 
 def _labels(
-    game: Game, stage: Stage, number: Mapping[State, int] | None = None, classes: Mapping[State, int] | None = None
-) -> list[str]:
-    """Return what an outcome is known by: its successor, by class if these are given, or all of it where it is seen."""
-    if game.observes is not Observes.ACTIONS:
-        return [repr(o) for o in stage.outcomes]
+    stage: Stage,
+    seen: Mapping[Outcome, int] | None,
+    number: Mapping[State, int] | None = None,
+    classes: Mapping[State, int] | None = None,
+) -> list[int]:
+    """Return what each outcome is known by: a number for all of it where it is seen, else for its successor.
+
+    Successors are known by their class where classes are given.
+    """
+    if seen is not None:
+        return [seen[o] for o in stage.outcomes]
     if number is None or classes is None:
-        return [repr(o.state) for o in stage.outcomes]
-    return [str(number[o.state] if o.state in number else -1 - classes[o.state]) for o in stage.outcomes]
+        number = dict(zip(dict.fromkeys(o.state for o in stage.outcomes), count(), strict=False))
+    return [number[o.state] if o.state in number else -1 - (classes or {})[o.state] for o in stage.outcomes]
 
 
-def _table(stage: Stage, labels: Sequence[str]) -> tuple[FloatArray, list[str]]:
+def _table(stage: Stage, labels: Sequence[int]) -> tuple[FloatArray, list[int]]:
     """Return rewards and chances of outcomes that are known apart, [a, d, θ and label], and the labels in order."""
-    distinct = sorted(set(labels))
-    law = stage.law @ _pool([distinct.index(label) for label in labels], len(distinct))
+    distinct, column = np.unique(np.array(labels, dtype=np.intp), return_inverse=True)
+    law = stage.law @ _pool(column.tolist(), len(distinct))
     entries = np.concatenate([stage.reward, law.toarray().reshape(*stage.shape, len(distinct))], axis=2)
-    return entries + 0.0, distinct  # no negative zeros
+    return entries + 0.0, distinct.tolist()  # no negative zeros
 
 
-def _merged(game: Game, number: Mapping[State, int], forms: Mapping[State, _Form]) -> Game:
+def _merged(
+    game: Game, number: Mapping[State, int], forms: Mapping[State, _Form], seen: Mapping[Outcome, int] | None
+) -> Game:
     chosen: dict[int, State] = {}
     for state, k in number.items():
         chosen.setdefault(k, state)
 
     def stage(k: int) -> Stage:
         original = game.stage(chosen[k])
-        return original if original.is_terminal else _renamed(original, forms[chosen[k]], number, game.observes)
+        return original if original.is_terminal else _renamed(original, forms[chosen[k]], number, seen)
 
     starts: list[Start] = []
     for start in game.starts:  # those with one belief become one
@@ -205,16 +227,15 @@ def _merged(game: Game, number: Mapping[State, int], forms: Mapping[State, _Form
     return game.like(stage=stage, starts=starts, describe=lambda k: game.describe(chosen[k]))
 
 
-def _merged_outcome(outcome: Outcome, number: Mapping[State, int], observes: Observes) -> Outcome:
+def _merged_outcome(outcome: Outcome, number: Mapping[State, int], seen: Mapping[Outcome, int] | None) -> Outcome:
     """Forget all but the class where the action tells everything; keep what is seen where it does not."""
-    signal = None if observes is Observes.ACTIONS else repr(outcome)
-    return Outcome(number[outcome.state], signal)
+    return Outcome(number[outcome.state], None if seen is None else str(seen[outcome]))
 
 
-def _renamed(stage: Stage, form: _Form, number: Mapping[State, int], observes: Observes) -> Stage:
-    outcomes = [_merged_outcome(o, number, observes) for o in stage.outcomes]
-    distinct = list(dict.fromkeys(outcomes))
-    pool = _pool([distinct.index(o) for o in outcomes], len(distinct))
+def _renamed(stage: Stage, form: _Form, number: Mapping[State, int], seen: Mapping[Outcome, int] | None) -> Stage:
+    outcomes = [_merged_outcome(o, number, seen) for o in stage.outcomes]
+    distinct = {outcome: k for k, outcome in enumerate(dict.fromkeys(outcomes))}
+    pool = _pool([distinct[o] for o in outcomes], len(distinct))
     attacker, defender = np.unique(form.attacker, return_index=True)[1], np.unique(form.defender, return_index=True)[1]
     if len(attacker) == len(form.attacker) and len(defender) == len(form.defender):
         law, pair = stage.law, stage.reward[np.ix_(attacker, defender)]

@@ -92,7 +92,14 @@ class Stage:
     _same_moves: ClassVar["Stage | None"] = None  # of a stage that pays otherwise: the one that knows what is seen
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "law", _normalised(_sparse(self.law)))
+        law = _sparse(self.law)
+        if not law.data.all():  # what is stored and never happens
+            kept = law.data != 0
+            if self.branch is not None and len(self.branch) == len(kept):
+                object.__setattr__(self, "branch", self.branch[kept])
+            ends = np.concatenate([[0], np.cumsum(kept)])[law.indptr]
+            law = sp.csr_array((law.data[kept], law.indices[kept], ends), shape=law.shape)
+        object.__setattr__(self, "law", _normalised(law))
 
     @classmethod
     def from_moves(

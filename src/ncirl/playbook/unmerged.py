@@ -109,8 +109,9 @@ class _Pairs:
         begin = running(np.array([len(each) for each in merged]))
         # a line for each pair and observation, then one for each of the nodes to which that leads
         line, pair = spans(begin[which], begin[which + 1]), np.repeat(np.arange(len(node)), np.diff(begin)[which])
-        row = moves.first[node[pair]] + np.concatenate(merged)[line]
-        lengths = np.diff(moves.weights.indptr)[row]
+        seen = np.concatenate(merged)[line]
+        row = moves.first[node[pair]] + seen
+        lengths = np.where(seen >= 0, np.diff(moves.weights.indptr)[row], 0)  # nothing follows what never happens
         entry = spans(moves.weights.indptr[row], moves.weights.indptr[row] + lengths)
         line, pair = np.repeat(line, lengths), np.repeat(pair, lengths)
         following = self.numbered(np.concatenate(leads)[line], moves.weights.indices[entry])

@@ -121,9 +121,11 @@ def _each_concedes(
             conceded |= {component[0]: _all_conceded(game, component[0], defences, conceded, limits)}
             continue
         inner, found = Cycle(game, component), list[FloatArray]()
+        ahead = {outcome.state for state in component for outcome in game.stage(state).outcomes}
         for k, mixes in enumerate(defences):
             limits.check(EVALUATING)
-            beyond = [_payoffs(game, state, {s: values[k] for s, values in conceded.items()}) for state in component]
+            after = {state: conceded[state][k] for state in ahead}
+            beyond = [_payoffs(game, state, after) for state in component]
             plans = [mixes[state] for state in component]
             found.append(np.array([inner.conceded(plans, [part[:, t] for part in beyond]) for t in range(n_t)]))
         conceded |= dict(zip(component, np.array(found).transpose(2, 0, 1), strict=True))

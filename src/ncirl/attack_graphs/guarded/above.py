@@ -130,7 +130,6 @@ class Above:
         part = self._with_burdens(whole)
         if (self._needed(part),) in self._met:
             return []
-        self._met.add((self._needed(part),))
         self.complete |= {len(self.trials)} if self._is_complete((part,), set(part.guards)) else set()
         return self._trial((0, False), (part,), terms(self.net, (part,)), [size], gap)
 
@@ -177,6 +176,8 @@ class Above:
         trial, k = solved.job.tag
         if k not in self.trials[trial]:
             return  # it was let go of: one part alone bounds nothing
+        if len(self.trials[trial]) == 1 and isinstance(solved.job.what, Part):
+            self._met.add((self._needed(solved.job.what),))
         known = self.trials[trial].get(k)
         if known is None or solved.upper < known.upper:
             self.trials[trial][k] = solved

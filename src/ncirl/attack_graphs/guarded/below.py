@@ -103,7 +103,6 @@ class Below:
         """Return the game of all intents that keep to everything, if it has not been met."""
         if everything in self._met:
             return []
-        self._met.add(everything)
         return [Job(everything, None, 0.0, gap, 0.0, works(size, len(self.able)))]
 
     @property
@@ -146,6 +145,7 @@ class Below:
     def take(self, solved: Solved) -> None:
         """Keep what was found, if it is better."""
         assert isinstance(solved.job.what, Group)
+        self._met.add(solved.job.what)
         if solved.job.what.hiding is not None:
             trial, k = solved.job.tag
             known = self.hidden[trial][k]

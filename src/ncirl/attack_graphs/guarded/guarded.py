@@ -217,7 +217,9 @@ class _Search:
             return False
         part, group = whole.part, whole.group
         if part is not None and group is not None and self._affords(part[1], most) and is_one(self.net, whole):
-            return self._as_one(part, group, gap, most) or self.is_done() or self.deadline.passed
+            if self._as_one(part, group, gap, most) or self.is_done() or self.deadline.passed:
+                return True
+            part = None  # it has had its turn; the group, whose game is another after all, has its own
         solved = []
         if part is not None and self._affords(part[1], GUARDING):
             solved += [self._listed(job, GUARDING) for job in self.above.undivided(*part, gap)]
@@ -344,11 +346,9 @@ class _Search:
                 left = 0.0
                 self.exact.clear()
                 loose = self._loose(enough, left)
-            jobs = self._longer(loose[:AT_ONCE], limit)
-            jobs = jobs or next(filter(None, (self._longer([each], limit) for each in loose)), [])
+            before, jobs = self._fitting(loose, limit)
             if not jobs:
                 return Status.TIME_LIMIT if loose else Status.FINISHED
-            before = {job.what: worst for job, (_, worst) in zip(jobs, loose, strict=False)}
             self.exact.update(before)  # unless it turns out to gain something, or had little more time
             for solved in solve_all(self.net, jobs, self.workers, self._report, self.deadline):
                 worst = before[solved.job.what]
@@ -361,6 +361,15 @@ class _Search:
                 if self.is_done():
                     return Status.GAP_REACHED
         return Status.TIME_LIMIT
+
+    def _fitting(
+        self, loose: list[tuple[float, Solved]], limit: Limits
+    ) -> tuple[dict[Part | Group, Solved], list[Job]]:
+        """Return what to solve again: the first ones at once, or else the first for which there is time."""
+        for some in (loose[:AT_ONCE], *([each] for each in loose)):
+            if jobs := self._longer(some, limit):
+                return {job.what: worst for job, (_, worst) in zip(jobs, some, strict=True)}, jobs
+        return {}, []
 
     def _loose(self, enough: float, left: float) -> list[tuple[float, Solved]]:
         """List what is not solved exactly, with what bounds gain if so much of its gap is left; best first."""
