@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from guarded_instances import proved
-from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.check import verify_guarded
+from ncirl.attack_graphs.guarded.guarded import Guarded
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.proof import BundleNumbers, GuardedProof
 
@@ -232,3 +233,25 @@ def test_what_a_graph_calls_like_an_option_is_something_else() -> None:
     twice = tuple(Exploit(name, ("out",), "web", 0.5, 0.02, 0.05) for name in ids)
     graph = replace(GRAPH, exploits=(*twice, *GRAPH.exploits[2:]))
     assert verify_guarded(proved(graph, [Part(("boss", "vault"), ("any way to web",), ("web",))], [])).holds
+
+
+def test_promises_hold_where_the_value_says_nothing_of_an_intent() -> None:
+    """An intent that the prior rules out may get very much where the value is nothing."""
+    lasting = {"k0": ("e0",), "k1": ("e0", "e1"), "k2": ("e0", "e1")}
+    costs = (4e5, 4e5, 1e5)
+    graph = AttackGraph(
+        conditions=(Condition("start", initial=True), Condition("g0"), Condition("g1")),
+        exploits=(Exploit("e0", ("start",), "g0", 0.5, 1e5, 62500.0), Exploit("e1", ("g0",), "g1", 1.0, 1e5, 2e5)),
+        intents=(Intent("t0", 1.0, {"g0": 1.2e5}), Intent("t1", 0.0, {"g0": 4.7e5, "g1": 5.2e5})),
+        controls=tuple(
+            Control(name, stops, cost, "lasting") for (name, stops), cost in zip(lasting.items(), costs, strict=True)
+        ),
+        discount=0.5,
+        defender_budget=2,
+    )
+    solution = Guarded(relative_gap=0.01, time_limit=None).run(graph)
+    certificate = solution.verify()
+    assert certificate.holds, certificate.faults
+    assert (solution.per_intent >= certificate.per_intent).all()
+    less = replace(solution.proof, per_intent=solution.per_intent * (1 - 1e-12))
+    assert not verify_guarded(less).holds

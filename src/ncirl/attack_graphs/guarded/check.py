@@ -39,9 +39,10 @@ from ncirl.model.priors import OUTSIDE, Priors
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.verify import Certificate, verify
 
-__all__ = ["GuardedCertificate", "certified_part", "sum_down", "sum_up", "verify_guarded", "with_tolls"]
+__all__ = ["GuardedCertificate", "certified_part", "promised", "sum_down", "sum_up", "verify_guarded", "with_tolls"]
 
 ALLOWED = 1e-9  # by which stored numbers may differ from recomputed ones, relative to the larger
+ROUNDED = 4e-15  # by which numbers worked out twice may differ, relative to them
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +217,15 @@ def _number_faults(proof: GroupProof, bundled: Bundled) -> list[str]:
             atol=0.0,
         )
     ]
+
+
+def promised(parts: Sequence[PartProof], n_intents: int) -> FloatArray:
+    """Return what each intent is promised to get at most: what parts concede, a little more than rounding may change.
+
+    Where the value is next to nothing, what rounding may have cost it says nothing of an intent that may get much.
+    """
+    conceded = np.array([sum_up([part.per_intent[t] for part in parts]) for t in range(n_intents)])
+    return conceded + ROUNDED * np.abs(conceded)
 
 
 def sum_up(numbers: Sequence[float]) -> float:

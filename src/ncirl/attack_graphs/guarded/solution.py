@@ -13,7 +13,7 @@ from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker, attackers
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group
-from ncirl.attack_graphs.guarded.check import GuardedCertificate, sum_down, sum_up, verify_guarded
+from ncirl.attack_graphs.guarded.check import GuardedCertificate, promised, sum_down, sum_up, verify_guarded
 from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
 from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
@@ -250,6 +250,6 @@ def assembled(
         groups=tuple(groups),
         lower=sum_down([weight * solved.lower for weight, solved in below]),
         upper=sum_up([solved.upper for solved in above]),
-        per_intent=np.array([sum_up([p.per_intent[t] for p in parts]) for t in range(len(net.intents))]),
+        per_intent=promised(parts, len(net.intents)),
     )
     return GuardedSolution(proof, status, stats, settings, scale, against)
