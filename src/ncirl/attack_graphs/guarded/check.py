@@ -224,7 +224,7 @@ def promised(parts: Sequence[PartProof], n_intents: int) -> FloatArray:
 
     Where the value is next to nothing, what rounding may have cost it says nothing of an intent that may get much.
     """
-    conceded = np.array([sum_up([part.per_intent[t] for part in parts]) for t in range(n_intents)])
+    conceded: FloatArray = np.array([sum_up([part.per_intent[t] for part in parts]) for t in range(n_intents)])
     return conceded + ROUNDED * np.abs(conceded)
 
 
