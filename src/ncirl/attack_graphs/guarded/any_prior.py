@@ -26,7 +26,7 @@ import numpy as np
 
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.guarded.check import certified_part, promised, with_tolls
+from ncirl.attack_graphs.guarded.check import certified_part, sum_up, with_tolls
 from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.jobs import Job, Solved
 from ncirl.attack_graphs.guarded.net import Net
@@ -242,7 +242,7 @@ class _Search:
             if len(books) < len(division.parts):  # there was no memory for it
                 division, books = self._divided(attack), dict(enumerate(_attackers(attack)))
         parts = self._parts(attack, division, books)
-        per_intent = promised(parts, len(attack.graph.intents))
+        per_intent = np.array([sum_up([p.per_intent[t] for p in parts]) for t in range(len(attack.graph.intents))])
         upper, net = self.priors.most(per_intent), Net.of(attack.graph)
         proof = replace(attack.proof, parts=parts, priors=self.priors, upper=upper, per_intent=per_intent)
         scale, against = measured(attack.lower, upper, unhindered(net, depths(net)))
