@@ -33,7 +33,8 @@ MARKS = "<!-- middle -->", "<!-- end of middle -->"
 
 def _numbers(rng: np.random.Generator) -> tuple[float, float, float]:
     """Draw chance of success, attack cost and block cost."""
-    return tuple(round(float(rng.uniform(*ends)), 3) for ends in ((0.4, 0.9), (0.01, 0.04), (0.03, 0.12)))  # type: ignore[return-value]
+    success, attack, block = (round(float(rng.uniform(*ends)), 3) for ends in ((0.4, 0.9), (0.01, 0.04), (0.03, 0.12)))
+    return success, attack, block
 
 
 def chains(many: int, long: int, seed: int = 1) -> AttackGraph:
