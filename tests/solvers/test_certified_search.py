@@ -102,7 +102,7 @@ def test_an_interruption_leaves_valid_bounds(game: Game, calls: int) -> None:
 
 @every_game
 def test_a_program_that_cannot_be_solved_leaves_valid_bounds(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
-    solved, left = Session.solve, [20]
+    solved, left = Session.solve, [10]
 
     def fails(self: Session, limits: Limits | None = None) -> LPSolution:
         left[0] -= 1
