@@ -23,6 +23,7 @@ from ncirl.solvers.certified.kinds import Kinds
 from ncirl.solvers.certified.lifting import lifted, search_among
 from ncirl.solvers.certified.loading import serves_kinds
 from ncirl.solvers.certified.node_tables import PointTable
+from ncirl.solvers.certified.racing import KindsGame
 from ncirl.solvers.certified.schedule import Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.set_up import SetUp
@@ -109,7 +110,7 @@ def test_what_is_handed_over_holds_in_the_whole(seed: int) -> None:
 def test_points_are_worth_as_much_in_the_whole(graph: AttackGraph, n: int) -> None:
     made, compiled, _ = begun(graph.game())
     search = made.search
-    small = module._Game(search, *divided(search, n), UNLIMITED)
+    small = KindsGame(search, *divided(search, n), UNLIMITED)
     small.go_on(lambda: False)
     table = lifted(small.compiled, small.kinds)
     secured = np.array([secures(search, table, point) for point in range(len(table))])
@@ -131,7 +132,7 @@ def test_an_intent_may_be_of_two_kinds(seed: int) -> None:
     groups = tuple(k % 2 for k in range(len(copies.intent)))
     kinds = copies.division(groups)
     assert (kinds.mass > 0).all(axis=0).any(), "nobody is of two kinds"
-    small = module._Game(made.search, copies, groups, UNLIMITED)
+    small = KindsGame(made.search, copies, groups, UNLIMITED)
     for _ in range(3):
         small.go_on(lambda: False)
     table = lifted(small.compiled, small.kinds)
@@ -146,7 +147,7 @@ def test_an_intent_may_be_of_two_kinds(seed: int) -> None:
 def test_corners_of_kinds_are_what_hiding_within_them_secures() -> None:
     made, _, _ = begun(HIDING.game())
     search = made.search
-    small = module._Game(search, *divided(search, 2), UNLIMITED)
+    small = KindsGame(search, *divided(search, 2), UNLIMITED)
     table = lifted(small.compiled, small.kinds)
     corners = 2 * len(search.states)
     links = np.repeat(np.arange(len(table)), table.n_links)
@@ -192,10 +193,10 @@ def test_a_search_can_be_sent_elsewhere_in_the_middle_and_gone_on_with() -> None
 def test_it_is_begun_when_there_is_time() -> None:
     _, _, kinds = begun(HIDING.game())
     kinds.turn(0.0, lambda: True)
-    assert kinds._trial is None
-    assert kinds._left, "it may be begun later"
+    assert kinds._race is not None, "it may be begun later"
+    assert not kinds._race.games
     turns(kinds, 30)
-    assert kinds._found is not None
+    assert kinds._best is not None
 
 
 @pytest.mark.parametrize("what", ["__init__", "go_on"])
@@ -208,10 +209,10 @@ def test_what_fails_in_a_small_game_costs_only_itself(
     def failing(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(module._Game, what, failing)
+    monkeypatch.setattr(KindsGame, what, failing)
     before = turns(kinds, 2)
     assert before[0] == before[-1]
-    assert kinds._choosing is None
+    assert kinds._is_over, "what failed is tried again and again"
     assert kinds._best is None
     assert made.certified_now(UNLIMITED, somebody_waits=False).proved.lower >= before[0] * made.scale - HOME
     assert compiled.bounds()[0] == before[0]
@@ -251,9 +252,9 @@ def test_small_games_are_settled_sooner_or_later(seed: int) -> None:
     _, _, kinds = begun(of_several(seed))
     for _ in range(400):
         kinds.turn(0.0, lambda: False)
-        if kinds._choosing is None:
+        if kinds._race is None:
             break
-    assert kinds._choosing is None, f"a game of {kinds._n} kinds is never left"
+    assert kinds._race is None, f"a game of {kinds._race.n} kinds is never left"
 
 
 def test_what_some_intents_must_not_play_keeps_kinds_apart() -> None:
@@ -276,20 +277,20 @@ def test_several_starts_with_one_belief_are_served_and_others_are_not() -> None:
     alike = one.like(starts=[Start(states[0], 0.3 * belief), Start(states[-1], 0.7 * belief)])
     made, _, kinds = begun(alike)
     secured = turns(kinds, 4)[-1]
-    assert kinds._choosing is not None
+    assert kinds._race is not None
     assert made.certified(UNLIMITED).proved.lower >= secured * made.scale - HOME
     turned = np.roll(belief, 1)
     unlike = one.like(starts=[Start(states[0], 0.3 * belief), Start(states[-1], 0.7 * turned)])
     kinds = begun(unlike)[2]
     assert len(set(turns(kinds, 3))) == 1
-    assert kinds._choosing is None
+    assert kinds._race is None
 
 
 def test_games_with_two_intents_have_no_kinds() -> None:
     game = random_game(3, n_states=2, n_actions=(3, 3), n_intents=2, horizon=None, discount=0.5)
     kinds = begun(game)[2]
     assert len(set(turns(kinds, 3))) == 1
-    assert kinds._choosing is None
+    assert kinds._race is None
 
 
 def test_runs_can_be_repeated_whoever_asks_for_the_bounds() -> None:
@@ -363,4 +364,4 @@ def test_whatever_is_wanted_bounds_hold(aim: Aim, unseen: CertifiedSolution) -> 
 def test_setting_up_a_game_keeps_to_the_limits() -> None:
     made, _, _ = begun(HIDING.game())
     with pytest.raises(LimitError):
-        module._Game(made.search, *divided(made.search, 2), Limits(0.0))
+        KindsGame(made.search, *divided(made.search, 2), Limits(0.0))

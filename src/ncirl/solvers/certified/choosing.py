@@ -23,7 +23,7 @@ STEPS, BESIDE = 12, 100  # of a climb, and divisions that are looked at in one
 SIZE, NEAR = 2.0, 0.3  # s², in variances of what is known, and ℓ
 NOISE, CURIOUS = 0.1, 0.5  # of the variance: what a short trial may be wrong; and β
 SLIGHT = 1e-9
-SEED = 1000  # of what is drawn: which divisions are met is luck, about 0.3 % of the value on hard graphs
+SEED = 1000  # of what is drawn
 
 
 class Choosing:
@@ -40,10 +40,6 @@ class Choosing:
         self._tried.append(groups)
         self._worth.append(worth)
         self._known.add(self.copies.known_as(groups))
-
-    def best(self, n: int) -> float:
-        """Return what the best division into so many kinds is worth."""
-        return max((w for g, w in zip(self._tried, self._worth, strict=True) if max(g) + 1 == n), default=-np.inf)
 
     def ahead(self, n: int) -> Groups | None:
         """Return the division into so many kinds to try next; none where all that were looked at have been tried."""
