@@ -33,31 +33,31 @@ def cheap() -> AttackGraph:
 def test_all_intents_together_are_begun_and_gone_on_with() -> None:
     net = Net(cheap())
     below = Below(net)
-    (job,) = below.together(SIZE, GAP, Limits(10.0))
+    (job,) = below.whole(SIZE, GAP, Limits(10.0))
     assert job.begun is None
     first = solved_job(net, replace(job, seconds=WORK))
     assert first is not None
     below.take(first)
-    (again,) = below.together(SIZE, GAP, Limits(10.0))
+    (again,) = below.whole(SIZE, GAP, Limits(10.0))
     assert again.begun is not None
     assert again.what == job.what
     second = solved_job(net, replace(again, seconds=again.spent + WORK))
     assert second is not None
     assert second.lower >= first.lower
     below.solved[below.able] = 1.0, replace(second, begun=None)
-    assert not below.together(SIZE, GAP, Limits(10.0)), "what cannot be gone on with is not begun again"
+    assert not below.whole(SIZE, GAP, Limits(10.0)), "what cannot be gone on with is not begun again"
 
 
 def test_the_whole_in_one_part_is_gone_on_with_once_nothing_is_unguarded() -> None:
     net = Net(cheap())
     above = Above(net, Flow(net))
-    (job,) = above.whole(SIZE, 7, GAP, Limits(10.0))
+    (job,) = above.whole(SIZE, GAP, Limits(10.0))
     assert above.is_whole
     assert job.begun is None
     solved = solved_job(net, replace(job, seconds=WORK))
     assert solved is not None
     above.take(solved)
-    (job,) = above.whole(SIZE, 7, GAP, Limits(10.0))
+    (job,) = above.whole(SIZE, GAP, Limits(10.0))
     assert job.begun is not None
     assert len(job.what.goals) == 4  # type: ignore[union-attr]
     before = above.bound
@@ -69,7 +69,7 @@ def test_the_whole_in_one_part_is_gone_on_with_once_nothing_is_unguarded() -> No
 
 def test_what_is_too_wide_for_one_part_is_left_alone() -> None:
     net = Net(cheap())
-    assert not Above(net, Flow(net)).whole(Size(2, 10), 7, GAP, Limits(10.0))
+    assert not Above(net, Flow(net)).whole(Size(2, 10), GAP, Limits(10.0))
 
 
 def test_bounds_hold_with_both() -> None:
@@ -80,7 +80,7 @@ def test_bounds_hold_with_both() -> None:
 
 def test_seconds_of_a_game_that_is_gone_on_with_are_beside_those_before(monkeypatch: pytest.MonkeyPatch) -> None:
     search = _Search(Guarded(relative_gap=1e-6, time_limit=30.0), cheap(), None)
-    (job,) = search.below.together(SIZE, GAP, Limits(10.0))
+    (job,) = search.below.whole(SIZE, GAP, Limits(10.0))
     first = solved_job(search.net, replace(job, seconds=WORK))
     assert first is not None
     search.below.take(first)
@@ -89,5 +89,5 @@ def test_seconds_of_a_game_that_is_gone_on_with_are_beside_those_before(monkeypa
         "ncirl.attack_graphs.guarded.guarded.solve_all",
         lambda net, jobs, *_: iter([asked.append(each.seconds - each.spent) for each in jobs][:0]),
     )
-    search._solve(search.below.together(SIZE, GAP, Limits(10.0)), 5.0)
+    search._solve(search.below.whole(SIZE, GAP, Limits(10.0)), 5.0)
     assert asked == [pytest.approx(5.0)]

@@ -38,6 +38,7 @@ LATE = 400  # states up to which a division of three climbs whatever it has come
 IN_VAIN = 2  # rungs in a row that were no use, after which there are no more
 MOST_PARTS = 24  # goals for which there is one part each
 IN_TIME = 0.2  # of the gap of a part: what is left of it in the end, about
+WIDE = 7  # how wide the game of everything may be
 MOST_MIXED = 3  # divisions that are made from others
 
 
@@ -116,14 +117,20 @@ class Above:
                 jobs += self._rung(n, size, width, gap, deadline, limit, later)
         return jobs
 
-    def whole(self, size: Size, width: int, gap: float, limit: Limits) -> list[Job]:
+    def whole(self, size: Size, gap: float, limit: Limits) -> list[Job]:
         """Return the game of everything in one part, gone on with if it was begun, if nothing is unguarded in it."""
-        fresh = [] if self.is_whole else self._rung(0, size, width, gap, limit, limit, 0)
+        fresh = [] if self.is_whole else self._rung(0, size, WIDE, gap, limit, limit, 0)
         for trial in self.complete:
             for solved in self.trials[trial].values() if not self.kinds[trial][0] else ():
                 if solved is not None and solved.begun is not None:
                     return [replace(solved.longer(0.0, 0.0), relative_gap=gap)]
         return [job for job in fresh if job.tag[0] in self.complete]
+
+    @property
+    def is_best_whole(self) -> bool:
+        """Whether the best bound is that of everything in one part."""
+        best = min(range(len(self.totals)), key=self.totals.__getitem__, default=-1)
+        return best in self.complete and self.kinds[best][0] == 0
 
     def undivided(self, whole: Part, size: Size, gap: float) -> list[Job]:
         """Return the game of a part that guards everything, if it has not been met."""

@@ -88,7 +88,7 @@ class Below:
         work = works(SMALL, 1) / len(groups)
         return [Job(group, None, 0.0, gap, 0.0, work, (len(self.hidden) - 1, k)) for k, group in enumerate(groups)]
 
-    def together(self, size: Size, gap: float, deadline: Limits) -> list[Job]:
+    def whole(self, size: Size, gap: float, deadline: Limits) -> list[Job]:
         """Return the game of all intents with as many ways as there are, to be gone on with if it was begun."""
         found = gathered(self.pool, list(self.able), size, deadline, len(self.able)) if self.able else None
         if found is None:
@@ -106,7 +106,7 @@ class Below:
         return [Job(everything, None, 0.0, gap, 0.0, works(size, len(self.able)))]
 
     @property
-    def is_best_together(self) -> bool:
+    def is_best_whole(self) -> bool:
         """Whether the best bound is that of all intents together."""
         return self.able in self.solved and self._value(self.able) >= self.bound
 

@@ -11,7 +11,7 @@ about the whole graph. Sizes are known before a game is built, and how long its 
 before it, so the time limit holds up to the length of one step.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from math import inf, sqrt
@@ -49,7 +49,7 @@ NEAR = 0.5  # of the time that is left, to solve more exactly where that alone w
 INNER = 0.5  # of the gap that is asked, where the prior is not known: for each prior that is tried
 AT_ONCE = 2  # games that are solved again at a time
 FEW = 24  # exploits of a graph that may be one small game
-WHOLE, WIDE = Size(240, 20_000), 7  # how large and how wide such a game may be
+WHOLE = Size(240, 20_000)  # how large such a game may be
 TOGETHER, UNDIVIDED = 0.4, 0.5  # of the time that is left, for all intents together, then for the whole in one part
 FIRST_LOOK = 0.35  # of that: then it must do better than groups and teams, or than parts
 ENTIRE = 2  # rungs before the whole of a graph that is not that small, in which parts and groups are tried
@@ -256,21 +256,25 @@ class _Search:
         return self.deadline.within(part * self.deadline.left)
 
     def _undivided(self, gap: float) -> None:
-        """Give the game of the whole graph a good while once, from either side: it begins slowly, and may do best."""
-        share = self.deadline.left
+        """Give the game of the whole graph a good while once, from either side: it begins slowly, and may do best.
+
+        Where others work, both sides have it at the same time.
+        """
+        if self.workers.executor is None:
+            self._look([self.below], TOGETHER, gap)
+            self._look([self.above], UNDIVIDED, gap)
+        else:
+            self._look([self.below, self.above], TOGETHER, gap)
+
+    def _look(self, sides: Sequence[Above | Below], most: float, gap: float) -> None:
+        """Solve the whole from some sides at once; most of the time only where that does best."""
+        share = most * self.deadline.left
         for part in (FIRST_LOOK, 1.0 - FIRST_LOOK):
-            jobs = self.below.together(WHOLE, gap, self.deadline.within(HIDING * share))
-            self._solve(jobs, part * TOGETHER * share, longer=0.0)
-            if self.is_done():
-                return
-            if not self.below.is_best_together:
-                break
-        share, before = self.deadline.left, self.above.bound
-        for part in (FIRST_LOOK, 1.0 - FIRST_LOOK):
-            jobs = self.above.whole(WHOLE, WIDE, gap, self.deadline.within(HIDING * share))
-            self._solve(jobs, part * UNDIVIDED * share, longer=0.0)
-            if self.is_done() or not self.above.bound < before:
-                break
+            limit = self.deadline.within(HIDING * share)
+            jobs = [job for side in sides for job in side.whole(WHOLE, gap, limit)]
+            if not self.is_done():
+                self._solve(jobs, part * share, longer=0.0, at_once=True)
+            sides = [side for side in sides if side.is_best_whole]
 
     def _is_small(self, whole: Entire) -> bool:
         """Tell whether the whole is so small that it has its turn in the end (`_undivided`)."""
@@ -304,15 +308,19 @@ class _Search:
                 for solved in solve_all(self.net, [replace(job, seconds=FIRST)], Workers(memory=self.settings.memory)):
                     self.above.take(solved)
 
-    def _solve(self, jobs: Iterable[Job], share: float, longer: float = WORTH) -> None:
-        """Solve what can be solved in a share of the time, each for at least so many times what it takes beside."""
+    def _solve(self, jobs: Iterable[Job], share: float, longer: float = WORTH, *, at_once: bool = False) -> None:
+        """Solve what can be solved in a share of the time, each for at least so many times what it takes beside.
+
+        Jobs that are done at once have all of the share each.
+        """
         jobs = list(jobs)
         share = min(share, self.deadline.left)
         fitting: list[Job] = []
         work = sum(sqrt(job.work) for job in jobs)
         for job in jobs:
             overhead = self.pace.overhead(job.work)
-            seconds = max(share * sqrt(job.work) / work, LEAST, longer * overhead)
+            part = 1.0 if at_once else sqrt(job.work) / work
+            seconds = max(part * share, LEAST, longer * overhead)
             if seconds + overhead <= self.deadline.left or (self.above.bound == inf and not fitting):
                 fitting.append(replace(job, seconds=seconds + job.spent))
         for solved in solve_all(self.net, fitting, self.workers, self._report, self.deadline):
