@@ -96,7 +96,7 @@ class Race:
 
 
 class KindsGame:
-    """The game of some kinds of intents."""
+    """The game of some kinds of intents: `low` is what its attacker secures, `high` what its defender concedes."""
 
     def __init__(
         self, whole: Search, copies: Copies, groups: Groups, limits: Limits, meter: Meter | None = None
@@ -104,21 +104,12 @@ class KindsGame:
         self.groups, self.kinds = groups, copies.division(groups)
         self.compiled = Compiled(search_among(whole, self.kinds, limits, meter))
         self._schedule: Schedule | None = None
+        self.low, self.high = self.compiled.bounds()  # kept, so that to ask a game that rests does not wake it
         self.work, self._first = 0, self.low
         self._known = [(0, self.low)]  # what it had come to with how much work
         pairs = float(np.mean([here.n_a * here.n_d for here in whole.arrays]))
         self.trial = TRIED * pairs * LONGER ** (self.kinds.n - 2)  # work after which it is told what it is worth
         self.is_told = False  # whether what it was found worth is known to whoever chooses
-
-    @property
-    def low(self) -> float:
-        """What the attacker of this game secures."""
-        return self.compiled.bounds()[0]
-
-    @property
-    def high(self) -> float:
-        """What the defender of this game concedes."""
-        return self.compiled.bounds()[1]
 
     def low_after(self, work: float) -> float:
         """Return what the attacker secured after so much work."""
@@ -131,8 +122,8 @@ class KindsGame:
 
     def is_settled(self, known: float, above: float) -> bool:
         """Tell whether most of what this game may gain is gained, or little beside what the whole lacks."""
-        low, high = self.compiled.bounds()
-        return high - max(low, known) <= max(SETTLED * (high - self._first), LITTLE * (above - known), SLIGHT)
+        left = self.high - max(self.low, known)
+        return left <= max(SETTLED * (self.high - self._first), LITTLE * (above - known), SLIGHT)
 
     def go_on(self, late: Late) -> None:
         """Search for a while, for the lower bound."""
@@ -144,6 +135,7 @@ class KindsGame:
             before = meter.work
             self._schedule.step(0.0, late)
         self.work += meter.work - begun
+        self.low, self.high = self.compiled.bounds()
         self._known.append((self.work, self.low))
 
     def rest(self) -> None:
