@@ -258,23 +258,23 @@ class _Search:
     def _undivided(self, gap: float) -> None:
         """Give the game of the whole graph a good while once, from either side: it begins slowly, and may do best.
 
-        Where others work, both sides have it at the same time.
+        Where others work, both sides have a look at the same time; what does well is then gone on with like any other.
         """
-        if self.workers.executor is None:
-            self._look([self.below], TOGETHER, gap)
-            self._look([self.above], UNDIVIDED, gap)
-        else:
-            self._look([self.below, self.above], TOGETHER, gap)
+        if self.workers.executor is not None:
+            self._look([self.below, self.above], FIRST_LOOK * TOGETHER * self.deadline.left, gap)
+            return
+        for side, most in ((self.below, TOGETHER), (self.above, UNDIVIDED)):
+            share = most * self.deadline.left
+            self._look([side], FIRST_LOOK * share, gap)
+            if side.is_best_whole:
+                self._look([side], (1.0 - FIRST_LOOK) * share, gap)
 
-    def _look(self, sides: Sequence[Above | Below], most: float, gap: float) -> None:
-        """Solve the whole from some sides at once; most of the time only where that does best."""
-        share = most * self.deadline.left
-        for part in (FIRST_LOOK, 1.0 - FIRST_LOOK):
-            limit = self.deadline.within(HIDING * share)
+    def _look(self, sides: Sequence[Above | Below], seconds: float, gap: float) -> None:
+        """Solve the whole, or go on with it, from some sides at once."""
+        if not self.is_done():
+            limit = self.deadline.within(HIDING * seconds)
             jobs = [job for side in sides for job in side.whole(WHOLE, gap, limit)]
-            if not self.is_done():
-                self._solve(jobs, part * share, longer=0.0, at_once=True)
-            sides = [side for side in sides if side.is_best_whole]
+            self._solve(jobs, seconds, longer=0.0, at_once=True)
 
     def _is_small(self, whole: Entire) -> bool:
         """Tell whether the whole is so small that it has its turn in the end (`_undivided`)."""
@@ -400,6 +400,9 @@ class _Search:
             if seconds - worst.spent < (LEAST if worst.spent else ENOUGH * LONGER / 2 * before):
                 return []
             jobs.append(worst.longer(FINE * (worst.upper - worst.lower), seconds))
+        if lanes > 1:  # nobody waits for the others
+            longest = max(job.seconds - job.spent for job in jobs)
+            return [replace(job, seconds=job.spent + longest) for job in jobs]
         return jobs
 
     def solution(self, status: Status) -> GuardedSolution:
