@@ -1,5 +1,6 @@
 """The whole graph in one small game, from either side, where it is small enough: gone on with, and never worse."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -8,8 +9,8 @@ from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.above import Above
 from ncirl.attack_graphs.guarded.below import Below
 from ncirl.attack_graphs.guarded.cuts import Flow
-from ncirl.attack_graphs.guarded.guarded import Guarded, _Search
-from ncirl.attack_graphs.guarded.jobs import solved_job
+from ncirl.attack_graphs.guarded.guarded import LEFT, Guarded, _Search
+from ncirl.attack_graphs.guarded.jobs import Job, Solved, solved_job
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.limits import Limits
@@ -91,3 +92,42 @@ def test_seconds_of_a_game_that_is_gone_on_with_are_beside_those_before(monkeypa
     )
     search._solve(search.below.whole(SIZE, GAP, Limits(10.0)), 5.0)
     assert asked == [pytest.approx(5.0)]
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["others work", "alone"])
+def test_where_others_work_both_sides_look_at_the_same_time(together: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[tuple[bool, float]]] = []
+
+    def noted(net: Net, jobs: list[Job], *_: object) -> list[Solved]:
+        asked.append([(job.terms is None, job.seconds) for job in jobs])
+        return [solved for job in jobs if (solved := solved_job(net, replace(job, seconds=WORK))) is not None]
+
+    monkeypatch.setattr("ncirl.attack_graphs.guarded.guarded.solve_all", noted)
+    with ThreadPoolExecutor(1) as executor:
+        settings = Guarded(relative_gap=1e-6, time_limit=100.0, executor=executor if together else None)
+        search = _Search(settings, cheap(), None)
+        search._undivided(GAP)
+    if together:
+        (((below, mine), (above, its)),) = asked
+        assert (below, above) == (True, False)
+        assert mine == its
+    else:
+        assert all(len(jobs) == 1 for jobs in asked)
+        assert {jobs[0][0] for jobs in asked} == {True, False}
+    assert search.above.is_best_whole
+    assert search.below.is_best_whole
+
+
+def test_what_is_solved_again_at_once_takes_as_long() -> None:
+    with ThreadPoolExecutor(1) as executor:
+        search = _Search(Guarded(relative_gap=1e-6, time_limit=100.0, executor=executor), cheap(), None)
+        for side in (search.below, search.above):
+            (job,) = side.whole(SIZE, GAP, Limits(10.0))
+            solved = solved_job(search.net, replace(job, seconds=WORK if side is search.below else 2 * WORK))
+            assert solved is not None
+            side.take(solved)
+        jobs = search._longer(search._loose(0.0, LEFT), search.deadline)
+        assert len(jobs) == 2
+        assert jobs[0].seconds - jobs[0].spent == pytest.approx(jobs[1].seconds - jobs[1].spent)
+        alone = search._longer(search._loose(0.0, LEFT)[:1], search.deadline)
+        assert alone[0].seconds <= jobs[0].seconds

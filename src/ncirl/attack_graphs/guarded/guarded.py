@@ -400,7 +400,7 @@ class _Search:
             if seconds - worst.spent < (LEAST if worst.spent else ENOUGH * LONGER / 2 * before):
                 return []
             jobs.append(worst.longer(FINE * (worst.upper - worst.lower), seconds))
-        if lanes > 1:  # nobody waits for the others
+        if lanes > 1 and limit.left < inf:  # nobody waits for the others
             longest = max(job.seconds - job.spent for job in jobs)
             return [replace(job, seconds=job.spent + longest) for job in jobs]
         return jobs
