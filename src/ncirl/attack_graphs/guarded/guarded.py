@@ -222,15 +222,15 @@ class _Search:
             part = None  # it has had its turn; the group, whose game is another after all, has its own
         solved = []
         if part is not None and self._affords(part[1], GUARDING):
-            solved += [self._listed(job, GUARDING) for job in self.above.undivided(*part, gap)]
+            solved += [self._within(GUARDING, [job]) for job in self.above.undivided(*part, gap)]
         if group is not None and not self.is_done() and self._affords(group[1], most):
-            solved += [self._listed(job, most) for job in self.below.undivided(*group, gap)]
+            solved += [self._within(most, [job]) for job in self.below.undivided(*group, gap)]
         return (len(solved) == 2 and all(solved)) or self.is_done() or self.deadline.passed
 
     def _as_one(self, part: tuple[Part, Size], group: tuple[Group, Size], gap: float, most: float) -> bool:
         """Play the whole once for both sides, to whom it is the same game; whether there was the time."""
         for job in self.above.undivided(*part, gap):
-            for solved in self._listed(replace(job, both=True), most):
+            for solved in self._within(most, [replace(job, both=True)]):
                 for other in self.below.undivided(*group, gap):
                     found = taken_over(self.net, solved, other, self.deadline)
                     if found is not None:
@@ -242,10 +242,10 @@ class _Search:
         """Tell whether a game has bounds in good time within a part of what is left."""
         return is_affordable(self.net, size, part * self.deadline.left)
 
-    def _listed(self, job: Job, part: float) -> list[Solved]:
-        """Solve a large game in a part of the time that is left."""
+    def _within(self, part: float, jobs: Iterable[Job]) -> list[Solved]:
+        """Solve large games at the same time, set-up and playbooks included in a part of the time that is left."""
         seconds = min(part, LAST) * self.deadline.left
-        jobs = [replace(job, seconds=seconds, within=seconds)]
+        jobs = [replace(job, seconds=job.spent + seconds, within=seconds) for job in jobs]
         found = []
         for solved in solve_all(self.net, jobs, self.workers, self._report, self.deadline):
             self._take(solved)
@@ -261,20 +261,18 @@ class _Search:
         Where others work, both sides have a look at the same time; what does well is then gone on with like any other.
         """
         if self.workers.executor is not None:
-            self._look([self.below, self.above], FIRST_LOOK * TOGETHER * self.deadline.left, gap)
+            self._look([self.below, self.above], TOGETHER, gap)
             return
         for side, most in ((self.below, TOGETHER), (self.above, UNDIVIDED)):
-            share = most * self.deadline.left
-            self._look([side], FIRST_LOOK * share, gap)
+            self._look([side], FIRST_LOOK * most, gap)
             if side.is_best_whole:
-                self._look([side], (1.0 - FIRST_LOOK) * share, gap)
+                self._look([side], (1.0 - FIRST_LOOK) * most, gap)
 
-    def _look(self, sides: Sequence[Above | Below], seconds: float, gap: float) -> None:
+    def _look(self, sides: Sequence[Above | Below], part: float, gap: float) -> None:
         """Solve the whole, or go on with it, from some sides at once."""
         if not self.is_done():
-            limit = self.deadline.within(HIDING * seconds)
-            jobs = [job for side in sides for job in side.whole(WHOLE, gap, limit)]
-            self._solve(jobs, seconds, longer=0.0, at_once=True)
+            limit = self._share(HIDING * part)
+            self._within(part, [job for side in sides for job in side.whole(WHOLE, gap, limit)])
 
     def _is_small(self, whole: Entire) -> bool:
         """Tell whether the whole is so small that it has its turn in the end (`_undivided`)."""
@@ -308,21 +306,17 @@ class _Search:
                 for solved in solve_all(self.net, [replace(job, seconds=FIRST)], Workers(memory=self.settings.memory)):
                     self.above.take(solved)
 
-    def _solve(self, jobs: Iterable[Job], share: float, longer: float = WORTH, *, at_once: bool = False) -> None:
-        """Solve what can be solved in a share of the time, each for at least so many times what it takes beside.
-
-        Jobs that are done at once have all of the share each.
-        """
+    def _solve(self, jobs: Iterable[Job], share: float) -> None:
+        """Solve what can be solved in a share of the time, each for at least what it takes beside and half as much."""
         jobs = list(jobs)
         share = min(share, self.deadline.left)
         fitting: list[Job] = []
         work = sum(sqrt(job.work) for job in jobs)
         for job in jobs:
             overhead = self.pace.overhead(job.work)
-            part = 1.0 if at_once else sqrt(job.work) / work
-            seconds = max(part * share, LEAST, longer * overhead)
+            seconds = max(share * sqrt(job.work) / work, LEAST, WORTH * overhead)
             if seconds + overhead <= self.deadline.left or (self.above.bound == inf and not fitting):
-                fitting.append(replace(job, seconds=seconds + job.spent))
+                fitting.append(replace(job, seconds=seconds))
         for solved in solve_all(self.net, fitting, self.workers, self._report, self.deadline):
             self._take(solved)
             if self.deadline.passed or self.is_done():
@@ -393,7 +387,8 @@ class _Search:
         lanes = 1 if self.workers.executor is None else len(loose)
         jobs = []
         for _, worst in loose:
-            before, overhead = worst.job.seconds, max(worst.overhead, self.pace.overhead(worst.job.work))
+            before, again = worst.job.seconds, 0.0 if worst.begun is not None else self.pace.overhead(worst.job.work)
+            overhead = max(worst.overhead, again)
             most = worst.spent + limit.left * lanes / len(loose)
             times = (sqrt(before**2 + 4 * overhead * most) - before) / (2 * overhead)  # times·before + times²·overhead
             seconds = min(LONGER, times) * before

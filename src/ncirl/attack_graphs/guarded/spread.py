@@ -73,7 +73,7 @@ def solve_all(
     `beat` is called between the steps of a search here, and while others work; a `KeyboardInterrupt` from it ends the
     job here with what it has, and lets those elsewhere be.
     """
-    futures = workers.submit(net, jobs)
+    futures = workers.submit(net, [_in_time(job, deadline) for job in jobs])
     try:
         for k, job in enumerate(jobs):
             found = None
@@ -83,7 +83,7 @@ def solve_all(
                 except Exception as error:  # of the worker or of what it ran: here it can be seen
                     workers.give_up(error)
             if workers.executor is None:
-                found = solved_job(net, job, beat, workers.memory)
+                found = solved_job(net, _in_time(job, deadline), beat, workers.memory)
                 if found is not None:
                     yield found
             elif found is not None:
@@ -94,6 +94,11 @@ def solve_all(
     finally:
         for future in futures:
             future.cancel()
+
+
+def _in_time(job: Job, deadline: Limits) -> Job:
+    """Return a job so that a search that is gone on with ends in time, what comes after it included."""
+    return job if job.begun is None else replace(job, within=min(job.within, max(deadline.left, 0.0)))
 
 
 def _waited(future: "Future[Solved | None]", beat: Beat, deadline: Limits) -> Solved | None:

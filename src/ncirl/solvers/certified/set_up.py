@@ -170,9 +170,8 @@ class SetUp:
 
     def write(self, limits: Limits) -> None:
         """Write and verify the playbooks, to have some, and learn how long that takes."""
-        self._gap, nodes = self.now.gap_at_start(), self.now.in_use
-        found = self.certified(limits)
-        self._last, self._seconds, self._nodes, self._when = found, found.seconds, nodes, limits.spent
+        self._gap = self.now.gap_at_start()
+        self._last, self._when = self._timed(limits), limits.spent
 
     def write_meanwhile(self, limits: Limits) -> None:
         """Do so in the middle of the search; what is cut tells only that it takes longer."""
@@ -197,13 +196,19 @@ class SetUp:
         else:  # a little late is better than a search in vain
             limits = limits.at_least(max(limits.left, 0.0) + LATE * (limits.seconds or 0.0))
         try:
-            return self.certified(limits)
+            return self._timed(limits)
         except (LimitError, MemoryError) as error:
             if last is not None:
                 return last
             if isinstance(error, MemoryError):
                 error = LimitError("memory", "writing and verifying the playbooks")
             raise error.with_remedies(SMALLER) from None
+
+    def _timed(self, limits: Limits) -> "Playbooks":
+        """Write and verify the playbooks; learn how long that takes."""
+        nodes, found = self.now.in_use, self.certified(limits)
+        self._seconds, self._nodes, self._learned = found.seconds, nodes, True
+        return found
 
     def certified(self, limits: Limits) -> "Playbooks":
         """Write the controllers as playbooks of the game and verify them: what they prove are the bounds."""
