@@ -17,7 +17,8 @@ from ncirl import AttackGraph, Game
 from ncirl.lp.session import Meter
 from ncirl.model.intents import merge_intents
 from ncirl.model.tempered import tempered
-from ncirl.solvers.certified.certified import Certified, activities
+from ncirl.solvers.certified.activities import activities
+from ncirl.solvers.certified.certified import Certified
 from ncirl.solvers.certified.schedule import Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.tuning import Tuning

@@ -30,7 +30,7 @@ from ncirl.playbook import verify as verifying
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports import report_page
 from ncirl.solution import Progress
-from ncirl.solvers.certified import certified, set_up
+from ncirl.solvers.certified import activities, certified, set_up
 from ncirl.solvers.initial import initial_bounds
 from ncirl.solvers.matrix_game import matrix_game
 from ncirl.strategies.strategy import uniform_attacker, uniform_defender
@@ -224,7 +224,7 @@ def test_a_search_that_fills_the_memory_gives_back_what_it_can_and_keeps_its_bou
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     memory = Filling()
-    monkeypatch.setattr(certified, "Schedule", lambda *_: setattr(memory, "full_at", 0))  # as soon as it begins
+    monkeypatch.setattr(activities, "Schedule", lambda *_: setattr(memory, "full_at", 0))  # as soon as it begins
     monkeypatch.setattr(set_up.Search, "forget_programs", lambda _: setattr(memory, "full_at", np.inf))
     solution = Certified(gap=0.0).run(games.office(), limits=full(memory))
     assert solution.status is Status.MEMORY_LIMIT

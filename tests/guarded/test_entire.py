@@ -9,14 +9,17 @@ import pytest
 from guarded_checks import bounds_are_secured, is_inside, promises_hold
 from guarded_instances import Instance, random_graph, with_controls
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
-from ncirl.attack_graphs.guarded import guarded as module
+from ncirl.attack_graphs.guarded import climbing
+from ncirl.attack_graphs.guarded import undivided as module
 from ncirl.attack_graphs.guarded.above import Above
+from ncirl.attack_graphs.guarded.again import Again
 from ncirl.attack_graphs.guarded.below import Below
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.entire import Entire, counted_entire, is_affordable, is_one, taken_over
 from ncirl.attack_graphs.guarded.guarded import Guarded
 from ncirl.attack_graphs.guarded.jobs import Job, Solved, solved_job
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.running import Run
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.reductions.size import set_up_seconds
 from ncirl.errors import SizeError
@@ -133,29 +136,26 @@ def test_what_failed_once_may_have_its_turn_again_and_what_was_played_has_not() 
 def test_games_that_differ_are_played_each_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where what one search proves is not taken over, the group has a search of its own, at the latest in the end."""
     monkeypatch.setattr(module, "taken_over", lambda *_: None)
-    search = module._Search(Guarded(relative_gap=1e-6, time_limit=60.0), chains(2, 3), None)
-    search.bound_at_all()
+    run = Run(chains(2, 3), 0.0, 1e-6, 60.0)
+    run.bound_at_all()
     monkeypatch.setattr(module, "FEW", -1)
-    monkeypatch.setattr(module, "LISTING", 0.05)
     for most in (0.05, 0.5):
-        search._entirely(0.01, most)
-    wholes = [
-        found for _, found in search.below.solved.values() if len(found.job.what.bundles) == len(search.net.exploits)
-    ]
+        module.played_entirely(run, most)
+    wholes = [found for _, found in run.below.solved.values() if len(found.job.what.bundles) == len(run.net.exploits)]
     assert wholes
-    assert search.above.bound < np.inf
+    assert run.has_bounds
 
 
 def test_a_game_that_is_gone_on_with_is_compared_with_itself() -> None:
     """Where there is no time for the most promising games, another is gone on with: what counts is its own bounds."""
-    search = module._Search(Guarded(relative_gap=1e-9, time_limit=60.0), chains(2, 3), None)
-    net, whole = search.net, counted_entire(search.net, search.above.goals, search.below.able, 60.0, UNLIMITED)
+    run = Run(chains(2, 3), 0.0, 1e-9, 60.0)
+    net, whole = run.net, counted_entire(run.net, run.above.goals, run.below.able, 60.0, UNLIMITED)
     above, below = both_sides(net, whole)
     first, second = solved_job(net, replace(above, both=False)), solved_job(net, below)
     assert first is not None
     assert second is not None
     dear = replace(first, overhead=1e9, begun=None, job=replace(first.job, seconds=1e9))
-    before, jobs = search._fitting([(2.0, dear), (1.0, second)], search.deadline)
+    before, jobs = Again(run).fitting([(2.0, dear), (1.0, second)], run.deadline)
     assert [job.what for job in jobs] == [second.job.what]
     assert before == {second.job.what: second}
 
@@ -176,16 +176,14 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counts["taken over" if found is not None else "refused"] += 1
         return found
 
-    entirely = module._Search._entirely
-
-    def watched(search: module._Search, gap: float, *most: float) -> bool:
-        counts["in one game"] += (found := entirely(search, gap, *most))
+    def watched(run: Run, *most: float) -> bool:
+        counts["in one game"] += (found := module.played_entirely(run, *most))
         return found
 
-    monkeypatch.setattr(module, "ENTIRE", 1)
+    monkeypatch.setattr(climbing, "ENTIRE", 1)
     monkeypatch.setattr(module, "FEW", -1)
     monkeypatch.setattr(module, "taken_over", told)
-    monkeypatch.setattr(module._Search, "_entirely", watched)
+    monkeypatch.setattr(climbing, "played_entirely", watched)
     return counts
 
 

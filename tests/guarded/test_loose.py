@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from ncirl.attack_graphs.guarded.above import Above
+from ncirl.attack_graphs.guarded.again import LEFT
 from ncirl.attack_graphs.guarded.cuts import Flow
-from ncirl.attack_graphs.guarded.guarded import LEFT
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.games.office import office_graph
 

@@ -9,11 +9,13 @@ import pytest
 
 import ncirl
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
-from ncirl.attack_graphs.guarded import above, guarded
+from ncirl.attack_graphs.guarded import above, running
+from ncirl.attack_graphs.guarded.again import Again
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.guarded import Guarded
 from ncirl.attack_graphs.guarded.jobs import Job, solved_job
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.running import Run
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.guarded.spread import Workers, solve_all
@@ -117,7 +119,7 @@ def test_an_interruption_before_the_first_bound_claims_nothing_untrue(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph, pressed = ladder(3, 12), []
-    module = guarded if place == "solve_all" else above
+    module = running if place == "solve_all" else above
     real = getattr(module, place)
 
     def once(*args: object, **named: object) -> object:
@@ -273,13 +275,13 @@ def test_time_is_used_to_the_end_where_a_search_goes_on() -> None:
     solved = solved_job(net, job)
     assert solved is not None
     rough = replace(solved, job=replace(solved.job, seconds=10.0), overhead=0.1)
-    search = guarded._Search(Guarded(), net.graph, None)
+    again = Again(Run(net.graph, 0.0, 0.05, 60.0))
     still = Limits(11.0, clock=lambda: 0.0)
-    (longer,) = search._longer([(1.0, rough)], still)
+    (longer,) = again.longer([(1.0, rough)], still)
     assert longer.begun is rough.begun
     assert longer.spent == 10.0
     assert 15.0 < longer.seconds <= 21.0  # in all; the rest is for writing the playbooks
-    assert search._longer([(1.0, replace(rough, begun=None))], still) == []  # as long as before would gain nothing
+    assert again.longer([(1.0, replace(rough, begun=None))], still) == []  # as long as before would gain nothing
 
 
 def test_whole_numbers_are_numbers() -> None:

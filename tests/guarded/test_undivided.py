@@ -7,12 +7,16 @@ import pytest
 
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.above import Above
+from ncirl.attack_graphs.guarded.again import LEFT, Again
 from ncirl.attack_graphs.guarded.below import Below
 from ncirl.attack_graphs.guarded.cuts import Flow
-from ncirl.attack_graphs.guarded.guarded import LEFT, Guarded, _Search
+from ncirl.attack_graphs.guarded.guarded import Guarded
 from ncirl.attack_graphs.guarded.jobs import Job, Solved, solved_job
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.running import Run
 from ncirl.attack_graphs.guarded.sizes import Size
+from ncirl.attack_graphs.guarded.spread import Workers
+from ncirl.attack_graphs.guarded.undivided import looked_at
 from ncirl.limits import Limits
 
 SIZE, GAP = Size(80, 80 * 40 + 2000), 0.01
@@ -80,18 +84,18 @@ def test_bounds_hold_with_both() -> None:
 
 
 def test_seconds_of_a_game_that_is_gone_on_with_are_beside_those_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    search = _Search(Guarded(relative_gap=1e-6, time_limit=1000.0), cheap(), None)
-    (job,) = search.below.whole(SIZE, GAP, Limits(10.0))
-    first = solved_job(search.net, replace(job, seconds=WORK))
+    run = Run(cheap(), 0.0, 1e-6, 1000.0)
+    (job,) = run.below.whole(SIZE, GAP, Limits(10.0))
+    first = solved_job(run.net, replace(job, seconds=WORK))
     assert first is not None
-    search.below.take(first)
+    run.below.take(first)
     asked: list[float] = []
     monkeypatch.setattr(
-        "ncirl.attack_graphs.guarded.guarded.solve_all",
+        "ncirl.attack_graphs.guarded.running.solve_all",
         lambda net, jobs, *_: iter([asked.append(each.seconds - each.spent) for each in jobs][:0]),
     )
-    left = search.deadline.left
-    search._within(0.5, search.below.whole(SIZE, GAP, Limits(10.0)))
+    left = run.deadline.left
+    run.solved_within(0.5, run.below.whole(SIZE, GAP, Limits(10.0)))
     assert asked == [pytest.approx(left / 2, rel=0.1)]
 
 
@@ -103,11 +107,10 @@ def test_where_others_work_both_sides_look_at_the_same_time(together: bool, monk
         asked.append([(job.terms is None, job.seconds) for job in jobs])
         return [solved for job in jobs if (solved := solved_job(net, replace(job, seconds=WORK))) is not None]
 
-    monkeypatch.setattr("ncirl.attack_graphs.guarded.guarded.solve_all", noted)
+    monkeypatch.setattr("ncirl.attack_graphs.guarded.running.solve_all", noted)
     with ThreadPoolExecutor(1) as executor:
-        settings = Guarded(relative_gap=1e-6, time_limit=100.0, executor=executor if together else None)
-        search = _Search(settings, cheap(), None)
-        search._undivided(GAP)
+        run = Run(cheap(), 0.0, 1e-6, 100.0, Workers(executor if together else None))
+        looked_at(run)
     if together:
         (((below, mine), (above, its)),) = asked
         assert (below, above) == (True, False)
@@ -115,20 +118,21 @@ def test_where_others_work_both_sides_look_at_the_same_time(together: bool, monk
     else:
         assert all(len(jobs) == 1 for jobs in asked)
         assert {jobs[0][0] for jobs in asked} == {True, False}
-    assert search.above.is_best_whole
-    assert search.below.is_best_whole
+    assert run.above.is_best_whole
+    assert run.below.is_best_whole
 
 
 def test_what_is_solved_again_at_once_takes_as_long() -> None:
     with ThreadPoolExecutor(1) as executor:
-        search = _Search(Guarded(relative_gap=1e-6, time_limit=100.0, executor=executor), cheap(), None)
-        for side in (search.below, search.above):
+        run = Run(cheap(), 0.0, 1e-6, 100.0, Workers(executor))
+        for side in (run.below, run.above):
             (job,) = side.whole(SIZE, GAP, Limits(10.0))
-            solved = solved_job(search.net, replace(job, seconds=WORK if side is search.below else 2 * WORK))
+            solved = solved_job(run.net, replace(job, seconds=WORK if side is run.below else 2 * WORK))
             assert solved is not None
             side.take(solved)
-        jobs = search._longer(search._loose(0.0, LEFT), search.deadline)
+        again = Again(run)
+        jobs = again.longer(again.loose(0.0, LEFT), run.deadline)
         assert len(jobs) == 2
         assert jobs[0].seconds - jobs[0].spent == pytest.approx(jobs[1].seconds - jobs[1].spent)
-        alone = search._longer(search._loose(0.0, LEFT)[:1], search.deadline)
+        alone = again.longer(again.loose(0.0, LEFT)[:1], run.deadline)
         assert alone[0].seconds <= jobs[0].seconds

@@ -16,7 +16,8 @@ from ncirl.lp.session import Meter
 from ncirl.lp.vector_program import VectorProgram
 from ncirl.model.intents import merge_intents
 from ncirl.solvers.certified import clusters as clustering
-from ncirl.solvers.certified.certified import Certified, activities
+from ncirl.solvers.certified.activities import activities
+from ncirl.solvers.certified.certified import Certified
 from ncirl.solvers.certified.clusters import Clusters, Fusing, fused
 from ncirl.solvers.certified.fused import FusedPointProgram, FusedVectorProgram
 from ncirl.solvers.certified.search import InformationState, Search

@@ -8,7 +8,7 @@ import pytest
 from ncirl import Certified, Status, games, solve
 from ncirl.limits import UNLIMITED
 from ncirl.model.game import Game
-from ncirl.solvers.certified.certified import activities
+from ncirl.solvers.certified.activities import activities
 from ncirl.solvers.certified.cycles import Cycles
 from ncirl.solvers.certified.lattice import serves
 from ncirl.solvers.certified.layers import ends

@@ -8,7 +8,7 @@ import pytest
 from ncirl import Certified, Game, HistoryLP, Status, games, solve
 from ncirl.limits import UNLIMITED
 from ncirl.solvers.certified import lattice as module
-from ncirl.solvers.certified.certified import activities
+from ncirl.solvers.certified.activities import activities
 from ncirl.solvers.certified.lattice import Lattice, lattice, serves
 from ncirl.solvers.certified.layers import stages_left
 from ncirl.solvers.certified.schedule import Activity, Schedule

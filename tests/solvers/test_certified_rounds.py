@@ -8,7 +8,7 @@ import pytest
 
 from ncirl import Certified, Game, HistoryLP, Status, games, solve
 from ncirl.limits import UNLIMITED
-from ncirl.solvers.certified.certified import activities
+from ncirl.solvers.certified.activities import activities
 from ncirl.solvers.certified.cycles import Cycles
 from ncirl.solvers.certified.lattice import Lattice, serves
 from ncirl.solvers.certified.layers import Layers, ends

@@ -1,0 +1,139 @@
+"""One run: what it has come to from either side, how close that is, and the small games it solves on the way.
+
+    bounds       the best of each side so far; either is a proof about the whole graph
+    solved(…)    solves games here or elsewhere, hands what comes back to its side, and learns from it how fast this is
+
+How long a game's set-up takes is predicted from those before it, so the time limit holds up to the length of one step.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from math import inf
+
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.above import Above
+from ncirl.attack_graphs.guarded.below import Below
+from ncirl.attack_graphs.guarded.cuts import Flow
+from ncirl.attack_graphs.guarded.jobs import Job, Pace, Solved
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.sizes import Size
+from ncirl.attack_graphs.guarded.solution import measured, unhindered
+from ncirl.attack_graphs.guarded.spread import Workers, solve_all
+from ncirl.limits import Limits
+from ncirl.solution import Progress, ProgressCallback
+
+__all__ = ["ROUGH", "Run"]
+
+ROUGH = 0.01  # relative gap of games on the ladder
+FIRST = 600.0  # seconds that the first bound gets, which takes next to none: nobody has a choice in its game
+ASKED = 0.9  # of the gap that is asked
+LAST = 0.92  # of what is left of the time: the most that large games get, playbooks included
+
+
+class Run:
+    """Both sides' bounds on the value of a graph, how close they must come, and who solves games until when.
+
+    Parameters
+    ----------
+    graph : AttackGraph
+        What the bounds are about.
+    gap, relative_gap : float
+        How close they must come: either will do.
+    seconds : float, optional
+        Time for all of it.
+    workers : Workers
+        Who solves small games.
+    progress : callable, optional
+        Told of bounds, every so often; a `KeyboardInterrupt` from it ends the run.
+    """
+
+    def __init__(
+        self,
+        graph: AttackGraph,
+        gap: float,
+        relative_gap: float,
+        seconds: float | None = None,
+        workers: Workers | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> None:
+        self.gap, self.relative_gap, self.progress = gap, relative_gap, progress
+        self.deadline = Limits(seconds, beat=self._report)  # who listens there may end it with Ctrl-C
+        self.workers = Workers() if workers is None else workers
+        self.net = Net(graph)
+        self.flow = Flow(self.net)
+        self.above, self.below = Above(self.net, self.flow), Below(self.net)
+        self.pace = Pace()
+        self.solves, self.lp_seconds, self.states = 0, 0.0, 0
+        self._unhindered = unhindered(self.net, self.flow.depth)
+
+    @property
+    def rough(self) -> float:
+        """The relative gap of games that are solved for the first time."""
+        return min(ROUGH, self.relative_gap / 4) if self.relative_gap else ROUGH
+
+    @property
+    def scale(self) -> tuple[float, str]:
+        """What the gap is measured against, and its name."""
+        return measured(self.below.bound, self.above.bound, self._unhindered)
+
+    @property
+    def target(self) -> float:
+        """How close the bounds must come."""
+        return max(self.gap, self.relative_gap * self.scale[0])
+
+    @property
+    def enough(self) -> float:
+        """A bound from below that is as close as asked, and a little closer: it is proved only afterwards."""
+        return self.above.bound - ASKED * self.target if self.has_bounds else inf
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether there is a bound from above; from below there always is one."""
+        return self.above.bound < inf
+
+    @property
+    def apart(self) -> float:
+        """How far apart the bounds are."""
+        return self.above.bound - self.below.bound
+
+    def is_done(self) -> bool:
+        """Whether the bounds are as close as asked."""
+        return self.has_bounds and self.apart <= self.target
+
+    def share(self, part: float) -> Limits:
+        """Return limits on a part of the time that is left."""
+        return self.deadline.within(part * self.deadline.left)
+
+    def solved(self, jobs: Iterable[Job]) -> Iterator[Solved]:
+        """Solve games, and take what comes back, in their order."""
+        for found in solve_all(self.net, list(jobs), self.workers, self._report, self.deadline):
+            self.take(found)
+            yield found
+
+    def solved_within(self, part: float, jobs: Iterable[Job]) -> list[Solved]:
+        """Solve large games at the same time, set-up and playbooks included in a part of the time that is left."""
+        seconds = min(part, LAST) * self.deadline.left
+        return list(self.solved(replace(job, seconds=job.spent + seconds, within=seconds) for job in jobs))
+
+    def take(self, solved: Solved) -> None:
+        """Take note of what became of a game."""
+        self.pace.learn(solved)
+        self.solves += solved.lp_solves
+        self.lp_seconds += solved.lp_seconds
+        self.states += solved.states
+        (self.above if solved.job.terms is not None else self.below).take(solved)
+        self._report()
+        if solved.interrupted:
+            raise KeyboardInterrupt
+
+    def bound_at_all(self) -> None:
+        """Find a bound from above if there is none yet: with nothing guarded, in a moment."""
+        if not self.has_bounds:
+            self.above = Above(self.net, self.flow)  # what was begun may be left in the middle
+            for job in self.above.climb(Size(0, 0), 0, ROUGH, Limits(0.0), Limits(0.0)):
+                for solved in solve_all(self.net, [replace(job, seconds=FIRST)], Workers(memory=self.workers.memory)):
+                    self.above.take(solved)
+
+    def _report(self) -> None:
+        if self.progress is not None and self.has_bounds:
+            self.progress(Progress(self.deadline.spent, self.below.bound, self.above.bound, lp_solves=self.solves))
