@@ -1,9 +1,13 @@
-"""Gambit reads what is written, and finds the same value."""
+"""OpenSpiel and Gambit read what is written, and find the same value.
+
+Gambit is compiled when it is installed, which takes minutes, so `make test-all` alone installs and asks it.
+"""
 
 from __future__ import annotations
 
 import io
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +41,23 @@ def read(game: Game) -> Any:
     return gambit().read_efg(io.BytesIO(efg_text(game).encode()))
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_openspiel_finds_the_same_value(game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyspiel = pytest.importorskip("pyspiel")
+    from open_spiel.python.algorithms import lp_solver, sequence_form_lp
+
+    path = tmp_path / "game.efg"
+    path.write_text(efg_text(game))
+    theirs = pyspiel.load_game("efg_game", {"filename": str(path)})
+    assert theirs.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM
+    for option in list(lp_solver.DEFAULT_SOLVER_KWARGS):  # they suit a solver that does not come with it
+        monkeypatch.delitem(lp_solver.DEFAULT_SOLVER_KWARGS, option)
+    found, *_ = sequence_form_lp.solve_zero_sum_game(theirs, solver="HIGHS")
+    assert found == pytest.approx(ncirl.solve(game, ncirl.HistoryLP()).lower, abs=AGREE)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 def test_gambit_finds_the_same_value(game: Game) -> None:
     theirs = read(game)
@@ -47,6 +68,7 @@ def test_gambit_finds_the_same_value(game: Game) -> None:
     assert float(found.payoff("attacker")) == pytest.approx(ncirl.solve(game, ncirl.HistoryLP()).lower, abs=AGREE)
 
 
+@pytest.mark.slow
 def test_names_arrive_whatever_they_are() -> None:
     game = ncirl.games.aumann_maschler_1(horizon=1, discount=1.0)
     odd = game.like(describe=lambda _: 'say "when"\\\n now')

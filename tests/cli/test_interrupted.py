@@ -85,6 +85,7 @@ def test_first_ctrl_c_waits_for_a_report_and_the_second_does_not(capsys: pytest.
     assert "Ctrl-C again" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of what came in a destructor
 @pytest.mark.parametrize("moment", [0.02, 0.1, 0.3])
 def test_interrupted_anywhere_in_the_search_the_bounds_hold(moment: float) -> None:
     struck: list[bool] = []
