@@ -10,6 +10,8 @@ hundreds of divisions into two kinds tried this way gain about three quarters of
 one, and two dozen nine tenths.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ncirl._typing import FloatArray
@@ -22,6 +24,7 @@ DRAWN, BEST = 100, 3  # divisions that are looked at each time, and those tried 
 STEPS, BESIDE = 12, 100  # of a climb, and divisions that are looked at in one
 SIZE, NEAR = 2.0, 0.3  # s², in variances of what is known, and ℓ
 NOISE, CURIOUS = 0.1, 0.5  # of the variance: what a short trial may be wrong; and β
+MOST = 400  # divisions that are learned from: the last that were tried
 SLIGHT = 1e-9
 SEED = 1000  # of what is drawn
 
@@ -41,6 +44,10 @@ class Choosing:
         self._worth.append(worth)
         self._known.add(self.copies.known_as(groups))
 
+    def leave(self, groups: Groups) -> None:
+        """Take note that a division is not to be tried, whatever it may be worth."""
+        self._known.add(self.copies.known_as(groups))
+
     def ahead(self, n: int) -> Groups | None:
         """Return the division into so many kinds to try next; none where all that were looked at have been tried."""
         rng = np.random.default_rng(SEED + len(self._tried))
@@ -52,9 +59,9 @@ class Choosing:
         of_them = [self._tried[k] for k in order if max(self._tried[k]) + 1 == n][:BEST]
         for groups in of_them:
             some += self._beside(groups, rng)
-        chosen, promise = None, -np.inf
+        chosen, promise, promised = None, -np.inf, self._learned()
         for _ in range(STEPS):
-            promises = self._promises(some) if some else np.full(1, -np.inf)
+            promises = promised(some) if some else np.full(1, -np.inf)
             if not promises.max() > promise + SLIGHT:
                 break
             chosen, promise = some[int(promises.argmax())], float(promises.max())
@@ -73,18 +80,23 @@ class Choosing:
         each = {self.copies.known_as(groups): groups for groups in some}
         return [groups for known, groups in each.items() if known not in self._known and len(known) == max(groups) + 1]
 
-    def _promises(self, some: list[Groups]) -> FloatArray:
-        """Return what divisions may be worth, in deviations of what is known above its mean."""
-        known, new = (np.array([self.copies.shown(groups) for groups in each]) for each in (self._tried, some))
-        kinds = np.array([max(groups) for groups in self._tried])
-        worth = np.array(self._worth)
+    def _learned(self) -> Callable[[list[Groups]], FloatArray]:
+        """Learn from what was tried what divisions may be worth, in deviations of what is known above its mean."""
+        tried, worth = self._tried[-MOST:], np.array(self._worth[-MOST:])
+        known = np.array([self.copies.shown(groups) for groups in tried])
+        kinds = np.array([max(groups) for groups in tried])
         for k in np.unique(kinds):  # those with more kinds are tried for longer, and are worth more
             worth[kinds == k] -= worth[kinds == k].mean()
         inverse = np.linalg.inv(_covariance(known, known) + NOISE * np.eye(len(known)))
-        across = _covariance(new, known)
-        mean = across @ inverse @ (worth / (worth.std() + SLIGHT))
-        variance = SIZE * (2.0 + (new**2).sum(axis=1)) - ((across @ inverse) * across).sum(axis=1)
-        return np.asarray(mean + CURIOUS * np.sqrt(variance.clip(0.0)))
+        weights = inverse @ (worth / (worth.std() + SLIGHT))
+
+        def promised(some: list[Groups]) -> FloatArray:
+            new = np.array([self.copies.shown(groups) for groups in some])
+            across = _covariance(new, known)
+            variance = SIZE * (2.0 + (new**2).sum(axis=1)) - ((across @ inverse) * across).sum(axis=1)
+            return np.asarray(across @ weights + CURIOUS * np.sqrt(variance.clip(0.0)))
+
+        return promised
 
 
 def _covariance(some: FloatArray, others: FloatArray) -> FloatArray:
