@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+GAMBIT := $(VENV)/.gambit
 CORE   := $(VENV)/.core
 WORKERS ?= 3
 # One thread a process: the arrays are small, and parallel runs must not fight for cores.
@@ -13,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # A worker takes a row of tests and steals when it is done, so that what tests of a file share is made once, not thrice.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-all checked compiled browser gambit lint bench docs kernel clean
+.PHONY: demo test test-all checked compiled browser lint bench docs kernel clean
 
 demo: $(CORE)
 	$(BIN)/ncirl demo
@@ -21,11 +22,12 @@ demo: $(CORE)
 test: checked browser  # a test that not even its timeout ends says where it hangs, and ends
 	$(PYTEST) -m "not slow" -o faulthandler_timeout=400 -o faulthandler_exit_on_timeout=true
 
-test-all: checked browser gambit
+test-all: checked browser $(GAMBIT)
 	$(PYTEST)
 
-gambit: $(READY)  # a peer that is compiled, which takes minutes the first time: tests that every change runs do without it
+$(GAMBIT): $(READY)  # a peer that is compiled, which takes minutes: tests that every change runs do without it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group gambit
+	touch $@
 
 checked:  # one core types, the other compiles the tests, which each worker would do by itself
 	@$(MAKE) --no-print-directory -j2 lint compiled
