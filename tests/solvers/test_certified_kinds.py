@@ -24,7 +24,7 @@ from ncirl.solvers.certified.lifting import lifted, search_among
 from ncirl.solvers.certified.loading import serves_kinds
 from ncirl.solvers.certified.node_tables import PointTable
 from ncirl.solvers.certified.racing import KindsGame
-from ncirl.solvers.certified.schedule import Schedule
+from ncirl.solvers.certified.schedule import Late, Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.set_up import SetUp
 from ncirl.solvers.certified.tuning import Aim
@@ -200,7 +200,7 @@ def test_it_is_begun_when_there_is_time() -> None:
 
 
 @pytest.mark.parametrize("what", ["__init__", "go_on"])
-@pytest.mark.parametrize("error", [MemoryError("full"), LPError("stuck")])
+@pytest.mark.parametrize("error", [MemoryError("full"), LPError("stuck")], ids=["no room", "stuck"])
 def test_what_fails_in_a_small_game_costs_only_itself(
     what: str, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,12 +210,60 @@ def test_what_fails_in_a_small_game_costs_only_itself(
         raise error
 
     monkeypatch.setattr(KindsGame, what, failing)
-    before = turns(kinds, 2)
+    before = turns(kinds, 100)
     assert before[0] == before[-1]
-    assert kinds._is_over, "what failed is tried again and again"
-    assert kinds._best is None
+    assert kinds._race is None, "what failed is tried again and again"
     assert made.certified_now(UNLIMITED, somebody_waits=False).proved.lower >= before[0] * made.scale - HOME
     assert compiled.bounds()[0] == before[0]
+
+
+@pytest.mark.parametrize("error", [MemoryError("full"), LPError("stuck")], ids=["no room", "stuck"])
+def test_a_rival_that_fails_costs_only_itself(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, _, kinds = begun(HIDING.game())
+    while kinds._race is None or kinds._race.left:
+        turns(kinds, 1)
+    race, going_on = kinds._race, KindsGame.go_on
+    best = race.best
+    assert best is not None
+    failed: list[KindsGame] = []
+
+    def failing(game: KindsGame, late: Late) -> None:
+        if game is best:
+            going_on(game, late)
+        else:
+            failed.append(game)
+            raise error
+
+    monkeypatch.setattr(KindsGame, "go_on", failing)
+    before = best.work
+    while kinds._race is race:
+        turns(kinds, 1)
+    assert failed
+    assert len({kinds._choosing.copies.known_as(game.groups) for game in failed}) == len(failed)  # type: ignore[union-attr]
+    assert best.work > before, "with the rival the best was given up"
+    if isinstance(error, MemoryError):
+        assert len(failed) == 1
+        assert kinds._race is None, "without room for rivals finer kinds are begun"
+    else:
+        assert kinds._race is not None
+
+
+@pytest.mark.parametrize("error", [MemoryError("full"), LPError("stuck")], ids=["no room", "stuck"])
+def test_what_the_best_had_is_handed_over_though_it_fails(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, compiled, kinds = begun(HIDING.game())
+    while kinds._race is None or kinds._race.left:
+        turns(kinds, 1)
+    best = kinds._race.best
+    assert best is not None
+
+    def failing(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(best, "go_on", failing)
+    while not kinds._is_over:
+        turns(kinds, 1)
+    kinds.last_turn()
+    assert compiled.bounds()[0] >= best.low - CLOSE
 
 
 def test_without_room_to_hand_over_what_there_is_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,6 +117,16 @@ def test_who_is_behind_at_the_same_age_is_given_up_and_who_is_ahead_takes_the_pl
     assert fast.work < best.work
 
 
+def test_the_work_of_one_that_wins_is_not_that_of_rivals_in_vain() -> None:
+    course = Course(0)
+    course.worth = iter([0.5, *(0.4,) * (TRIES[2] - 1), *(0.501,) * 500])
+    while course.race.best is None or course.race.best is cast(KindsGame, course.begun[0]):
+        course.turns(1)
+    assert not course.race.left
+    assert course.race.best.work > 0.9 * course.begun[0].work, "it is barely ahead, so it was long a rival"
+    assert course.race.is_trying, "who barely wins stops all others"
+
+
 def test_who_cannot_secure_what_is_secured_is_given_up_at_once() -> None:
     course = Course(1)
     course.turns(400)

@@ -19,7 +19,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from ncirl.errors import LimitError, LPError
+from ncirl.errors import LimitError
 from ncirl.limits import Limits
 from ncirl.lp.session import Meter
 from ncirl.solvers.certified.choosing import Choosing
@@ -28,7 +28,7 @@ from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.divisions import Copies, Groups
 from ncirl.solvers.certified.lifting import lifted
 from ncirl.solvers.certified.loading import WIDER, most_intents
-from ncirl.solvers.certified.racing import SLIGHT, KindsGame, Race
+from ncirl.solvers.certified.racing import FAILS, SLIGHT, KindsGame, Race
 from ncirl.solvers.certified.schedule import Late
 from ncirl.solvers.certified.search import Search
 
@@ -39,7 +39,6 @@ PACE = 1 / 200  # of the work in the kernel: what a search by itself does in tha
 MUCH = 0.05  # of the gap of the whole: a rise that is handed over at once
 OFTEN = 2.0  # times the work of a game when something was last handed over: then it is done again
 SETTING_UP = "setting up a game of kinds"
-FAILS = MemoryError, LPError, np.linalg.LinAlgError
 
 
 class Kinds:
@@ -50,7 +49,7 @@ class Kinds:
         self._search, self._pace = (whole, PACE) if isinstance(whole, Search) else (whole.search, 1.0)
         self._choosing: Choosing | None = None
         self._race: Race | None = None
-        self._is_over = False  # whether something failed: what there is by then may be handed over still
+        self._is_over = False  # whether the best, or what it hands over, failed: it may be handed over later still
         self._told, self._work = -np.inf, 0.0  # what was handed over last, and the work of its game by then
 
     def turn(self, _: float, late: Late) -> None:
@@ -95,9 +94,10 @@ class Kinds:
         return is_long_ago or best.low - max(low, self._told) > MUCH * (high - low)
 
     def _finer(self) -> None:
-        """Go over to divisions with one kind more, as long as they do not tell all apart and the kernel serves them."""
+        """Go over to one kind more, while that does not tell all apart, the kernel serves it and there is room."""
         assert self._choosing is not None
-        n, possible = 2 if self._race is None else self._race.n + 1, self._choosing.copies.possible
+        race, possible = self._race, self._choosing.copies.possible
+        n = 2 if race is None else possible if race.is_full else race.n + 1
         served = most_intents(self._search, WIDER) if isinstance(self.whole, Search) else possible
         self._race, self._work = Race(self._choosing, n) if n <= min(MOST, possible - 1, served) else None, 0.0
 

@@ -1,11 +1,12 @@
 """Divisions of intents into as many kinds, raced: the best is gone on with, and others are tried beside it.
 
     first      some divisions, each for a short while                            (`choosing`)
-    then       the best of them, and for half as long others: who is ahead of what the best had come to with as much
-               work goes on, and who is ahead of what it has come to by now takes its place
+    then       the best of them, and beside it others, as long as those in vain had less than half of its work: who is
+               ahead of what the best had come to with as much goes on, who is ahead of the best takes its place
 
 Which division is best shows late: of two that looked alike one may come to in seconds what the other never does. So the
-best of a few is never the last word, and a newcomer is measured against the best at the same age.
+best of a few is never the last word, and a newcomer is measured against the best at the same age. One that fails is
+left.
 """
 
 from bisect import bisect_right
@@ -13,6 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ncirl.errors import LPError
 from ncirl.limits import Limits
 from ncirl.lp.session import Meter
 from ncirl.solvers.certified.choosing import Choosing
@@ -23,16 +25,17 @@ from ncirl.solvers.certified.schedule import Late, Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.tuning import Aim
 
-__all__ = ["SLIGHT", "KindsGame", "Race"]
+__all__ = ["FAILS", "SLIGHT", "KindsGame", "Race"]
 
 TRIES, FEW = {2: 16, 3: 10}, 8  # divisions that are tried first, by kinds, and of more kinds
 TRIED, LONGER = 1.5e6, 3.0  # work for which two are tried, for each pair of actions of a state; times that for one more
 LATER = 4.0  # times that work, where trials tell nothing before
-BESIDE = 0.5  # of the work of the best: what is tried beside it
+BESIDE = 0.5  # of the work of the best: what is tried beside it in vain
 TURN, PART = 5e7, 0.2  # work of a turn: at the least, and of all that was done for the game
 SETTLED = 0.2  # of what a game may gain: what is left when a finer one begins,
 LITTLE = 0.01  # or of the gap of the whole
 SLIGHT = 1e-9  # a rise that is rounding
+FAILS = MemoryError, LPError, np.linalg.LinAlgError
 
 Begun = Callable[[Groups, Late], "KindsGame | None"]  # the game of a division; None while there is no time for it
 
@@ -45,7 +48,8 @@ class Race:
         self.left = TRIES.get(n, FEW)  # how many to try before the best is gone on with
         self.best: KindsGame | None = None
         self.rival: KindsGame | None = None
-        self._beside = 0.0  # work of rivals beside the best
+        self.is_full = False  # whether there was no room for a rival: no more are begun
+        self._beside = 0.0  # work of rivals beside the best, but for those that took its place
         self._is_over = False  # whether all divisions that were looked at have been tried
 
     @property
@@ -53,7 +57,9 @@ class Race:
         """Whether it is the turn of a rival."""
         if self.rival is not None or self.left:
             return True
-        return self.best is not None and not self._is_over and self._beside < BESIDE * self.best.work
+        if self.best is None or self.is_full or self._is_over:
+            return False
+        return self._beside < BESIDE * self.best.work
 
     def go_on(self, begun: Begun, late: Late) -> None:
         """Go on with a rival, or else with the best."""
@@ -66,9 +72,21 @@ class Race:
             if groups is None:
                 self.left, self._is_over = 0, True
                 return
-            self.rival = begun(groups, late)
-        if self.rival is not None:
-            self._try(self.rival, late)
+        else:
+            groups = self.rival.groups
+        try:
+            if self.rival is None:
+                self.rival = begun(groups, late)
+            if self.rival is not None:
+                self._try(self.rival, late)
+        except FAILS as error:
+            self._leave(groups, isinstance(error, MemoryError))
+
+    def _leave(self, groups: Groups, is_full: bool) -> None:
+        """Do without a rival that failed, and without any more where there is no room for them."""
+        self.choosing.leave(groups)
+        self.is_full |= is_full
+        self.rival, self.left = None, 0 if self.is_full else max(0, self.left - 1)
 
     def _try(self, rival: "KindsGame", late: Late) -> None:
         """Go on with a rival: it takes the place of the best once it is ahead, and is given up once it is behind."""
@@ -84,6 +102,7 @@ class Race:
             rival.is_told = True
         if best is None or rival.low > best.low:
             self.best, self.rival = rival, None
+            self._beside -= 0.0 if self.left else rival.work
         elif is_idle or is_lost or rival.is_behind(best):
             self.rival = None
         if self.rival is None:
