@@ -4,7 +4,9 @@ import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
+from math import inf
 from typing import Any
 
 import pytest
@@ -12,13 +14,20 @@ import pytest
 import ncirl
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded import spread
+from ncirl.attack_graphs.guarded.below import Below
 from ncirl.attack_graphs.guarded.guarded import Guarded
+from ncirl.attack_graphs.guarded.jobs import Job, Solved
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.running import Run
+from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.experiments.pool import cluster, spawned
+from ncirl.limits import Limits
 from ncirl.solution import Progress, Status
 
 GAP = 0.05
+SMALL = Size(20, 200)
 
 
 @cache
@@ -143,6 +152,53 @@ def test_ctrl_c_while_others_work_ends_with_what_there_is(jobs: int) -> None:
     assert found.status is Status.INTERRUPTED
     assert executor.given_up > 0
     assert found.verify().holds
+
+
+class AllButTheFirst(Executor):
+    """Does all it is given at once, but for the first."""
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        self.given += 1
+        future: Future[Any] = Future()
+        if self.given > 1:
+            future.set_result(fn(*args, **named))
+        return future
+
+
+def test_all_that_others_have_found_when_ctrl_c_comes_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, taken = list[Job](), list[Job]()
+
+    def climbed(run: Run) -> Status:
+        run.bound_at_all()
+        asked.extend(replace(job, seconds=1.0) for job in run.below.climb(SMALL, GAP, Limits(10.0), Limits(0.0)))
+        list(run.solved(asked))
+        return Status.FINISHED
+
+    def take(below: Below, solved: Solved) -> None:
+        taken.append(solved.job)
+
+    def press(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ncirl.attack_graphs.guarded.guarded.climbed", climbed)
+    monkeypatch.setattr(Below, "take", take)
+    found = Guarded(relative_gap=0.0, time_limit=None, executor=AllButTheFirst()).run(graph(), progress=press)
+    assert found.status is Status.INTERRUPTED
+    assert len(asked) > 2
+    assert [job.what for job in taken] == [job.what for job in asked[1:]]
+
+
+@pytest.mark.parametrize("is_large", [True, False])
+def test_a_large_game_keeps_to_the_time_that_is_left_then(is_large: bool) -> None:
+    net = Net(graph())
+    (job, *_) = Below(net).climb(SMALL, GAP, Limits(10.0), Limits(0.0))
+    asked = replace(job, seconds=5.0, within=5.0 if is_large else inf)
+    within = spread._in_time(asked, Limits(2.0)).within
+    assert within == (pytest.approx(2.0, abs=0.1) if is_large else inf)
+    assert spread._in_time(asked, Limits(60.0)).within == (5.0 if is_large else inf)
 
 
 def test_workers_that_never_answer_do_not_hold_up_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,6 +73,7 @@ class Guarded:
             status = climbed(run)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
+            run.take_ready()
         run.bound_at_all()
         return self._solution(run, status)
 

@@ -116,15 +116,23 @@ class Run:
         return list(self.solved(replace(job, seconds=job.spent + seconds, within=seconds) for job in jobs))
 
     def take(self, solved: Solved) -> None:
-        """Take note of what became of a game."""
+        """Take note of what became of a game, and tell who listens."""
+        self._note(solved)
+        self._report()
+        if solved.interrupted:
+            raise KeyboardInterrupt
+
+    def take_ready(self) -> None:
+        """Take note of all that others have found by now, though Ctrl-C has ended the run."""
+        for solved in self.workers.ready(self.net):
+            self._note(solved)
+
+    def _note(self, solved: Solved) -> None:
         self.pace.learn(solved)
         self.solves += solved.lp_solves
         self.lp_seconds += solved.lp_seconds
         self.states += solved.states
         (self.above if solved.job.terms is not None else self.below).take(solved)
-        self._report()
-        if solved.interrupted:
-            raise KeyboardInterrupt
 
     def bound_at_all(self) -> None:
         """Find a bound from above if there is none yet: with nothing guarded, in a moment."""

@@ -4,8 +4,8 @@ What comes back is taken in the order of the jobs, whoever is ready first, and a
 number of workers changes nothing but the time. What must be survived:
 
     a worker dies, a cluster goes away    one sentence to the log, and the work goes on in this process
-    Ctrl-C, raised by `beat`              what is ready is taken, the rest is given up
-    time is up                            the same, a moment after the deadline
+    Ctrl-C, raised by `beat`              what is ready may be taken (`Workers.ready`), the rest is given up
+    time is up                            what is ready is taken, a moment after the deadline
 """
 
 import logging
@@ -26,6 +26,7 @@ __all__ = ["Workers", "solve_all"]
 
 LISTEN = 0.1  # seconds between two beats while others work
 GRACE = 2.0  # seconds after the deadline in which others may still answer
+LANES = 2  # who work at once, where an executor does not say how many do
 BROKEN = "the workers cannot go on ({reason}): the small games are solved in this process from here on"
 Beat = Callable[[], None]
 log = logging.getLogger(__name__)
@@ -45,6 +46,12 @@ class Workers:
     def __init__(self, executor: Executor | None = None, memory: int | None = None) -> None:
         self.executor, self.memory = executor, memory
         self._graph: tuple[Net, bytes] | None = None
+        self._open: list[tuple[Job, Future[Solved | None]]] = []  # what was handed over and is not taken yet
+
+    @property
+    def lanes(self) -> int:
+        """How many games are solved at once."""
+        return 1 if self.executor is None else getattr(self.executor, "_max_workers", LANES)
 
     def submit(self, net: Net, jobs: Sequence[Job]) -> "list[Future[Solved | None]]":
         """Hand jobs over; none where there is nobody to hand them to."""
@@ -53,15 +60,30 @@ class Workers:
         if self._graph is None or self._graph[0] is not net:
             self._graph = net, pickle.dumps(replace(net.graph, origin=None))
         try:
-            return [self.executor.submit(_elsewhere, self._graph[1], job, self.memory) for job in jobs]
+            futures = [self.executor.submit(_elsewhere, self._graph[1], job, self.memory) for job in jobs]
         except Exception as error:  # whatever an executor has to say, it takes no more
             self.give_up(error)
             return []
+        self._open = list(zip(jobs, futures, strict=True))
+        return futures
+
+    def taken(self) -> None:
+        """Take note that the first of what was handed over came home."""
+        self._open = self._open[1:]
+
+    def ready(self, net: Net) -> Iterator[Solved]:
+        """Give what others have found and nobody took."""
+        some, self._open = self._open, []
+        for job, future in some:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                found = future.result()
+                if found is not None:
+                    yield _at_home(net, job, found)
 
     def give_up(self, error: BaseException) -> None:
         """Work alone from now on."""
         if self.executor is not None:
-            self.executor = None
+            self.executor, self._open = None, []
             log.warning(BROKEN.format(reason=" ".join(str(error).split()) or type(error).__name__))
 
 
@@ -71,7 +93,7 @@ def solve_all(
     """Solve jobs; what comes back is in their order, without those that memory is too small for.
 
     `beat` is called between the steps of a search here, and while others work; a `KeyboardInterrupt` from it ends the
-    job here with what it has, and lets those elsewhere be.
+    job here with what it has, and gives up those elsewhere that are not `Workers.ready`.
     """
     futures = workers.submit(net, [_in_time(job, deadline) for job in jobs])
     try:
@@ -80,6 +102,7 @@ def solve_all(
             if workers.executor is not None:
                 try:
                     found = _waited(futures[k], beat, deadline)
+                    workers.taken()
                 except Exception as error:  # of the worker or of what it ran: here it can be seen
                     workers.give_up(error)
             if workers.executor is None:
@@ -88,17 +111,16 @@ def solve_all(
                     yield found
             elif found is not None:
                 yield _at_home(net, job, found)
-    except KeyboardInterrupt:
-        yield from _ready(net, jobs[k:], futures[k:])
-        raise
     finally:
         for future in futures:
             future.cancel()
 
 
 def _in_time(job: Job, deadline: Limits) -> Job:
-    """Return a job so that a search that is gone on with ends in time, what comes after it included."""
-    return job if job.begun is None else replace(job, within=min(job.within, max(deadline.left, 0.0)))
+    """Return a job so that a large one, or one that is gone on with, ends in time, what comes after it included."""
+    if job.begun is None and job.within == inf:
+        return job
+    return replace(job, within=min(job.within, max(deadline.left, 0.0)))
 
 
 def _waited(future: "Future[Solved | None]", beat: Beat, deadline: Limits) -> Solved | None:
@@ -114,15 +136,6 @@ def _waited(future: "Future[Solved | None]", beat: Beat, deadline: Limits) -> So
             return None
         beat()
     return future.result()
-
-
-def _ready(net: Net, jobs: Sequence[Job], futures: "Sequence[Future[Solved | None]]") -> Iterator[Solved]:
-    """Give what others have found already."""
-    for job, future in zip(jobs, futures, strict=False):
-        if future.done() and not future.cancelled() and future.exception() is None:
-            found = future.result()
-            if found is not None:
-                yield _at_home(net, job, found)
 
 
 def _at_home(net: Net, job: Job, found: Solved) -> Solved:
