@@ -21,6 +21,7 @@ from ncirl.limits import Limits
 
 SIZE, GAP = Size(80, 80 * 40 + 2000), 0.01
 WORK = 0.4  # seconds of a small game
+CLOSE = 1e-6  # rounding
 
 
 def cheap() -> AttackGraph:
@@ -122,17 +123,64 @@ def test_where_others_work_both_sides_look_at_the_same_time(together: bool, monk
     assert run.below.is_best_whole
 
 
-def test_what_is_solved_again_at_once_takes_as_long() -> None:
+@pytest.mark.parametrize("together", [True, False], ids=["others work", "alone"])
+def test_without_time_nobody_looks(together: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Job] = []
+    monkeypatch.setattr(
+        "ncirl.attack_graphs.guarded.running.solve_all", lambda net, jobs, *_: iter(asked.extend(jobs) or [])
+    )
     with ThreadPoolExecutor(1) as executor:
-        run = Run(cheap(), 0.0, 1e-6, 100.0, Workers(executor))
-        for side in (run.below, run.above):
-            (job,) = side.whole(SIZE, GAP, Limits(10.0))
-            solved = solved_job(run.net, replace(job, seconds=WORK if side is run.below else 2 * WORK))
-            assert solved is not None
-            side.take(solved)
-        again = Again(run)
-        jobs = again.longer(again.loose(0.0, LEFT), run.deadline)
-        assert len(jobs) == 2
-        assert jobs[0].seconds - jobs[0].spent == pytest.approx(jobs[1].seconds - jobs[1].spent)
-        alone = again.longer(again.loose(0.0, LEFT)[:1], run.deadline)
-        assert alone[0].seconds <= jobs[0].seconds
+        looked_at(Run(cheap(), 0.0, 1e-6, 0.5, Workers(executor if together else None)))
+    assert not asked
+
+
+def solved_twice(lanes: int, *seconds: float) -> tuple[Again, list[tuple[float, Solved]]]:
+    """Return a run with so many workers, and the whole as it was solved for its two sides in so many seconds."""
+    run = Run(cheap(), 0.0, 1e-6, 100.0, Workers(ThreadPoolExecutor(lanes)))
+    for side, took in zip((run.below, run.above), seconds, strict=True):
+        (job,) = side.whole(SIZE, GAP, Limits(10.0))
+        solved = solved_job(run.net, replace(job, seconds=took))
+        assert solved is not None
+        side.take(solved)
+    again = Again(run)
+    loose = again.loose(0.0, LEFT)
+    assert len(loose) == 2
+    return again, loose
+
+
+def asked_for(jobs: list[Job]) -> list[float]:
+    return [job.seconds - job.spent for job in jobs]
+
+
+def test_what_is_solved_again_at_once_takes_as_long() -> None:
+    again, loose = solved_twice(2, WORK, 2 * WORK)
+    one, other = asked_for(again.longer(loose, again.run.deadline))
+    assert one == pytest.approx(other)
+    (alone,) = asked_for(again.longer(loose[:1], again.run.deadline))
+    assert alone <= one
+
+
+@pytest.mark.parametrize("begun", [(False, False), (True, False), (False, True)], ids=["new", "first", "second"])
+def test_what_takes_long_to_set_up_gets_no_longer_than_there_is_time_for(begun: tuple[bool, bool]) -> None:
+    again, loose = solved_twice(2, WORK, 2 * WORK)
+    loose, left = sorted(loose, key=lambda found: found[1].job.seconds), Limits(8.0)
+    overheads = 1.0, 0.01
+    loose = [
+        (gain, replace(solved, overhead=took, begun=solved.begun if on else None))
+        for (gain, solved), took, on in zip(loose, overheads, begun, strict=True)
+    ]
+    jobs = again.longer(loose, left)
+    assert len(jobs) == 2
+    for job, (_, worst), took in zip(jobs, loose, overheads, strict=True):
+        assert job.within <= 8.0, "set-up and playbooks are not in the time that is left"
+        if job.begun is None:
+            times = job.seconds / worst.job.seconds
+            assert job.seconds + took * times**2 <= 8.0 + CLOSE, "its set-up leaves no time for so long a search"
+    longest = max(asked_for(jobs))
+    assert all(one == pytest.approx(longest) for one, on in zip(asked_for(jobs), begun, strict=True) if on)
+
+
+def test_one_worker_has_all_the_time_for_itself() -> None:
+    again, loose = solved_twice(1, 2 * WORK, 2 * WORK)
+    jobs = again.longer(loose, Limits(6 * WORK))
+    assert sum(asked_for(jobs)) <= 6 * WORK, "two games in a row get the time of two at once"

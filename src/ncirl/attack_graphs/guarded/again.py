@@ -85,9 +85,12 @@ class Again:
         return {}, []
 
     def longer(self, loose: Gains, limit: Limits) -> list[Job]:
-        """Return what to solve again, for longer; none where there is no time for all of it."""
-        lanes = 1 if self.run.workers.executor is None else len(loose)
-        jobs = []
+        """Return what to solve again, for longer; none where there is no time for all of it.
+
+        Where several are solved at once nobody waits for the others, unless its own set-up leaves it no more time.
+        """
+        lanes = min(self.run.workers.lanes, len(loose))
+        jobs, most_of_each = [], []
         for _, worst in loose:
             before = worst.job.seconds
             overhead = max(worst.overhead, 0.0 if worst.begun is not None else self.run.pace.overhead(worst.job.work))
@@ -96,8 +99,10 @@ class Again:
             seconds = min(LONGER, times) * before
             if seconds - worst.spent < (LEAST if worst.spent else ENOUGH * LONGER / 2 * before):
                 return []
-            jobs.append(worst.longer(FINE * (worst.upper - worst.lower), seconds))
-        if lanes > 1 and limit.left < inf:  # nobody waits for the others
+            jobs.append(replace(worst.longer(FINE * (worst.upper - worst.lower), seconds), within=limit.left))
+            most_of_each.append(times * before if worst.begun is None else inf)  # `within` sees to what is gone on with
+        if lanes > 1 and limit.left < inf:
             longest = max(job.seconds - job.spent for job in jobs)
-            return [replace(job, seconds=job.spent + longest) for job in jobs]
+            each = [min(job.spent + longest, most) for job, most in zip(jobs, most_of_each, strict=True)]
+            return [replace(job, seconds=seconds) for job, seconds in zip(jobs, each, strict=True)]
         return jobs

@@ -26,7 +26,8 @@ FEW = 24  # exploits of a graph that may be one small game
 WHOLE = Size(240, 20_000)  # how large such a game may be
 TOGETHER, UNDIVIDED = 0.4, 0.5  # of the time that is left, for all intents together, then for the whole in one part
 FIRST_LOOK = 0.35  # of that: then it must do better than groups and teams, or than parts
-HIDING = 0.15  # of it, to build the game
+BUILDING = 0.15  # of it, to build the game of a side
+LEAST = 0.3  # seconds of a look: with less nobody looks
 COUNTING = 0.1  # of the time that is left, to count the states of a larger one
 LISTING, GUARDING = 0.8, 0.45  # of it, for the whole in one game, and where that differs for it in one part
 
@@ -52,9 +53,10 @@ def looked_at(run: Run) -> None:
 
 def _look(run: Run, sides: Sequence[Above | Below], part: float) -> None:
     """Solve the whole, or go on with it, from some sides at once."""
-    if not run.is_done():
-        limit = run.share(HIDING * part)
-        run.solved_within(part, [job for side in sides for job in side.whole(WHOLE, run.rough, limit)])
+    if not run.is_done() and part * run.deadline.left >= LEAST:
+        run.solved_within(
+            part, [job for side in sides for job in side.whole(WHOLE, run.rough, run.share(BUILDING * part))]
+        )
 
 
 def played_entirely(run: Run, most: float = LISTING) -> bool:
