@@ -9,6 +9,7 @@ import pytest
 
 from ncirl import AttackGraph, Status, games, solve
 from ncirl.attack_graphs.random_graphs import random_attack_graph
+from ncirl.errors import LimitError
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.solvers.certified.certified import Certified
@@ -17,7 +18,7 @@ from ncirl.solvers.certified.fewer import served_after
 from ncirl.solvers.certified.kernel import build
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import VectorTable, pieces
-from ncirl.solvers.certified.set_up import SetUp
+from ncirl.solvers.certified.set_up import LATE, SetUp
 from ncirl.solvers.certified.tuning import Tuning
 from random_games import random_game
 from solvers.certified_checks import EXACT, certify, enclosure, largest_reward
@@ -146,6 +147,39 @@ def test_how_long_writing_takes_is_learned_again_before_the_search_ends_for_it()
     made.write_meanwhile(limits)
     assert not made.is_late(limits)
     assert not made.is_due(limits)
+
+
+@pytest.mark.parametrize("somebody_listens", [True, False])
+def test_the_last_playbooks_may_be_a_part_of_the_whole_limit_late(
+    somebody_listens: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, compiled = handed_over(GRAPH.game())
+    made.write(UNLIMITED)
+    searched(compiled, 1)
+    made.meter.solves += 1
+    now, given = 0.0, list[float]()
+    limits = Limits(10.0, clock=lambda: now, beat=(lambda: None) if somebody_listens else None)
+    now = 9.9
+    writing = made._timed
+    monkeypatch.setattr(made, "_timed", lambda left: (given.append(left.left), writing(UNLIMITED))[1])
+    made.certified_now(limits, somebody_waits=False)
+    assert given == [pytest.approx(0.1 + LATE * 10.0)]
+
+
+def test_a_search_that_goes_on_falls_back_to_no_less_than_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, compiled = handed_over(GRAPH.game())
+    made.write(UNLIMITED)
+    searched(compiled, 2)
+    made.meter.solves += 1
+    before = made.certified_now(UNLIMITED, somebody_waits=False)
+    searched(compiled, 1)
+    made.meter.solves += 1
+
+    def cut(_: Limits) -> None:
+        raise LimitError("time", "verifying the playbooks")
+
+    monkeypatch.setattr(made, "_timed", cut)
+    assert made.certified_now(UNLIMITED, somebody_waits=False) is before
 
 
 def _defaults(**changed: float) -> tuple[object, ...]:

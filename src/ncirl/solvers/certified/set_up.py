@@ -183,7 +183,7 @@ class SetUp:
 
     def certified_now(self, limits: Limits, *, somebody_waits: bool) -> "Playbooks":
         """Write and verify the playbooks as they are now; if that is cut, return the last ones."""
-        last, limits = self._last, limits.undisturbed()
+        last, late, limits = self._last, LATE * (limits.seconds or 0.0), limits.undisturbed()
         if last is not None and last.solves == self.meter.solves:
             return last
         if self.kinds is not None:
@@ -194,9 +194,10 @@ class SetUp:
         elif somebody_waits:
             limits = limits.within(PROMPT)
         else:  # a little late is better than a search in vain
-            limits = limits.at_least(max(limits.left, 0.0) + LATE * (limits.seconds or 0.0))
+            limits = limits.at_least(max(limits.left, 0.0) + late)
         try:
-            return self._timed(limits)
+            self._last = self._timed(limits)  # a search that goes on falls back to no less
+            return self._last
         except (LimitError, MemoryError) as error:
             if last is not None:
                 return last
