@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.guarded import undivided
 from ncirl.attack_graphs.guarded.above import Above
 from ncirl.attack_graphs.guarded.again import LEFT, Again
 from ncirl.attack_graphs.guarded.below import Below
@@ -120,7 +121,7 @@ def test_where_others_work_both_sides_look_at_the_same_time(together: bool, monk
         assert all(len(jobs) == 1 for jobs in asked)
         assert {jobs[0][0] for jobs in asked} == {True, False}
     assert run.above.is_best_whole
-    assert run.below.is_best_whole
+    assert run.below.bound_of_whole >= run.below.bound
 
 
 @pytest.mark.parametrize("together", [True, False], ids=["others work", "alone"])
@@ -146,6 +147,32 @@ def solved_twice(lanes: int, *seconds: float) -> tuple[Again, list[tuple[float, 
     loose = again.loose(0.0, LEFT)
     assert len(loose) == 2
     return again, loose
+
+
+@pytest.mark.parametrize(
+    ("found", "looks"),
+    [((0.5, 0.5), 2), ((0.4, 0.49), 2), ((0.4, 0.55), 3), ((0.7, 0.7), 3), ((0.2,), 1)],
+    ids=["rests", "rises too little", "rises", "is best", "has no hope"],
+)
+def test_from_below_the_whole_is_gone_on_with_while_it_promises_more(
+    found: tuple[float, ...], looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worth, asked = iter((*found, found[-1])), list[float]()
+
+    class Side:
+        bound, bound_of_whole = 0.6, 0.0
+
+    def look(run: Run, sides: list[object], part: float) -> None:
+        if isinstance(sides[0], Side):
+            asked.append(part)
+            Side.bound_of_whole = next(worth)
+
+    monkeypatch.setattr(undivided, "_look", look)
+    run = Run(cheap(), 0.0, 1e-6, 100.0)
+    monkeypatch.setattr(run, "below", Side())
+    looked_at(run)
+    assert len(asked) == looks
+    assert sum(asked) <= undivided.TOGETHER
 
 
 def asked_for(jobs: list[Job]) -> list[float]:

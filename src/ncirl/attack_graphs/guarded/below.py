@@ -106,9 +106,9 @@ class Below:
         return [Job(everything, None, 0.0, gap, 0.0, works(size, len(self.able)))]
 
     @property
-    def is_best_whole(self) -> bool:
-        """Whether the best bound is that of all intents together."""
-        return self.able in self.solved and self._value(self.able) >= self.bound
+    def bound_of_whole(self) -> float:
+        """What all intents get together."""
+        return self._value(self.able) if self.able in self.solved else 0.0
 
     def _tries(self, size: Size, enough: float) -> list[tuple[Intents, int, bool]]:
         """List whom to look at, how many private ways they go beside each other, and whether few exploits at a time."""

@@ -1,7 +1,7 @@
 """The whole graph in one game, from either side.
 
-    a small graph      in the end a look at it; where it does better than parts, or than groups and teams, it is gone
-                       on with, for it begins slowly and may do best
+    a small graph      in the end a look at it, for it begins slowly and may do best: it is gone on with where it does
+                       better than parts from above, or than groups and teams from below, or will soon
     a larger one       before the larger rungs all of it is listed within a part of the time, if that can be (`entire`):
                        one search where both sides' games are the same, and a search each where they are not
 
@@ -25,7 +25,8 @@ __all__ = ["is_small_enough", "looked_at", "played_entirely"]
 FEW = 24  # exploits of a graph that may be one small game
 WHOLE = Size(240, 20_000)  # how large such a game may be
 TOGETHER, UNDIVIDED = 0.4, 0.5  # of the time that is left, for all intents together, then for the whole in one part
-FIRST_LOOK = 0.35  # of that: then it must do better than groups and teams, or than parts
+FIRST_LOOK = 0.35  # of the latter: then it must do better than parts
+LOOKS = 0.2, 0.2, 0.6  # of the former: after each it must do better than groups and teams, or soon, if it rises so on
 BUILDING = 0.15  # of it, to build the game of a side
 LEAST = 0.3  # seconds of a look: with less nobody looks
 COUNTING = 0.1  # of the time that is left, to count the states of a larger one
@@ -41,14 +42,21 @@ def looked_at(run: Run) -> None:
     """Give the game of a small graph a good while once, from either side.
 
     Where others work, both sides have a look at the same time; what does well is then gone on with like any other.
+    From below teams hardly get more by more time, and how gradually to show what one wants takes long to find: a bound
+    that still rises is waited for. From above parts become better as well.
     """
     if run.workers.executor is not None:
         _look(run, [run.below, run.above], TOGETHER)
         return
-    for side, most in ((run.below, TOGETHER), (run.above, UNDIVIDED)):
-        _look(run, [side], FIRST_LOOK * most)
-        if side.is_best_whole:
-            _look(run, [side], (1.0 - FIRST_LOOK) * most)
+    for look in LOOKS:
+        before = run.below.bound_of_whole
+        _look(run, [run.below], look * TOGETHER)
+        rise = run.below.bound_of_whole - before
+        if run.below.bound_of_whole + rise < run.below.bound:
+            break
+    _look(run, [run.above], FIRST_LOOK * UNDIVIDED)
+    if run.above.is_best_whole:
+        _look(run, [run.above], (1.0 - FIRST_LOOK) * UNDIVIDED)
 
 
 def _look(run: Run, sides: Sequence[Above | Below], part: float) -> None:
