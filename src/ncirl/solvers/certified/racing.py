@@ -27,8 +27,8 @@ from ncirl.solvers.certified.tuning import Aim
 
 __all__ = ["FAILS", "SLIGHT", "KindsGame", "Race"]
 
-TRIES, FEW = {2: 16, 3: 10}, 8  # divisions that are tried first, by kinds, and of more kinds
-TRIED, LONGER = 1.5e6, 3.0  # work for which two are tried, for each pair of actions of a state; times that for one more
+TRIES, FEW = {2: 40, 3: 10}, 8  # divisions that are tried first, by kinds, and of more kinds
+TRIED, LONGER = 5e5, 3.0  # work for which two are tried, for each pair of actions of a state; times that for one more
 LATER = 4.0  # times that work, where trials tell nothing before
 BESIDE = 0.5  # of the work of the best: what is tried beside it in vain
 TURN, PART = 5e7, 0.2  # work of a turn: at the least, and of all that was done for the game
