@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from math import inf
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -21,10 +21,12 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.running import Run
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.guarded.spread import Workers
 from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.experiments.pool import cluster, spawned
 from ncirl.limits import Limits
 from ncirl.solution import Progress, Status
+from ncirl.solvers.certified.set_up import SetUp
 
 GAP = 0.05
 SMALL = Size(20, 200)
@@ -189,6 +191,30 @@ def test_all_that_others_have_found_when_ctrl_c_comes_is_taken(monkeypatch: pyte
     assert found.status is Status.INTERRUPTED
     assert len(asked) > 2
     assert [job.what for job in taken] == [job.what for job in asked[1:]]
+
+
+class Sleeper:
+    is_awake = True
+
+    def rest(self) -> None:
+        self.is_awake = False
+
+
+@pytest.mark.parametrize(
+    ("limit", "memory", "awake"),
+    [(60.0, None, [2, 3]), (None, None, []), (60.0, 1, [])],
+    ids=["few", "none", "no room"],
+)
+def test_few_searches_are_kept_awake_and_only_where_time_is_short(
+    limit: float | None, memory: int | None, awake: list[int]
+) -> None:
+    workers, searches = Workers(memory=memory), [Sleeper() for _ in range(4)]
+    for k in (3, 0, 1, 2, 3):
+        searches[k].is_awake = True
+        workers.keep(cast(SetUp, searches[k]), Limits(limit))
+    assert [k for k, search in enumerate(searches) if search.is_awake] == awake
+    workers.keep(None, Limits(limit))
+    assert [k for k, search in enumerate(searches) if search.is_awake] == awake
 
 
 @pytest.mark.parametrize("is_large", [True, False])

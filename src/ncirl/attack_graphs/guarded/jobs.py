@@ -27,6 +27,7 @@ from ncirl.solvers.certified.tuning import Aim
 
 __all__ = ["Job", "Pace", "Solved", "small_game", "solved_job"]
 
+TOLD = 1.5  # times as long as before: then how a gap went tells how it may go on
 SMALL, FEW = 200_000, 2_000  # numbers of a game, and exploits of its graph, up to which a search is kept to go on with
 
 
@@ -34,7 +35,8 @@ SMALL, FEW = 200_000, 2_000  # numbers of a game, and exploits of its graph, up 
 class Job:
     """A small game and how closely, and how long, to solve it; `work` tells how large it is, `tag` where it belongs.
 
-    A search that has `begun` is gone on with, and has been given `spent` of the seconds before. A large game has so
+    A search that has `begun` is gone on with, and has been given `spent` of the seconds before. One that was solved
+    `before`, begun or not, had such a gap after so many seconds. A large game has so
     many seconds `within` which all of it must be done, set-up and playbooks included. One that is `both` is to have
     good bounds from either side.
     """
@@ -50,6 +52,7 @@ class Job:
     spent: float = 0.0
     within: float = inf
     both: bool = False
+    before: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +80,14 @@ class Solved:
     def longer(self, gap: float, seconds: float) -> Job:
         """Return a job that brings the bounds this close, in so many seconds with those before."""
         job = replace(self.job, gap=gap, relative_gap=0.0, seconds=seconds, within=inf, both=False)
-        return replace(job, begun=self.begun, spent=self.spent)
+        return replace(job, begun=self.begun, spent=self.spent, before=(self.job.seconds, self.upper - self.lower))
+
+    def left(self, usual: float, times: float) -> float:
+        """Return the share of its gap that so many times as long may leave: as it went before, or else as `usual`."""
+        gap, (seconds, wide) = self.upper - self.lower, self.job.before or (inf, 0.0)
+        if not usual or not 0 < gap <= wide or not TOLD * seconds < self.job.seconds < inf:
+            return usual
+        return float((gap / wide) ** (np.log(times) / np.log(self.job.seconds / seconds)))
 
 
 @dataclass
@@ -112,7 +122,7 @@ def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memo
     """Solve a job; None where there is not the memory, or the time, for any bounds.
 
     `beat` is called between the steps of the search and of its set-up; a `KeyboardInterrupt` from it ends the job with
-    what it has, which is nothing before the search.
+    what it has, which is nothing before the search. The search is awake: it takes memory of its own until it rests.
     `memory` is the most bytes that this process may have resident; a share of what is free if not given.
     """
     began = time.perf_counter()
@@ -135,7 +145,6 @@ def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memo
         return None
     took = time.perf_counter() - began
     searched = min(seconds, took - (ready - began)) if np.isfinite(ready) else 0.0
-    made.rest()
     return Solved(
         replace(job, begun=None),
         found.lower,

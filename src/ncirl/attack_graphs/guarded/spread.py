@@ -19,14 +19,17 @@ from math import inf
 
 from ncirl.attack_graphs.guarded.jobs import Job, Solved, small_game, solved_job
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.limits import UNLIMITED, Limits
+from ncirl.limits import UNLIMITED, Limits, default_memory, resident
 from ncirl.model.game import Game
+from ncirl.solvers.certified.set_up import SetUp
 
 __all__ = ["Workers", "solve_all"]
 
 LISTEN = 0.1  # seconds between two beats while others work
 GRACE = 2.0  # seconds after the deadline in which others may still answer
 LANES = 2  # who work at once, where an executor does not say how many do
+AWAKE = 2  # searches that may be gone on with as they are; others rest, which loses some of what they had come to
+CROWDED = 0.5  # of the memory: with more in use all rest
 BROKEN = "the workers cannot go on ({reason}): the small games are solved in this process from here on"
 Beat = Callable[[], None]
 log = logging.getLogger(__name__)
@@ -46,6 +49,7 @@ class Workers:
     def __init__(self, executor: Executor | None = None, memory: int | None = None) -> None:
         self.executor, self.memory = executor, memory
         self._graph: tuple[Net, bytes] | None = None
+        self._awake: list[SetUp] = []
         self._open: list[tuple[Job, Future[Solved | None]]] = []  # what was handed over and is not taken yet
 
     @property
@@ -80,6 +84,16 @@ class Workers:
                 if found is not None:
                     yield _at_home(net, job, found)
 
+    def keep(self, search: SetUp | None, deadline: Limits) -> None:
+        """Let all searches rest but this one and the one before.
+
+        Where no time limit cuts all rest: elsewhere they do, and what comes out is to be the same.
+        """
+        self._awake = [other for other in self._awake if other is not search] + ([search] if search else [])
+        most, memory = AWAKE if deadline.left < inf else 0, self.memory or default_memory() or inf
+        while len(self._awake) > most or (self._awake and resident() > CROWDED * memory):
+            self._awake.pop(0).rest()
+
     def give_up(self, error: BaseException) -> None:
         """Work alone from now on."""
         if self.executor is not None:
@@ -108,6 +122,7 @@ def solve_all(
             if workers.executor is None:
                 found = solved_job(net, _in_time(job, deadline), beat, workers.memory)
                 if found is not None:
+                    workers.keep(found.begun, deadline)
                     yield found
             elif found is not None:
                 yield _at_home(net, job, found)
@@ -159,6 +174,8 @@ def _elsewhere(graph: bytes, job: Job, memory: int | None) -> Solved | None:
     found = solved_job(_net(graph), job, memory=memory)
     if found is None:
         return None
+    if found.begun is not None:
+        found.begun.rest()
     gone: Game = None  # type: ignore[assignment]
     return replace(
         found,
