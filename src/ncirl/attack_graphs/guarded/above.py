@@ -12,7 +12,7 @@ third, which is solved even where the whole fits: its parts can be solved far mo
 same intents link and, once parts are solved, the cheapest of all divisions together (`blocks`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from math import inf
@@ -82,19 +82,19 @@ class Above:
         found = min(self.trials, key=_total, default={})
         return [solved for solved in found.values() if solved is not None] if _total(found) < inf else []
 
-    def loose(self, left: float) -> list[tuple[float, Solved]]:
-        """Return the parts of the best trials: now, if all were solved exactly, and if they kept so much of their gaps.
+    def loose(self, left: Callable[[Solved], float]) -> list[tuple[float, Solved]]:
+        """Return the parts of the best trials: now, if all were solved exactly, and if so much of their gaps was left.
 
-        With each goes what it would lower the bound by, if all parts of its trial kept so much of their gaps only.
+        With each goes what it would lower the bound by, if so much was left of the gaps of all parts of its trial.
         """
         found: list[tuple[float, Solved]] = []
-        ranks = (_total, _hope, lambda trial: _foreseen(trial, left))
+        ranks = (_total, _hope, lambda trial: _later(trial, left))
         best = (min(self.trials, key=rank, default={}) for rank in ranks)
         for trial in {id(trial): trial for trial in best}.values():
-            total, hope = _total(trial), _hope(trial)
-            if hope < total < inf:
-                share = (self.bound - hope - left * (total - hope)) / (total - hope)
-                found += [(share * (part.upper - part.lower), part) for part in trial.values() if part is not None]
+            falls = {k: _fall(part, left) for k, part in trial.items() if part is not None}
+            if _total(trial) < inf and sum(falls.values()) > 0:
+                share = (self.bound - _later(trial, left)) / sum(falls.values())
+                found += [(share * falls[k], part) for k, part in trial.items() if part is not None]
         return found
 
     def climb(self, size: Size, width: int, gap: float, deadline: Limits, limit: Limits) -> list[Job]:
@@ -327,6 +327,15 @@ def _hope(trial: Mapping[int, Solved | None]) -> float:
 def _foreseen(trial: Mapping[int, Solved | None], left: float) -> float:
     """Return what the bound of a trial comes to if so much of the gaps of its parts is left."""
     return _hope(trial) + left * (_total(trial) - _hope(trial)) if _total(trial) < inf else inf
+
+
+def _fall(part: Solved, left: Callable[[Solved], float]) -> float:
+    return (1.0 - left(part)) * (part.upper - part.lower)
+
+
+def _later(trial: Mapping[int, Solved | None], left: Callable[[Solved], float]) -> float:
+    """Return what the bound of a trial comes to if so much of the gap of each part is left."""
+    return _total(trial) - sum(_fall(part, left) for part in trial.values() if part is not None)
 
 
 def _shares(budget: int | None, count: int) -> list[int | None]:

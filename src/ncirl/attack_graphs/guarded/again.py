@@ -3,8 +3,8 @@
     gain = what the bounds would gain, were only so much of a game's gap left;       first is who has the largest gain
                                                                                      for each second it has had
 
-until no gain is more than a share of the gap. A game that three times as long brought on by little is not solved again,
-unless there is time and nothing else to do.
+until no gain is more than a share of the gap. How much of its gap three times as long leaves is told from how it went
+before. A game that so long brought on by little is not solved again, unless there is time and nothing else to do.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ __all__ = ["LEFT", "Again"]
 
 FINE = 0.25  # by how much a game is solved more exactly
 AT_ONCE = 2  # games that are solved again at a time
-LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game, by experience
+LONGER, LEFT = 3.0, 0.6  # times as long as before, and what is then left of the gap of a game that is new
 LEAST = 0.3  # seconds that a game gets
 ENOUGH = 0.8  # of that time, to tell by it whether more is of use; with less than half of it nothing is solved again
 TELLING = 2.0  # seconds of a game before which it is not told by what they gained
@@ -71,8 +71,9 @@ class Again:
     def loose(self, enough: float, left: float) -> Gains:
         """List what is not solved exactly, with what bounds gain if so much of its gap is left."""
         run = self.run
-        loose = run.above.loose(left)
-        loose += [((1.0 - left) * min(weight * (s.upper - s.lower), run.apart), s) for weight, s in run.below.best()]
+        loose = run.above.loose(lambda s: s.left(left, LONGER))
+        for weight, s in run.below.best():
+            loose.append(((1.0 - s.left(left, LONGER)) * min(weight * (s.upper - s.lower), run.apart), s))
         least = max(FINE * run.target, enough * run.apart) * (1.0 - left) / max(len(loose), 1)
         kept = [(gain, s) for gain, s in loose if gain > least and s.job.what not in self.exact]
         return sorted(kept, key=lambda found: -found[0] / found[1].job.seconds)
