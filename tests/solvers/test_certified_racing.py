@@ -76,7 +76,7 @@ def test_the_best_at_its_age_wins(seed: int) -> None:
     assert best is not None
     rival = cast("Runner | None", course.race.rival)
     tried = [runner for runner in course.begun if runner.work >= TRIAL and runner is not rival]
-    assert len(tried) > TRIES[2], "nothing was tried beside the best"
+    assert len(tried) > TRIES[2][1], "nothing was tried beside the best"
     assert cast(Runner, best).worth == max(runner.worth for runner in tried)
     assert not course.race.left
 
@@ -88,7 +88,7 @@ def test_rivals_have_half_of_the_work_of_the_best() -> None:
     first, *others = course.begun
     assert course.race.best is cast(KindsGame, first)
     assert all(runner.work <= TRIAL for runner in others)
-    beside = sum(runner.work for runner in others[TRIES[2] - 1 :])
+    beside = sum(runner.work for runner in others[TRIES[2][1] - 1 :])
     assert BESIDE * first.work - TURN <= beside <= BESIDE * first.work + TRIAL
 
 
@@ -119,7 +119,7 @@ def test_who_is_behind_at_the_same_age_is_given_up_and_who_is_ahead_takes_the_pl
 
 def test_the_work_of_one_that_wins_is_not_that_of_rivals_in_vain() -> None:
     course = Course(0)
-    course.worth = iter([0.5, *(0.4,) * (TRIES[2] - 1), *(0.501,) * 500])
+    course.worth = iter([0.5, *(0.4,) * (TRIES[2][1] - 1), *(0.501,) * 500])
     while course.race.best is None or course.race.best is cast(KindsGame, course.begun[0]):
         course.turns(1)
     assert not course.race.left
@@ -162,7 +162,7 @@ def test_without_time_nothing_is_given_up() -> None:
     for _ in range(5):
         course.race.go_on(course.begin, lambda: True)
     assert course.race.rival is rival
-    assert course.race.left == TRIES[2]
+    assert course.race.left == TRIES[2][1]
 
 
 def test_a_game_knows_what_it_had_come_to_at_any_age() -> None:

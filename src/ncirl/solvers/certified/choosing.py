@@ -50,7 +50,7 @@ class Choosing:
 
     def ahead(self, n: int) -> Groups | None:
         """Return the division into so many kinds to try next; none where all that were looked at have been tried."""
-        rng = np.random.default_rng(SEED + len(self._tried))
+        rng = np.random.default_rng(SEED + len(self._known))
         drawn = (self.copies.drawn(n, rng) for _ in range(DRAWN))
         some = self._fresh([groups for groups in drawn if groups is not None])
         if len(self._tried) < FIRST:

@@ -28,7 +28,7 @@ from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.divisions import Copies, Groups
 from ncirl.solvers.certified.lifting import lifted
 from ncirl.solvers.certified.loading import WIDER, most_intents
-from ncirl.solvers.certified.racing import FAILS, SLIGHT, KindsGame, Race
+from ncirl.solvers.certified.racing import FAILS, SLIGHT, KindsGame, Race, pairs_of
 from ncirl.solvers.certified.schedule import Late
 from ncirl.solvers.certified.search import Search
 
@@ -99,7 +99,8 @@ class Kinds:
         race, possible = self._race, self._choosing.copies.possible
         n = 2 if race is None else possible if race.is_full else race.n + 1
         served = most_intents(self._search, WIDER) if isinstance(self.whole, Search) else possible
-        self._race, self._work = Race(self._choosing, n) if n <= min(MOST, possible - 1, served) else None, 0.0
+        is_possible = n <= min(MOST, possible - 1, served)
+        self._race, self._work = Race(self._choosing, n, pairs_of(self._search)) if is_possible else None, 0.0
 
     @property
     def _best(self) -> KindsGame | None:

@@ -25,9 +25,10 @@ from ncirl.solvers.certified.schedule import Late, Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.tuning import Aim
 
-__all__ = ["FAILS", "SLIGHT", "KindsGame", "Race"]
+__all__ = ["FAILS", "SLIGHT", "KindsGame", "Race", "pairs_of"]
 
-TRIES, FEW = {2: 40, 3: 10}, 8  # divisions that are tried first, by kinds, and of more kinds
+TRIES, FEW = {2: (16, 40), 3: (10, 10)}, 8  # divisions that are tried first, by kinds, few or many, and of more kinds
+MANY = 0.6  # times the pairs of actions of a state: so many, for a turn is as long where these are few
 TRIED, LONGER = 5e5, 3.0  # work for which two are tried, for each pair of actions of a state; times that for one more
 LATER = 4.0  # times that work, where trials tell nothing before
 BESIDE = 0.5  # of the work of the best: what is tried beside it in vain
@@ -43,9 +44,10 @@ Begun = Callable[[Groups, Late], "KindsGame | None"]  # the game of a division; 
 class Race:
     """Divisions into `n` kinds: the best so far, and the rival that is being tried."""
 
-    def __init__(self, choosing: Choosing, n: int) -> None:
+    def __init__(self, choosing: Choosing, n: int, pairs: float = np.inf) -> None:
         self.choosing, self.n = choosing, n
-        self.left = TRIES.get(n, FEW)  # how many to try before the best is gone on with
+        few, many = TRIES.get(n, (FEW, FEW))
+        self.left = int(np.clip(MANY * pairs, few, many))  # how many to try before the best is gone on with
         self.best: KindsGame | None = None
         self.rival: KindsGame | None = None
         self.is_full = False  # whether there was no room for a rival: no more are begun
@@ -86,6 +88,8 @@ class Race:
         """Do without a rival that failed, and without any more where there is no room for them."""
         self.choosing.leave(groups)
         self.is_full |= is_full
+        if self.best is not None and not self.left:
+            self._beside += max(self.best.trial, self.rival.work if self.rival is not None else 0.0)
         self.rival, self.left = None, 0 if self.is_full else max(0, self.left - 1)
 
     def _try(self, rival: "KindsGame", late: Late) -> None:
@@ -114,6 +118,11 @@ class Race:
         return [game for game in (self.best, self.rival) if game is not None]
 
 
+def pairs_of(whole: Search) -> float:
+    """Return how many pairs of actions a state has, on average."""
+    return float(np.mean([here.n_a * here.n_d for here in whole.arrays]))
+
+
 class KindsGame:
     """The game of some kinds of intents: `low` is what its attacker secures, `high` what its defender concedes."""
 
@@ -126,8 +135,9 @@ class KindsGame:
         self.low, self.high = self.compiled.bounds()  # kept, so that to ask a game that rests does not wake it
         self.work, self._first = 0, self.low
         self._known = [(0, self.low)]  # what it had come to with how much work
-        pairs = float(np.mean([here.n_a * here.n_d for here in whole.arrays]))
-        self.trial = TRIED * pairs * LONGER ** (self.kinds.n - 2)  # work after which it is told what it is worth
+        self.trial = (
+            TRIED * pairs_of(whole) * LONGER ** (self.kinds.n - 2)
+        )  # work after which it is told what it is worth
         self.is_told = False  # whether what it was found worth is known to whoever chooses
 
     def low_after(self, work: float) -> float:

@@ -184,6 +184,7 @@ class SetUp:
     def certified_now(self, limits: Limits, *, somebody_waits: bool) -> "Playbooks":
         """Write and verify the playbooks as they are now; if that is cut, return the last ones."""
         last, late, limits = self._last, LATE * (limits.seconds or 0.0), limits.undisturbed()
+        self.search.forget_programs()
         if last is not None and last.solves == self.meter.solves:
             return last
         if self.kinds is not None:
@@ -196,7 +197,7 @@ class SetUp:
         else:  # a little late is better than a search in vain
             limits = limits.at_least(max(limits.left, 0.0) + late)
         try:
-            self._last = self._timed(limits)  # a search that goes on falls back to no less
+            self._last = self._timed(limits)  # what a search that goes on falls back to
             return self._last
         except (LimitError, MemoryError) as error:
             if last is not None:
