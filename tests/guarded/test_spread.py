@@ -21,7 +21,7 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.running import Run
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.attack_graphs.guarded.spread import Workers
+from ncirl.attack_graphs.guarded.spread import LAST, Workers, solve_all
 from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.experiments.pool import cluster, spawned
 from ncirl.limits import Limits
@@ -30,6 +30,7 @@ from ncirl.solvers.certified.set_up import SetUp
 
 GAP = 0.05
 SMALL = Size(20, 200)
+CLOSE = 1e-9  # rounding
 
 
 @cache
@@ -202,11 +203,11 @@ class Sleeper:
 
 @pytest.mark.parametrize(
     ("limit", "memory", "awake"),
-    [(60.0, None, [2, 3]), (None, None, []), (60.0, 1, [])],
+    [(60.0, 10**12, [2, 3]), (None, 10**12, []), (60.0, 1, [])],
     ids=["few", "none", "no room"],
 )
 def test_few_searches_are_kept_awake_and_only_where_time_is_short(
-    limit: float | None, memory: int | None, awake: list[int]
+    limit: float | None, memory: int, awake: list[int]
 ) -> None:
     workers, searches = Workers(memory=memory), [Sleeper() for _ in range(4)]
     for k in (3, 0, 1, 2, 3):
@@ -217,13 +218,44 @@ def test_few_searches_are_kept_awake_and_only_where_time_is_short(
     assert [k for k, search in enumerate(searches) if search.is_awake] == awake
 
 
+def test_a_search_is_awake_while_it_is_gone_on_with_and_rests_before_another_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    net, workers, limit, rested = Net(graph()), Workers(), Limits(60.0), list[SetUp]()
+    resting = SetUp.rest
+
+    def rest(search: SetUp) -> None:
+        rested.append(search)
+        resting(search)
+
+    monkeypatch.setattr(SetUp, "rest", rest)
+    jobs = [replace(job, seconds=0.2) for job in Below(net).climb(SMALL, GAP, Limits(10.0), Limits(0.0))]
+    (first,) = solve_all(net, jobs[:1], workers, deadline=limit)
+    assert first.begun is not None
+    (longer,) = solve_all(net, [first.longer(0.0, 0.4)], workers, deadline=limit)
+    assert longer.begun is first.begun
+    assert longer.lower >= first.lower - CLOSE
+    assert not rested
+    list(solve_all(net, jobs[1:2], workers, deadline=limit))
+    assert rested == [first.begun]
+
+
+def test_what_cannot_rest_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: SetUp) -> None:
+        raise MemoryError("full")
+
+    monkeypatch.setattr(SetUp, "rest", full)
+    jobs = [replace(job, seconds=0.2) for job in Below(Net(graph())).climb(SMALL, GAP, Limits(10.0), Limits(0.0))]
+    assert len(list(solve_all(Net(graph()), jobs[:3], Workers()))) == 3
+
+
 @pytest.mark.parametrize("is_large", [True, False])
 def test_a_large_game_keeps_to_the_time_that_is_left_then(is_large: bool) -> None:
     net = Net(graph())
     (job, *_) = Below(net).climb(SMALL, GAP, Limits(10.0), Limits(0.0))
     asked = replace(job, seconds=5.0, within=5.0 if is_large else inf)
     within = spread._in_time(asked, Limits(2.0)).within
-    assert within == (pytest.approx(2.0, abs=0.1) if is_large else inf)
+    assert within == (pytest.approx(LAST * 2.0, abs=0.1) if is_large else inf)
     assert spread._in_time(asked, Limits(60.0)).within == (5.0 if is_large else inf)
 
 

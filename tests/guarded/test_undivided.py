@@ -51,8 +51,23 @@ def test_all_intents_together_are_begun_and_gone_on_with() -> None:
     second = solved_job(net, replace(again, seconds=again.spent + WORK))
     assert second is not None
     assert second.lower >= first.lower
-    below.solved[below.able] = 1.0, replace(second, begun=None)
+    below.take(replace(second, begun=None))
     assert not below.whole(SIZE, GAP, Limits(10.0)), "what cannot be gone on with is not begun again"
+
+
+def test_all_intents_together_are_gone_on_with_though_a_narrower_game_of_theirs_does_better() -> None:
+    net = Net(cheap())
+    below = Below(net)
+    (job,) = below.whole(SIZE, GAP, Limits(10.0))
+    first = solved_job(net, replace(job, seconds=WORK))
+    assert first is not None
+    narrow = replace(first, lower=2.0, begun=None, job=replace(job, what=replace(job.what, bundles=())))
+    below.solved[below.able] = 1.0, narrow
+    below.take(first)
+    assert below.solved[below.able][1] is narrow
+    assert below.bound_of_whole == pytest.approx(first.lower)
+    (again,) = below.whole(SIZE, GAP, Limits(10.0))
+    assert again.begun is first.begun
 
 
 def test_the_whole_in_one_part_is_gone_on_with_once_nothing_is_unguarded() -> None:
@@ -110,7 +125,7 @@ def test_where_others_work_both_sides_look_at_the_same_time(together: bool, monk
         return [solved for job in jobs if (solved := solved_job(net, replace(job, seconds=WORK))) is not None]
 
     monkeypatch.setattr("ncirl.attack_graphs.guarded.running.solve_all", noted)
-    with ThreadPoolExecutor(1) as executor:
+    with ThreadPoolExecutor(2 if together else 1) as executor:
         run = Run(cheap(), 0.0, 1e-6, 100.0, Workers(executor if together else None))
         looked_at(run)
     if together:
@@ -130,7 +145,7 @@ def test_without_time_nobody_looks(together: bool, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(
         "ncirl.attack_graphs.guarded.running.solve_all", lambda net, jobs, *_: iter(asked.extend(jobs) or [])
     )
-    with ThreadPoolExecutor(1) as executor:
+    with ThreadPoolExecutor(2) as executor:
         looked_at(Run(cheap(), 0.0, 1e-6, 0.5, Workers(executor if together else None)))
     assert not asked
 
@@ -209,5 +224,6 @@ def test_what_takes_long_to_set_up_gets_no_longer_than_there_is_time_for(begun: 
 
 def test_one_worker_has_all_the_time_for_itself() -> None:
     again, loose = solved_twice(1, 2 * WORK, 2 * WORK)
-    jobs = again.longer(loose, Limits(6 * WORK))
-    assert sum(asked_for(jobs)) <= 6 * WORK, "two games in a row get the time of two at once"
+    jobs = again.longer(loose, Limits(8 * WORK))
+    assert len(jobs) == 2
+    assert sum(asked_for(jobs)) <= 8 * WORK, "two games in a row get the time of two at once"

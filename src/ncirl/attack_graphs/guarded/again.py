@@ -14,6 +14,7 @@ from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.jobs import Job, Solved
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.running import Run
+from ncirl.attack_graphs.guarded.spread import LAST
 from ncirl.limits import Limits
 from ncirl.solution import Status
 
@@ -100,7 +101,7 @@ class Again:
             seconds = min(LONGER, times) * before
             if seconds - worst.spent < (LEAST if worst.spent else ENOUGH * LONGER / 2 * before):
                 return []
-            jobs.append(replace(worst.longer(FINE * (worst.upper - worst.lower), seconds), within=limit.left))
+            jobs.append(replace(worst.longer(FINE * (worst.upper - worst.lower), seconds), within=LAST * limit.left))
             most_of_each.append(times * before if worst.begun is None else inf)  # `within` sees to what is gone on with
         if lanes > 1 and limit.left < inf:
             longest = max(job.seconds - job.spent for job in jobs)

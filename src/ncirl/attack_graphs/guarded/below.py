@@ -48,6 +48,8 @@ class Below:
         self.able = tuple(t for t in range(len(net.intents)) if any(net.rewards[c, t] > 0 for c in net.goals()))
         self.solved: dict[Intents, Found] = {}  # the best game of each group
         self.plan: list[Intents] = []  # the best choice of groups
+        self.together: Found | None = None  # all intents with as many ways as there are, as it was solved last
+        self._everything: Group | None = None  # which game that is
         self._met: set[Group] = set()
         self._merged: set[Intents] = set()  # what has been looked at as one
         self.hideout = Hideout(net, self.pool, self.able)
@@ -93,10 +95,11 @@ class Below:
         found = gathered(self.pool, list(self.able), size, deadline, len(self.able)) if self.able else None
         if found is None:
             return []
-        _, known = self.solved.get(self.able, (0.0, None))
-        if known is not None and known.job.what == found[0]:
-            return [] if known.begun is None else [replace(known.longer(0.0, 0.0), relative_gap=gap)]
+        known = self.together or self.solved.get(self.able)
+        if known is not None and known[1].job.what == found[0]:
+            return [] if known[1].begun is None else [replace(known[1].longer(0.0, 0.0), relative_gap=gap)]
         self._met.add(found[0])
+        self._everything = found[0]
         return [Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(self.able)))]
 
     def undivided(self, everything: Group, size: Size, gap: float) -> list[Job]:
@@ -107,8 +110,8 @@ class Below:
 
     @property
     def bound_of_whole(self) -> float:
-        """What all intents get together."""
-        return self._value(self.able) if self.able in self.solved else 0.0
+        """What all intents get together with as many ways as there are."""
+        return 0.0 if self.together is None else self.together[0] * self.together[1].lower
 
     def _tries(self, size: Size, enough: float) -> list[tuple[Intents, int, bool]]:
         """List whom to look at, how many private ways they go beside each other, and whether few exploits at a time."""
@@ -146,6 +149,8 @@ class Below:
         """Keep what was found, if it is better."""
         assert isinstance(solved.job.what, Group)
         self._met.add(solved.job.what)
+        if solved.job.what == self._everything:
+            self.together = Bundled(self.net, solved.job.what).weight, solved
         if solved.job.what.hiding is not None:
             trial, k = solved.job.tag
             known = self.hidden[trial][k]

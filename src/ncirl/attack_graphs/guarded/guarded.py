@@ -9,6 +9,7 @@ about the whole graph, which is what comes back (`solution`).
 """
 
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ncirl.attack_graphs.graph import AttackGraph
@@ -73,7 +74,8 @@ class Guarded:
             status = climbed(run)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-            run.take_ready()
+            with suppress(KeyboardInterrupt, MemoryError, LimitError):
+                run.take_ready()
         run.bound_at_all()
         return self._solution(run, status)
 

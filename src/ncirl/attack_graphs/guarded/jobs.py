@@ -85,7 +85,7 @@ class Solved:
     def left(self, usual: float, times: float) -> float:
         """Return the share of its gap that so many times as long may leave: as it went before, or else as `usual`."""
         gap, (seconds, wide) = self.upper - self.lower, self.job.before or (inf, 0.0)
-        if not usual or not 0 < gap <= wide or not TOLD * seconds < self.job.seconds < inf:
+        if not usual or not 0 < gap <= wide or not 0 < TOLD * seconds < self.job.seconds < inf:
             return usual
         return float((gap / wide) ** (np.log(times) / np.log(self.job.seconds / seconds)))
 
@@ -145,6 +145,9 @@ def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memo
         return None
     took = time.perf_counter() - began
     searched = min(seconds, took - (ready - began)) if np.isfinite(ready) else 0.0
+    is_kept = made.numbers <= SMALL and len(net.graph.exploits) <= FEW
+    if not is_kept:
+        made.rest()
     return Solved(
         replace(job, begun=None),
         found.lower,
@@ -157,5 +160,5 @@ def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memo
         found.stats.lp_seconds - lp_seconds,
         max(took - searched, 0.0),
         found.status is Status.INTERRUPTED,
-        made if made.numbers <= SMALL and len(net.graph.exploits) <= FEW else None,
+        made if is_kept else None,
     )

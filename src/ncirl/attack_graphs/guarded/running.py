@@ -18,7 +18,7 @@ from ncirl.attack_graphs.guarded.jobs import Job, Pace, Solved
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import measured, unhindered
-from ncirl.attack_graphs.guarded.spread import Workers, solve_all
+from ncirl.attack_graphs.guarded.spread import LAST, Workers, solve_all
 from ncirl.limits import Limits
 from ncirl.solution import Progress, ProgressCallback
 
@@ -27,7 +27,6 @@ __all__ = ["ROUGH", "Run"]
 ROUGH = 0.01  # relative gap of games on the ladder
 FIRST = 600.0  # seconds that the first bound gets, which takes next to none: nobody has a choice in its game
 ASKED = 0.9  # of the gap that is asked
-LAST = 0.92  # of what is left of the time: the most that large games get, playbooks included
 
 
 class Run:

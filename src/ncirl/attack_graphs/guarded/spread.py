@@ -13,6 +13,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from math import inf
@@ -26,7 +27,8 @@ from ncirl.solvers.certified.set_up import SetUp
 __all__ = ["Workers", "solve_all"]
 
 LISTEN = 0.1  # seconds between two beats while others work
-GRACE = 2.0  # seconds after the deadline in which others may still answer
+GRACE, LATELY = 2.0, 0.02  # seconds, and part of the time, after the deadline in which others may still answer
+LAST = 0.92  # of what is left of the time: the most that large games get, playbooks included
 LANES = 2  # who work at once, where an executor does not say how many do
 AWAKE = 2  # searches that may be gone on with as they are; others rest, which loses some of what they had come to
 CROWDED = 0.5  # of the memory: with more in use all rest
@@ -55,7 +57,7 @@ class Workers:
     @property
     def lanes(self) -> int:
         """How many games are solved at once."""
-        return 1 if self.executor is None else getattr(self.executor, "_max_workers", LANES)
+        return 1 if self.executor is None else getattr(self.executor, "_max_workers", None) or LANES
 
     def submit(self, net: Net, jobs: Sequence[Job]) -> "list[Future[Solved | None]]":
         """Hand jobs over; none where there is nobody to hand them to."""
@@ -92,12 +94,21 @@ class Workers:
         self._awake = [other for other in self._awake if other is not search] + ([search] if search else [])
         most, memory = AWAKE if deadline.left < inf else 0, self.memory or default_memory() or inf
         while len(self._awake) > most or (self._awake and resident() > CROWDED * memory):
+            self._rest()
+
+    def make_room(self) -> None:
+        """Let all searches rest before another one begins."""
+        while self._awake:
+            self._rest()
+
+    def _rest(self) -> None:
+        with suppress(MemoryError):  # it goes on as it is, then
             self._awake.pop(0).rest()
 
     def give_up(self, error: BaseException) -> None:
         """Work alone from now on."""
         if self.executor is not None:
-            self.executor, self._open = None, []
+            self.executor = None
             log.warning(BROKEN.format(reason=" ".join(str(error).split()) or type(error).__name__))
 
 
@@ -116,13 +127,15 @@ def solve_all(
             if workers.executor is not None:
                 try:
                     found = _waited(futures[k], beat, deadline)
-                    workers.taken()
                 except Exception as error:  # of the worker or of what it ran: here it can be seen
                     workers.give_up(error)
+            workers.taken()
             if workers.executor is None:
+                if job.begun is None:
+                    workers.make_room()
                 found = solved_job(net, _in_time(job, deadline), beat, workers.memory)
+                workers.keep(job.begun if found is None else found.begun, deadline)
                 if found is not None:
-                    workers.keep(found.begun, deadline)
                     yield found
             elif found is not None:
                 yield _at_home(net, job, found)
@@ -135,12 +148,12 @@ def _in_time(job: Job, deadline: Limits) -> Job:
     """Return a job so that a large one, or one that is gone on with, ends in time, what comes after it included."""
     if job.begun is None and job.within == inf:
         return job
-    return replace(job, within=min(job.within, max(deadline.left, 0.0)))
+    return replace(job, within=min(job.within, LAST * max(deadline.left, 0.0)))
 
 
 def _waited(future: "Future[Solved | None]", beat: Beat, deadline: Limits) -> Solved | None:
     """Wait for a job, listening for Ctrl-C; None if it does not end in time."""
-    until = inf if deadline.left == inf else time.monotonic() + deadline.left + GRACE
+    until = inf if deadline.left == inf else time.monotonic() + deadline.left * (1.0 + LATELY) + GRACE
     while not future.done():
         try:
             return future.result(timeout=LISTEN)

@@ -45,7 +45,7 @@ def looked_at(run: Run) -> None:
     From below teams hardly get more by more time, and how gradually to show what one wants takes long to find: a bound
     that still rises is waited for. From above parts become better as well.
     """
-    if run.workers.executor is not None:
+    if run.workers.lanes > 1:
         _look(run, [run.below, run.above], TOGETHER)
         return
     for look in LOOKS:
