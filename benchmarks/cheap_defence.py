@@ -26,7 +26,10 @@ def bracket(graph: Path, seconds: float, jobs: int) -> tuple[float, float, bool]
     """Return the bounds after so many seconds, and whether what was written holds."""
     policy = graph.with_suffix(".ncirl")
     given = ["--gap", "0", "--time-limit", f"{seconds:g}", "--json", "-o", str(policy)]
-    found = json.loads(_ncirl("solve", str(graph), *given, *(["--jobs", str(jobs)] if jobs > 1 else [])).stdout)
+    done = _ncirl("solve", str(graph), *given, *(["--jobs", str(jobs)] if jobs > 1 else []))
+    if done.returncode:
+        sys.exit(f"ncirl solve {graph.name}: {done.stderr.strip()}")
+    found = json.loads(done.stdout)
     return found["lower"], found["upper"], _ncirl("verify", str(policy)).returncode == 0
 
 
