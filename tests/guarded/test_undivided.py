@@ -227,3 +227,24 @@ def test_one_worker_has_all_the_time_for_itself() -> None:
     jobs = again.longer(loose, Limits(8 * WORK))
     assert len(jobs) == 2
     assert sum(asked_for(jobs)) <= 8 * WORK, "two games in a row get the time of two at once"
+
+
+def test_what_ends_by_itself_with_nothing_new_is_not_solved_again() -> None:
+    again, loose = solved_twice(1, WORK, WORK)
+    (_, worst) = loose[0]
+    same = replace(worst, job=replace(worst.job, seconds=2 * WORK), is_over=True)
+    assert not again._is_use(same, worst, again.run.apart)
+    assert again._is_use(replace(same, is_over=False), worst, again.run.apart), "it had too little time to tell"
+    assert again._is_use(replace(same, lower=worst.lower + CLOSE), worst, again.run.apart), "it went on"
+
+
+def test_what_bounds_one_side_as_well_and_the_other_better_is_kept() -> None:
+    again, loose = solved_twice(1, WORK, WORK)
+    for side in (again.run.below, again.run.above):
+        (solved,) = [s for _, s in loose if (s.job.terms is None) == (side is again.run.below)]
+        if side is again.run.below:
+            side.take(replace(solved, upper=solved.upper - CLOSE))
+            assert again.run.below.best()[0][1].upper == solved.upper - CLOSE
+        else:
+            side.take(replace(solved, lower=solved.lower + CLOSE))
+            assert again.run.above.best()[0].lower == solved.lower + CLOSE

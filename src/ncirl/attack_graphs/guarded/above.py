@@ -186,7 +186,7 @@ class Above:
         if len(self.trials[trial]) == 1 and isinstance(solved.job.what, Part):
             self._met.add((self._needed(solved.job.what),))
         known = self.trials[trial].get(k)
-        if known is None or solved.upper < known.upper:
+        if known is None or (solved.upper, -solved.lower) < (known.upper, -known.lower):
             self.trials[trial][k] = solved
             self.totals[trial] = _total(self.trials[trial])
         self._forget(self.kinds[trial][0])

@@ -64,6 +64,8 @@ class Again:
 
     def _is_use(self, solved: Solved, worst: Solved, apart: float) -> bool:
         """Tell whether it gained something that a game was solved again, or cannot be told yet."""
+        if solved.is_over and (solved.lower, solved.upper) == (worst.lower, worst.upper):
+            return False
         if solved.job.seconds < max(TELLING, ENOUGH * LONGER * worst.job.seconds):
             return True
         gained = worst.upper - solved.upper if solved.job.terms is not None else solved.lower - worst.lower

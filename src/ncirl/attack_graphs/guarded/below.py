@@ -154,11 +154,11 @@ class Below:
         if solved.job.what.hiding is not None:
             trial, k = solved.job.tag
             known = self.hidden[trial][k]
-            if known is None or solved.lower > known[1].lower:
+            if known is None or _is_better(solved, known[1]):
                 self.hidden[trial][k] = Bundled(self.net, solved.job.what).weight, solved
             return
         group = tuple(self.net.intents.index(name) for name in solved.job.what.intents)
-        if group not in self.solved or solved.lower > self.solved[group][1].lower:
+        if group not in self.solved or _is_better(solved, self.solved[group][1]):
             self.solved[group] = Bundled(self.net, solved.job.what).weight, solved
             self.plan = self._matched()
 
@@ -187,3 +187,7 @@ class Below:
 
 def _total(plan: list[Found]) -> float:
     return sum_down([weight * solved.lower for weight, solved in plan])
+
+
+def _is_better(solved: Solved, known: Solved) -> bool:
+    return (solved.lower, -solved.upper) > (known.lower, -known.upper)

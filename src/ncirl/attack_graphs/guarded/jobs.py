@@ -71,6 +71,7 @@ class Solved:
     overhead: float  # seconds beyond those that were asked for
     interrupted: bool
     begun: SetUp | None = None  # the search, if it can be gone on with
+    is_over: bool = False  # whether the search ended by itself
 
     @property
     def spent(self) -> float:
@@ -161,4 +162,5 @@ def solved_job(net: Net, job: Job, beat: Callable[[], None] = lambda: None, memo
         max(took - searched, 0.0),
         found.status is Status.INTERRUPTED,
         made if is_kept else None,
+        found.status in (Status.GAP_REACHED, Status.STALLED),
     )
