@@ -88,12 +88,12 @@ class Above:
         With each goes what it would lower the bound by, if so much was left of the gaps of all parts of its trial.
         """
         found: list[tuple[float, Solved]] = []
-        ranks = (_total, _hope, lambda trial: _later(trial, left))
+        ranks = (_total, _hope, lambda trial: _foreseen(trial, left))
         best = (min(self.trials, key=rank, default={}) for rank in ranks)
         for trial in {id(trial): trial for trial in best}.values():
             falls = {k: _fall(part, left) for k, part in trial.items() if part is not None}
             if _total(trial) < inf and sum(falls.values()) > 0:
-                share = (self.bound - _later(trial, left)) / sum(falls.values())
+                share = (self.bound - _foreseen(trial, left)) / sum(falls.values())
                 found += [(share * falls[k], part) for k, part in trial.items() if part is not None]
         return found
 
@@ -158,7 +158,7 @@ class Above:
         """
         total, blocks = cheapest(self._costs(), self.goals)
         division = sorted(map(list, blocks))
-        known = min((_foreseen(trial, IN_TIME) for trial in self.trials), default=inf)
+        known = min((_foreseen(trial, _in_time) for trial in self.trials), default=inf)
         if not total * MIXED < known or division in self.divisions or self._mixed == MOST_MIXED:
             return []
         self._mixed += 1
@@ -171,7 +171,7 @@ class Above:
         for trial, (n, _) in zip(self.trials, self.kinds, strict=True):
             for k, solved in trial.items() if n else ():
                 goals = tuple(self.divisions[n][k])
-                costs[goals] = min(costs.get(goals, inf), _foreseen({k: solved}, IN_TIME))
+                costs[goals] = min(costs.get(goals, inf), _foreseen({k: solved}, _in_time))
         return costs
 
     def _is_closed(self, n: int, goals: Sequence[int]) -> bool:
@@ -324,18 +324,17 @@ def _hope(trial: Mapping[int, Solved | None]) -> float:
     return sum(solved.lower for solved in trial.values() if solved is not None) if _total(trial) < inf else inf
 
 
-def _foreseen(trial: Mapping[int, Solved | None], left: float) -> float:
-    """Return what the bound of a trial comes to if so much of the gaps of its parts is left."""
-    return _hope(trial) + left * (_total(trial) - _hope(trial)) if _total(trial) < inf else inf
+def _foreseen(trial: Mapping[int, Solved | None], left: Callable[[Solved], float]) -> float:
+    """Return what the bound of a trial comes to if so much of the gap of each part is left."""
+    return _total(trial) - sum(_fall(part, left) for part in trial.values() if part is not None)
+
+
+def _in_time(_: Solved) -> float:
+    return IN_TIME
 
 
 def _fall(part: Solved, left: Callable[[Solved], float]) -> float:
     return (1.0 - left(part)) * (part.upper - part.lower)
-
-
-def _later(trial: Mapping[int, Solved | None], left: Callable[[Solved], float]) -> float:
-    """Return what the bound of a trial comes to if so much of the gap of each part is left."""
-    return _total(trial) - sum(_fall(part, left) for part in trial.values() if part is not None)
 
 
 def _shares(budget: int | None, count: int) -> list[int | None]:
