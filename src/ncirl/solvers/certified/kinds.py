@@ -97,9 +97,9 @@ class Kinds:
         """Go over to one kind more, while that does not tell all apart, the kernel serves it and there is room."""
         assert self._choosing is not None
         race, possible = self._race, self._choosing.copies.possible
-        n = 2 if race is None else possible if race.is_full else race.n + 1
+        n, is_full = (2, False) if race is None else (race.n + 1, race.is_full)
         served = most_intents(self._search, WIDER) if isinstance(self.whole, Search) else possible
-        is_possible = n <= min(MOST, possible - 1, served)
+        is_possible = not is_full and n <= min(MOST, possible - 1, served)
         self._race, self._work = Race(self._choosing, n, pairs_of(self._search)) if is_possible else None, 0.0
 
     @property

@@ -135,9 +135,8 @@ class KindsGame:
         self.low, self.high = self.compiled.bounds()  # kept, so that to ask a game that rests does not wake it
         self.work, self._first = 0, self.low
         self._known = [(0, self.low)]  # what it had come to with how much work
-        self.trial = (
-            TRIED * pairs_of(whole) * LONGER ** (self.kinds.n - 2)
-        )  # work after which it is told what it is worth
+        # work after which it is told what it is worth
+        self.trial = TRIED * pairs_of(whole) * LONGER ** (self.kinds.n - 2)
         self.is_told = False  # whether what it was found worth is known to whoever chooses
 
     def low_after(self, work: float) -> float:

@@ -189,7 +189,6 @@ class SetUp:
             return last
         if self.kinds is not None:
             self.kinds.last_turn()
-        self.search.forget_programs()
         if last is None:
             limits = limits.at_least(np.inf)  # without others to return it is not cut for being late
         elif somebody_waits:
