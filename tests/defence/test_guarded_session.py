@@ -269,12 +269,15 @@ def test_real_plays_of_every_kind_can_be_told() -> None:
     from guarded_instances import random_instance
     from ncirl.solution import Stats, Status
 
+    met = 0
     for seed in range(40, 60):
         instance = random_instance(seed)
         if instance is None:
             continue
+        met += 1
         solution = GuardedSolution(instance.proof, Status.FINISHED, Stats(), None, 1.0, "")
         tell_a_random_play(GuardedSession(solution, rng=seed), np.random.default_rng(seed))
+    assert met >= 10
 
 
 def tell_a_random_play(session: GuardedSession, rng: np.random.Generator, stages: int = 6) -> None:

@@ -83,8 +83,7 @@ def same(one: ncirl.GuardedSolution, other: ncirl.GuardedSolution) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 8, 13, 21])
 def test_random_graphs_come_back(seed: int, tmp_path: Path) -> None:
     instance = random_instance(seed)
-    if instance is None:
-        pytest.skip("the graph is too large to be listed")
+    assert instance is not None  # small enough to be listed
     solution = solution_of(instance.proof)
     solution.save(tmp_path / "p.ncirl")
     loaded = ncirl.load_solution(tmp_path / "p.ncirl")

@@ -19,7 +19,7 @@ from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import keep_ways, merge_equal_intents
 from ncirl.attack_graphs.reductions.record import origin_of, with_prior
 from ncirl.cli.app import main
-from ncirl.errors import InputError, LimitError
+from ncirl.errors import InputError
 from ncirl.games.office import office_graph
 from ncirl.model.priors import Priors
 from ncirl.solution import Progress, Status
@@ -52,10 +52,7 @@ def check(seed: int) -> None:
     assert priors.contains(np.array([i.prior for i in found.graph.intents]))
     certificate = found.verify()
     assert certificate.holds, certificate.faults
-    try:
-        listed = ncirl.solve(graph, ncirl.WorstPrior(gap=0.0, relative_gap=ROUGH, time_limit=20))
-    except LimitError:
-        return  # a busy machine
+    listed = ncirl.solve(graph, ncirl.WorstPrior(gap=0.0, relative_gap=ROUGH, time_limit=280))  # also if busy
     known = listed.priors
     assert known == priors
     assert found.lower <= known.most(listed.per_intent) + OFF

@@ -44,14 +44,13 @@ def check(seed: int) -> int:
     return len(ends.intervals)
 
 
-@pytest.mark.parametrize("seed", ORDINARY)
-def test_games_in_between_have_values_in_between(seed: int) -> None:
-    check(seed)
+def test_games_in_between_have_values_in_between() -> None:
+    assert sum(check(seed) for seed in ORDINARY) > len(ORDINARY)  # most exploits may have an interval
 
 
 @pytest.mark.slow
 def test_the_same_for_many_games() -> None:
-    assert sum(check(seed) for seed in MANY) > len(MANY)  # most exploits may have an interval
+    assert sum(check(seed) for seed in MANY) > len(MANY)
 
 
 def with_loss(graph: AttackGraph) -> AttackGraph:

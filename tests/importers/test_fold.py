@@ -88,13 +88,17 @@ def test_loops_of_what_comes_with_what_end() -> None:
     }
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_a_goal_can_be_reached_in_as_many_steps_as_before(seed: int) -> None:
+def test_a_goal_can_be_reached_in_as_many_steps_as_before() -> None:
+    assert sum(takes_as_many_steps(seed) for seed in range(60)) > 30
+
+
+def takes_as_many_steps(seed: int) -> bool:
+    """Check a random draft; whether it has a goal that takes steps."""
     rng = random.Random(seed)
     keys = [f"k{k}" for k in range(9)]
     steps = [pair for pair in ((rng.choice(["s", *keys]), rng.choice(keys)) for _ in range(12)) if pair[0] != pair[1]]
     follows = [pair for pair in ((rng.choice(keys), rng.choice(keys)) for _ in range(6)) if pair[0] != pair[1]]
-    held, closed, rounds = {"s"}, Follows(follows).closed(["s"]), 0
+    held, closed, rounds = set[str](), Follows(follows).closed(["s"]), 0
     away: dict[str, int] = dict.fromkeys(closed, 0)
     while closed != held:
         held, rounds = set(closed), rounds + 1
@@ -102,7 +106,7 @@ def test_a_goal_can_be_reached_in_as_many_steps_as_before(seed: int) -> None:
         away |= dict.fromkeys(closed - away.keys(), rounds)
     goals = [key for key in keys if away.get(key)]
     if not goals:
-        return
+        return False
     graph = draft(steps, follows).finish(ImportOptions(goals=(goals[-1],))).graph
     found = dict.fromkeys((c.id for c in graph.conditions if c.initial), 0)
     for _ in graph.exploits:
@@ -113,3 +117,4 @@ def test_a_goal_can_be_reached_in_as_many_steps_as_before(seed: int) -> None:
                 )
     assert found[goals[-1]] == away[goals[-1]]
     assert all(exploit.success == 0.5 for exploit in graph.exploits)  # with one goal nothing is late
+    return True

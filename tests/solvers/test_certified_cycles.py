@@ -63,11 +63,11 @@ def drawn(seed: int, observes: str) -> Game:
     )
 
 
-def assert_cycles_enclose(seed: int, observes: str) -> None:
+def cycles_enclose(seed: int, observes: str) -> bool:
     game = drawn(seed, observes)
     made, other = SetUp(game, UNLIMITED), SetUp(game, UNLIMITED)
     if not made.search.arrays or not serves(made.search) or ends(made.search):
-        pytest.skip("more intents than a lattice is made for, a state that is not small, or play that ends")
+        return False  # more intents than a lattice is made for, a state that is not small, or play that ends
     trials, cycles = Trials(other.search, 4), Cycles(made.search)
     for _ in range(2):
         trials.wide(0.0, never)
@@ -83,19 +83,20 @@ def assert_cycles_enclose(seed: int, observes: str) -> None:
     room = CLOSE * made.scale / (1.0 - game.discount)
     assert found.lower >= made.scale * low - room  # what was claimed of the nodes is what they secure and concede
     assert found.upper <= made.scale * high + room
+    return True
 
 
 @pytest.mark.parametrize("observes", ["actions", "outcomes"])
 @pytest.mark.parametrize("seed", range(6))
 def test_what_cycles_find_encloses_what_trials_find(seed: int, observes: str) -> None:
-    assert_cycles_enclose(seed, observes)
+    assert cycles_enclose(seed, observes)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("observes", ["actions", "outcomes"])
-@pytest.mark.parametrize("seed", range(6, 80))
-def test_what_cycles_find_encloses_what_trials_find_in_many_more(seed: int, observes: str) -> None:
-    assert_cycles_enclose(seed, observes)
+@pytest.mark.parametrize("first", range(6, 80, 15))
+def test_what_cycles_find_encloses_what_trials_find_in_many_more(first: int, observes: str) -> None:
+    assert sum(cycles_enclose(seed, observes) for seed in range(first, first + 15)) > 5
 
 
 def test_a_cycle_concedes_what_its_vectors_say_and_leads_to_itself() -> None:

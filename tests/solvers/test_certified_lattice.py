@@ -50,7 +50,7 @@ def test_rounds_alone_close_a_gap(name: str) -> None:
     assert found.upper - found.lower <= FINE
 
 
-def assert_rounds_enclose(seed: int, observes: str) -> None:
+def rounds_enclose(seed: int, observes: str) -> bool:
     game = random_game(
         seed,
         n_intents=2 + seed % 2,
@@ -62,7 +62,7 @@ def assert_rounds_enclose(seed: int, observes: str) -> None:
     )
     made = SetUp(game, UNLIMITED)
     if not serves(made.search):
-        pytest.skip("more intents than a lattice is made for, or a state that is not small")
+        return False  # more intents than a lattice is made for, or a state that is not small
     rounds, exact = rounds_of(made.search), solve(game, HistoryLP())
     low, high = made.search.bounds()
     for _ in range(2):
@@ -73,19 +73,20 @@ def assert_rounds_enclose(seed: int, observes: str) -> None:
     found = made.certified(UNLIMITED).proved
     assert found.lower - CLOSE <= exact.upper
     assert found.upper + CLOSE >= exact.lower
+    return True
 
 
 @pytest.mark.parametrize("observes", ["actions", "outcomes"])
 @pytest.mark.parametrize("seed", range(5))
 def test_what_rounds_find_encloses_the_exact_value(seed: int, observes: str) -> None:
-    assert_rounds_enclose(seed, observes)
+    assert rounds_enclose(seed, observes)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("observes", ["actions", "outcomes"])
-@pytest.mark.parametrize("seed", range(5, 80))
-def test_what_rounds_find_encloses_the_exact_value_in_many_more(seed: int, observes: str) -> None:
-    assert_rounds_enclose(seed, observes)
+@pytest.mark.parametrize("first", range(5, 80, 15))
+def test_what_rounds_find_encloses_the_exact_value_in_many_more(first: int, observes: str) -> None:
+    assert sum(rounds_enclose(seed, observes) for seed in range(first, first + 15)) > 5
 
 
 @pytest.mark.parametrize(("n_intents", "m", "size"), [(1, 3, 0), (2, 1, 0), (2, 16, 15), (3, 6, 25)])

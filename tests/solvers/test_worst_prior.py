@@ -33,10 +33,11 @@ def value_at(game: Game, first: float) -> float:
     return ncirl.solve(game.like(starts=[start]), ncirl.HistoryLP()).lower
 
 
-def check(graph: AttackGraph) -> None:
+def check(graph: AttackGraph) -> bool:
+    """Check a graph; whether there was anything to play for."""
     game = graph.game()
     if game.is_terminal(game.starts[0].state):
-        return
+        return False
     values = [value_at(game, p) for p in np.linspace(0, 1, GRID)]
     found = ncirl.solve(game, WorstPrior(gap=GAP))
     worst = float(found.per_intent.max())
@@ -50,17 +51,19 @@ def check(graph: AttackGraph) -> None:
     prior = found.game.starts[0].belief
     matters = found.per_intent[prior > 0.05]  # intents that matter get the same, up to what the gap leaves open
     assert matters.min() >= worst - (GAP + ACCURACY) / 0.05
+    return True
 
 
 @pytest.mark.parametrize("seed", FEW)
 def test_it_is_the_largest_value_over_all_priors(seed: int) -> None:
-    check(random_controlled(seed, observes=["actions", "outcomes"][seed % 2]))
+    assert check(random_controlled(seed, observes=["actions", "outcomes"][seed % 2]))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", MANY)
-def test_it_is_the_largest_value_over_all_priors_on_many(seed: int) -> None:
-    check(random_controlled(seed, observes=["actions", "outcomes"][seed % 2]))
+@pytest.mark.parametrize("first", range(MANY.start, MANY.stop, 10))
+def test_it_is_the_largest_value_over_all_priors_on_many(first: int) -> None:
+    seeds = range(first, min(first + 10, MANY.stop))
+    assert sum(check(random_controlled(seed, observes=["actions", "outcomes"][seed % 2])) for seed in seeds) > 2
 
 
 @pytest.mark.slow
