@@ -61,7 +61,6 @@ def test_a_notebook_runs(notebook: Path, tmp_path: Path) -> None:
     NotebookClient(nbformat.read(notebook, as_version=4), resources={"metadata": {"path": str(tmp_path)}}).execute()
 
 
-@pytest.mark.slow
 def test_the_site_builds_without_warnings_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
     env = os.environ | {"NO_MKDOCS_2_WARNING": "1"}

@@ -147,9 +147,13 @@ class AttackEnv(_OneSide):
         With or without a horizon; a text is ``builtin:NAME`` or the path of a file.
     defender : DefenderStrategy, optional
         The opponent, such as ``solution.defender_strategy()``; one that does everything equally often by default.
+
+    Other Parameters
+    ----------------
     intent : str, optional
         The attacker's; drawn from the prior at each reset by default.
-    max_cycles, ends_by_chance
+    max_cycles : int, optional
+    ends_by_chance : bool, optional
         As for `ncirl.adapters.contest.NumberedPlay`.
 
     Examples
@@ -182,10 +186,18 @@ class DefendEnv(_OneSide):
 
     Parameters
     ----------
+    game : Game or str
+        As for `AttackEnv`.
     attacker : AttackerStrategy, optional
         The opponent, such as ``solution.attacker_strategy()``; one that tries everything equally often by default.
-    game, intent, max_cycles, ends_by_chance
-        As for `AttackEnv`; the intent is the opponent's.
+
+    Other Parameters
+    ----------------
+    intent : str, optional
+        The opponent's; drawn from the prior at each reset by default.
+    max_cycles : int, optional
+    ends_by_chance : bool, optional
+        As for `AttackEnv`.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class ExactCertificate:
     attacker_values : tuple of Fraction
         What each node of the attacker's playbook secures at least; empty with `lower` None.
     defender_values : tuple of tuples of Fraction
-        What each node of the defender's concedes at most, indexed [n][θ]; empty with `upper` None.
+        What each node of the defender's concedes at most, a row a node; empty with `upper` None.
     error : Fraction
         How far any of these numbers is from the exact one at most, all rounding counted.
     holds : bool
