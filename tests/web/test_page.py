@@ -35,7 +35,7 @@ SHIFT = 0.1  # of the layout; less is called good
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 800}
 TABS = ("look", "solve", "play", "compare")
-SOON = 240_000.0  # milliseconds: patience for a busy machine, and less than a test has, so that a failure says what was missing
+SOON = 240_000.0  # milliseconds: patience for a busy machine, yet less than a test has, so that a failure says where
 SERVE = """
 from ncirl.web.limits import Limits
 from ncirl.web.server import bound, server_on
