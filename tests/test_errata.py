@@ -6,8 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from ncirl import HistoryLP, Shapley, best_response_to_attacker, expected_payoff, games, solve
+from ncirl._typing import FloatArray
 from ncirl.baselines import MAIRL
 from ncirl.games.patrol import patrol_story
 from ncirl.lp.defender import DefenderProgram
@@ -106,8 +108,58 @@ def test_dual_value_is_translation_covariant_not_homogeneous() -> None:
     program = DefenderProgram(aumann_maschler(1 / 3), best_vectors().stores, HALF)
     w = {c: program.at_promise(np.array([c + 0.3, c])).value for c in (-2.0, 0.0, 1.0)}
     assert w[1.0] == pytest.approx(w[0.0] + 1, abs=ACCURACY)
-    assert w[-2.0] == pytest.approx(w[0.0] - 2, abs=ACCURACY)  # promises of any sign are in use
+    assert w[-2.0] == pytest.approx(w[0.0] - 2, abs=ACCURACY)
     assert program.at_promise(np.array([0.6, 0.0])).value < 2 * w[0.0] - 0.1
+
+
+def with_lambda(here: StateArrays, alphas: FloatArray, promise: FloatArray, least: float | None) -> float:
+    """Solve P_D with the paper's λ_as' and W_as' written out, λ no less than `least`, and w mended.
+
+    min W,  W ≥ ζ(θ) + D·r(a, ·, θ) + γ Σ_s' (W_as' − λ_as'(θ)),
+    W_as' ≥ λ_as'(θ) + Σ_j μ_as'j α_j(θ),  Σ_j μ_as'j = κ_as'
+    """
+    n_a, n_d, n_t, n_i, n_j = here.n_a, here.n_d, here.n_t, len(here.seen), len(alphas)
+    mass, weight = here.mass.toarray(), here.weight.toarray()
+    first = {"D": 0, "W": n_d, "Wi": n_d + 1, "lam": n_d + 1 + n_i, "mu": n_d + 1 + n_i + n_i * n_t}
+    n = first["mu"] + n_i * n_j
+    at_most, rows = [], []
+    for a in range(n_a):
+        for t in range(n_t):
+            row = np.zeros(n)
+            row[:n_d], row[n_d] = here.reward[a, :, t], -1.0
+            for i in np.flatnonzero(mass[:, a]):
+                row[first["Wi"] + i] = here.discount
+                row[first["lam"] + i * n_t + t] = -here.discount
+            rows.append(row)
+            at_most.append(-promise[t])
+    for i in range(n_i):
+        for t in range(n_t):
+            row = np.zeros(n)
+            row[first["Wi"] + i], row[first["lam"] + i * n_t + t] = -1.0, 1.0
+            row[first["mu"] + i * n_j : first["mu"] + (i + 1) * n_j] = alphas[:, t]
+            rows.append(row)
+            at_most.append(0.0)
+    equal, sums = [np.eye(n)[:n_d].sum(axis=0)], [1.0]
+    for i in range(n_i):
+        row = np.zeros(n)
+        row[first["mu"] + i * n_j : first["mu"] + (i + 1) * n_j], row[:n_d] = 1.0, -weight[i]
+        equal.append(row)
+        sums.append(0.0)
+    bounds = [(0, None)] * n_d + [(None, None)] * (1 + n_i) + [(least, None)] * (n_i * n_t) + [(0, None)] * (n_i * n_j)
+    found = linprog(np.eye(n)[n_d], A_ub=rows, b_ub=at_most, A_eq=equal, b_eq=sums, bounds=bounds)
+    assert found.success
+    return float(found.fun)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_promises_that_are_not_negative_are_a_normalisation(seed: int) -> None:
+    """Adding c to λ_as' and to W_as' changes no row, so λ ≥ 0 costs nothing once w is mended."""
+    rng = np.random.default_rng(seed)
+    here = aumann_maschler(float(rng.uniform(0.1, 0.95)))
+    alphas, promise = rng.normal(size=(4, 2)), rng.normal(size=2)
+    mended = DefenderProgram(here, FixedVectors.of({0: alphas}, 2).stores, HALF).at_promise(promise).value
+    assert with_lambda(here, alphas, promise, None) == pytest.approx(mended, abs=ACCURACY)
+    assert with_lambda(here, alphas, promise, 0.0) == pytest.approx(mended, abs=ACCURACY)
 
 
 def test_sawtooth_is_looser_than_the_hull_and_depends_on_the_order() -> None:

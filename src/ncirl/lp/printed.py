@@ -4,8 +4,10 @@ What is printed, and why it fails:
 
 - P_A indexes the posterior by (d, s') and sums over a, so the belief never learns from the action seen; and it takes
   the continuation from the points of s, not of s'. (Indexed so, it is right where actions are not seen.)
-- P_D puts a sawtooth through the origin under w, as if w were homogeneous: Υ_w(0) = 0 where w(s, 0) = max_b v(s, b);
-  and it restricts λ to be non-negative.
+- P_D puts a sawtooth through the origin under w, as if w were homogeneous: Υ_w(0) = 0 where w(s, 0) = max_b v(s, b).
+
+Its λ ≥ 0 is a normalisation: with the w of the dual game, adding c to λ_as' and to W_as' changes no row. With the
+sawtooth through the origin, which is not translation-covariant, it restricts.
 """
 
 from dataclasses import dataclass
