@@ -222,7 +222,7 @@ def changed(steps: tuple[str | int, ...], value: Any) -> dict[str, Any]:
     [
         ([], "must be a map with a key 'format'"),
         (without(GOOD, "format"), "format: is missing; write 'ncirl-attack-graph/1'"),
-        (changed(("format",), "ncirl-attack-graph/3"), "format: 'ncirl-attack-graph/3' is not known"),
+        (changed(("format",), "ncirl-attack-graph/9"), "format: 'ncirl-attack-graph/9' is not known"),
         (
             changed(("exploits", 1, "asset"), "db1"),
             "exploits[1].asset: is not known in 'ncirl-attack-graph/1'; write 'format: ncirl-attack-graph/2'",

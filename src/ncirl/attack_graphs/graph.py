@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from ncirl.attack_graphs.controls import Control, control_faults, stopped
 from ncirl.attack_graphs.faults import chance_fault, cost_fault, reference_faults, repeated
 from ncirl.attack_graphs.names import listed
+from ncirl.attack_graphs.origins import NumberOrigin, origin_faults
 from ncirl.attack_graphs.rules import AttackRules
 from ncirl.errors import InputError
 from ncirl.model.game import Game, Observes
@@ -107,6 +108,9 @@ class AttackGraph:
     origin : Origin, optional
         Of a graph that was reduced: the original and what was done to it. `reductions.origin_of` gives it where it is
         true of this graph still.
+    origins : tuple of NumberOrigin
+        Where the numbers come from, as far as that is known; `origins.assumed_numbers` names those that nobody has
+        said. Graphs that differ in this only are equal.
 
     Raises
     ------
@@ -144,11 +148,13 @@ class AttackGraph:
     controls: tuple[Control, ...] | None = None
     unknown_prior: bool = False
     origin: "Origin | None" = field(default=None, compare=False, repr=False)
+    origins: tuple[NumberOrigin, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if any(intent.between is not None for intent in self.intents):
             object.__setattr__(self, "unknown_prior", True)
         faults = [*self._parameter_faults(), *self._graph_faults(), *self._intent_faults()]
+        faults += origin_faults(self.origins)
         if faults:
             raise InputError(faults, where=f"attack graph '{self.name}'")
 

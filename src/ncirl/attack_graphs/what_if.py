@@ -12,6 +12,7 @@ from math import fsum
 from typing import Any
 
 from ncirl.attack_graphs.graph import AttackGraph, Intent
+from ncirl.attack_graphs.origins import asked_for
 from ncirl.errors import InputError
 
 __all__ = ["Number", "numbers_of", "with_numbers"]
@@ -19,12 +20,16 @@ __all__ = ["Number", "numbers_of", "with_numbers"]
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a graph: its name, its kind, what it is, and how the graph is with another in its place."""
+    """A number of a graph: its name, its kind, what it is, and how the graph is with another in its place.
+
+    `of` is the id of the exploit, control or intent that it is of.
+    """
 
     name: str
     kind: str  # success, attack_cost, block_cost, cost, prior, reward or discount
     value: float
     put: Callable[[AttackGraph, float], AttackGraph]
+    of: str = ""
 
 
 def numbers_of(graph: AttackGraph) -> dict[str, Number]:
@@ -43,7 +48,7 @@ def numbers_of(graph: AttackGraph) -> dict[str, Number]:
 
 
 def with_numbers(graph: AttackGraph, numbers: Mapping[str, float]) -> AttackGraph:
-    """Return the graph with some numbers changed, given by name.
+    """Return the graph with some numbers changed, given by name; where they come from is then that a person asked.
 
     Raises
     ------
@@ -62,7 +67,8 @@ def with_numbers(graph: AttackGraph, numbers: Mapping[str, float]) -> AttackGrap
             near = get_close_matches(name, known, 3, 0.5)
             hint = f"; did you mean {', '.join(repr(each) for each in near)}?" if near else ""
             raise InputError(f"'{name}': the graph has no such number{hint}", f"attack graph '{graph.name}'")
-        graph = known[name].put(graph, value)
+        number = known[name]
+        graph = asked_for(number.put(graph, value), number.kind, number.of, "asked for by name")
     return graph
 
 
@@ -71,14 +77,16 @@ def _numbers(graph: AttackGraph) -> Iterator[Number]:
     fields = ("success", "attack_cost") if graph.controls is not None else ("success", "attack_cost", "block_cost")
     for k, exploit in enumerate(graph.exploits):
         for field in fields:
-            yield Number(f"{exploit.id}.{field}", field, getattr(exploit, field), _replacing("exploits", k, field))
+            yield Number(
+                f"{exploit.id}.{field}", field, getattr(exploit, field), _replacing("exploits", k, field), exploit.id
+            )
     for k, control in enumerate(graph.controls or ()):
-        yield Number(f"{control.id}.cost", "cost", control.cost, _replacing("controls", k, "cost"))
+        yield Number(f"{control.id}.cost", "cost", control.cost, _replacing("controls", k, "cost"), control.id)
     for k, intent in enumerate(graph.intents):
         if not graph.unknown_prior:
-            yield Number(f"{intent.id}.prior", "prior", intent.prior, _putting_prior(k))
+            yield Number(f"{intent.id}.prior", "prior", intent.prior, _putting_prior(k), intent.id)
         for condition, reward in intent.rewards.items():
-            yield Number(f"{intent.id}.rewards.{condition}", "reward", reward, _putting_reward(k, condition))
+            yield Number(f"{intent.id}.rewards.{condition}", "reward", reward, _putting_reward(k, condition), intent.id)
 
 
 def _replacing(things: str, k: int, field: str) -> Callable[[AttackGraph, float], AttackGraph]:

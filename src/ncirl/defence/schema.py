@@ -192,7 +192,7 @@ class ResponseModel(RootModel[_Advised | _Reasoned | _Offered | _Kept | _Ended |
 
 MODELS: dict[str, tuple[str, type[BaseModel]]] = {
     "game": ("ncirl-game/1", GameModel),
-    "attack-graph": ("ncirl-attack-graph/2, reads /1", AttackGraphModel),
+    "attack-graph": ("ncirl-attack-graph/3, reads /1 and /2", AttackGraphModel),
     "policy-header": ("ncirl-policy/1, header", PolicyHeaderModel),
     "guarded-header": ("ncirl-guarded/1, header", GuardedHeaderModel),
     "defend-request": ("ncirl defend --json, request", RequestModel),

@@ -1,8 +1,9 @@
-"""Attack-graph files, `ncirl-attack-graph/1` and `/2`: `AttackGraph` as JSON or YAML, read back exactly.
+"""Attack-graph files, `ncirl-attack-graph/1` to `/3`: `AttackGraph` as JSON or YAML, read back exactly.
 
 The shape is checked first (`attack_graph_schema`); if it holds, `AttackGraph` tells everything that is wrong with
-the meaning, so that a file's faults come in one message. A graph is written in format 2 only where it has something
-that format 1 cannot say, so that whatever reads format 1 reads all it can. A graph that was reduced has the original
+the meaning, so that a file's faults come in one message. A graph is written in the first format that can say all it
+has, so that whatever reads older formats reads all it can: where its numbers come from takes format 3. A graph that was
+reduced has the original
 with it, and the steps from there, under `reduced_from`; they are taken again when it is read, so a file cannot lie
 about them.
 """
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncirl.attack_graphs.between import Between, between
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Control, Exploit, Intent
+from ncirl.attack_graphs.origins import NumberOrigin, ids_of
 from ncirl.attack_graphs.reductions.record import Origin, Step, origin_of, record_faults
 from ncirl.errors import InputError
 from ncirl.formats.plain import format_of, read_source, write_document
@@ -42,7 +44,7 @@ __all__ = [
     "save_attack_graph",
 ]
 
-ATTACK_GRAPH_FORMATS = FIRST, SECOND = "ncirl-attack-graph/1", "ncirl-attack-graph/2"
+ATTACK_GRAPH_FORMATS = FIRST, SECOND, THIRD = "ncirl-attack-graph/1", "ncirl-attack-graph/2", "ncirl-attack-graph/3"
 
 
 def load_attack_graph(path: str | Path) -> AttackGraph:
@@ -96,9 +98,23 @@ def _read(data: Any, where: str) -> tuple[AttackGraph, dict[str, tuple[float, fl
     later = next(chain(ranged, (f"intents[{k}].prior: an interval" for k in rough), _second_only(graph)), None)
     if written == FIRST and later is not None:
         raise InputError(f"{later}: is not known in '{FIRST}'; write 'format: {SECOND}'", where)
+    if written != THIRD and model.origins:
+        raise InputError(f"origins: is not known in '{written}'; write 'format: {THIRD}'", where)
+    strange = list(_strange_ids(graph))
+    if strange:
+        raise InputError(strange, where)
     if model.reduced_from is not None:
         graph = _with_origin(graph, model.reduced_from, f"{where}: reduced_from")
     return graph, intervals
+
+
+def _strange_ids(graph: AttackGraph) -> Iterator[str]:
+    """Tell the ids that origins of numbers name and the graph has not."""
+    known = {of: frozenset(ids_of(graph, of)) for of in {entry.of for entry in graph.origins}}
+    for i, entry in enumerate(graph.origins):
+        for j, id_ in enumerate(entry.ids or ()):
+            if id_ not in known[entry.of]:
+                yield f"origins[{i}].ids[{j}]: the graph has no '{id_}'"
 
 
 def _with_origin(graph: AttackGraph, given: "ReducedFromModel", where: str) -> AttackGraph:
@@ -121,8 +137,8 @@ def _origin_faults(digest: str, original: AttackGraph, steps: tuple[Step, ...], 
 
 
 def digest_of(graph: AttackGraph) -> str:
-    """Return the SHA-256 of what a graph is, whatever it is called and wherever it comes from."""
-    data = {key: value for key, value in _own_data(graph).items() if key != "name"}
+    """Return the SHA-256 of what a graph is, whatever it is called and wherever it and its numbers come from."""
+    data = {key: value for key, value in _own_data(replace(graph, origins=())).items() if key != "name"}
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
@@ -139,6 +155,9 @@ def _graph(model: "AttackGraphModel") -> AttackGraph:
         defender_budget=model.defender_budget,
         name=model.name,
         controls=None if model.controls is None else tuple(_control(c) for c in model.controls),
+        origins=tuple(
+            NumberOrigin(o.of, o.origin, o.why, None if o.ids is None else tuple(o.ids)) for o in model.origins
+        ),
     )
 
 
@@ -199,8 +218,9 @@ def _own_data(graph: AttackGraph) -> dict[str, Any]:
         "attacker_budget": graph.attacker_budget,
         "defender_budget": graph.defender_budget,
     }
+    origins = list(_origins_to_data(graph))
     return {
-        "format": FIRST if next(_second_only(graph), None) is None else SECOND,
+        "format": THIRD if origins else FIRST if next(_second_only(graph), None) is None else SECOND,
         "name": graph.name,
         "discount": float(graph.discount),
         "observes": str(graph.observes),
@@ -212,7 +232,18 @@ def _own_data(graph: AttackGraph) -> dict[str, Any]:
             {"id": i.id} | _prior_to_data(graph, i) | {"rewards": {c: float(reward) for c, reward in i.rewards.items()}}
             for i in graph.intents
         ],
+        **({"origins": origins} if origins else {}),
     }
+
+
+def _origins_to_data(graph: AttackGraph) -> Iterator[dict[str, Any]]:
+    """Yield where numbers come from, as far as they are of something that the graph has still."""
+    known = {of: frozenset(ids_of(graph, of)) for of in {entry.of for entry in graph.origins}}
+    for entry in graph.origins:
+        ids = None if entry.ids is None else [id_ for id_ in entry.ids if id_ in known[entry.of]]
+        if known[entry.of] and (ids is None or ids):
+            data = {"of": entry.of, "origin": str(entry.origin), "why": entry.why}
+            yield data if ids is None else data | {"ids": ids}
 
 
 def _prior_to_data(graph: AttackGraph, intent: Intent) -> dict[str, Any]:

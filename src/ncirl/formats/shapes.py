@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from ncirl.attack_graphs.origins import KINDS, From
 from ncirl.attack_graphs.reductions import Preserves, Step
 from ncirl.attack_graphs.reductions.record import STEPS
 from ncirl.errors import InputError
@@ -188,6 +189,19 @@ class IntentModel(Strict):
     """What enabling a condition is worth to it."""
 
 
+class NumberOriginModel(Strict):
+    """Where the numbers of one kind come from, all of them or those of some ids."""
+
+    of: Annotated[str, Field(json_schema_extra={"enum": list(KINDS)})]
+    """The kind of number; cost is what a control costs."""
+    origin: Annotated[str, Field(json_schema_extra={"enum": [str(each) for each in From]})]
+    """Who says them: the source, a person by an option, or nobody (a default)."""
+    why: str = ""
+    """One line for people: which table, which option, what the default stands for."""
+    ids: list[str] | None = None
+    """Of which exploits, controls or intents; without, of all that no other entry of the kind names."""
+
+
 class StepModel(Strict):
     """One reduction, as it can be done again."""
 
@@ -229,8 +243,8 @@ class ReducedFromModel(Strict):
 class AttackGraphModel(Strict):
     """A whole attack-graph file."""
 
-    format: Literal["ncirl-attack-graph/1", "ncirl-attack-graph/2"]
-    """What is marked 'Format 2' needs the second."""
+    format: Literal["ncirl-attack-graph/1", "ncirl-attack-graph/2", "ncirl-attack-graph/3"]
+    """What is marked 'Format 2' needs the second, what is marked 'Format 3' the third."""
     name: str = "attack graph"
     discount: float
     """Below 1, or 1 where there is a horizon."""
@@ -248,6 +262,8 @@ class AttackGraphModel(Strict):
     """What the defender can apply; an exploit under none of them cannot be stopped. Without them every exploit can be
     blocked by itself, at its block_cost. Format 2."""
     intents: list[IntentModel]
+    origins: list[NumberOriginModel] = Field(default=[], max_length=MOST_REPEATS)
+    """Where the numbers come from; what no entry names is of unknown origin. Format 3."""
     reduced_from: ReducedFromModel | None = None
     """Of a graph that `ncirl reduce` made: the original and the steps from it."""
 

@@ -35,6 +35,7 @@ from typing import TypedDict
 
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Exploit
 from ncirl.attack_graphs.names import listed
+from ncirl.attack_graphs.origins import origins_over
 from ncirl.attack_graphs.reductions.record import Preserves, Reduction, recorded
 from ncirl.attack_graphs.reductions.reduction import controls_over, restricted
 from ncirl.model.game import Observes
@@ -112,7 +113,9 @@ def merge_parallel(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
             done.append(f"exploits {', '.join(repr(e.id) for e in same)}: now one, '{exploits[-1].id}'")
     why = "attempted and blocked together: costs add up, one success is enough"
     kept = Preserves.NOTHING if done else Preserves.VALUE
-    merged = replace(graph, exploits=tuple(exploits), controls=controls_over(graph, become))
+    merged = replace(
+        graph, exploits=tuple(exploits), controls=controls_over(graph, become), origins=origins_over(graph, become)
+    )
     return merged, Reduction("merge parallel exploits", kept, why, tuple(done))
 
 
@@ -186,8 +189,13 @@ def collapse_chains(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
         taken.add(slots[j].id)
         passed.add(c)
         done.append(f"'{first.id}' then '{second.id}' through '{c}': now one, success {slots[j].success:.3g}")
-    controls = controls_over(graph, {name: slots[k].id for name, k in ends.items()})
-    collapsed = replace(graph, exploits=tuple(slots[k] for k in sorted(slots)), controls=controls)
+    become = {name: slots[k].id for name, k in ends.items()}
+    collapsed = replace(
+        graph,
+        exploits=tuple(slots[k] for k in sorted(slots)),
+        controls=controls_over(graph, become),
+        origins=origins_over(graph, become),
+    )
     smaller = restricted(collapsed, {c.id for c in graph.conditions} - passed, {e.id for e in collapsed.exploits})
     preserves = Preserves.NOTHING if done else Preserves.VALUE
     return smaller, Reduction("collapse chains", preserves, why, tuple(done))

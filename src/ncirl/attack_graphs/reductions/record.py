@@ -17,6 +17,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.origins import asked_for
 from ncirl.errors import InputError
 
 __all__ = [
@@ -205,6 +206,7 @@ def retimed(graph: AttackGraph, horizon: int | None, discount: float) -> AttackG
     if (graph.horizon, graph.discount) == (horizon, discount):
         return graph
     origin, made = origin_of(graph), replace(graph, horizon=horizon, discount=discount, origin=None)
+    made = made if graph.discount == discount else asked_for(made, "discount", "", "asked for")
     if origin is None:
         return made
     original = replace(origin.graph, horizon=horizon, discount=discount)
@@ -237,7 +239,8 @@ def with_prior(graph: AttackGraph, prior: Sequence[float]) -> AttackGraph:
 
 def _told(graph: AttackGraph, prior: Mapping[str, float]) -> AttackGraph:
     intents = tuple(replace(i, prior=float(prior.get(i.id, 0.0)), between=None) for i in graph.intents)
-    return replace(graph, intents=intents, unknown_prior=False, origin=None)
+    said = tuple(entry for entry in graph.origins if entry.of != "prior")
+    return replace(graph, intents=intents, unknown_prior=False, origin=None, origins=said)
 
 
 def _again(graph: AttackGraph, step: Step) -> Reduced:
