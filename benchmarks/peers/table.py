@@ -69,7 +69,7 @@ LOSSES = """\
 - Gambit's other methods are left out: `enumpure` finds nothing where equilibria are mixed, and `enumpoly`, `logit` and
   the simplicial methods are meant for games that no linear program solves.
 - HSVI's own programs, HSVIforOSPOSGs.jl (unofficial) and the one inside the CSLE project, were not tried.
-  `ncirl.formats.osposg` writes games in the format for whoever has a solver.
+  `ncirl.formats.osposg_export` writes games in the format for whoever has a solver.
 - The four that know the structure on more games, with the gaps left: [Limits and benchmarks](benchmarks.md).
 """
 

@@ -2,5 +2,5 @@
 
 - `pettingzoo`: both sides as agents of a ``ParallelEnv``; `gymnasium`: one side against a given opponent.
 - `openspiel`: a game of OpenSpiel, strategies to its policies and back.
-- `efg`: the extensive form as a Gambit file; `osposg`: files of one-sided POSGs, out and in.
+- `efg`: the extensive form as a Gambit file. (Files of one-sided POSGs are in `ncirl.formats`.)
 """
