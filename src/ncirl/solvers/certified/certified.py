@@ -92,7 +92,7 @@ class Certified:
     memory : int, optional
         The most bytes that the process may have resident; by default a share of what the machine has, 4 GB at most.
     width : int
-        How many successors are backed up beside the one followed. The kernel, which hard games go to, has no use for it.
+        How many successors are backed up beside the one followed. The kernel does not use it.
     executor : Executor, optional
         Where others search at the same time, on games that go on; a run can be repeated with as many of them.
     others : int
