@@ -13,7 +13,6 @@ from ncirl.attack_graphs.what_if import with_numbers
 from ncirl.defence import DefenceSession, GuardedSession
 from ncirl.defence.why_nothing import WhyNothing, why_nothing
 from ncirl.games.office import office_graph
-from ncirl.limits import Limits
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Status
 
@@ -63,7 +62,13 @@ def test_a_lasting_control_would_be_applied_below_what_the_intrusion_is_worth(ho
     assert (found.nearest.option, found.nearest.cost) == ("bolt", 2.0)
     assert found.nearest.below == pytest.approx(UNHINDERED, abs=ACCURACY)
     assert found.later is None
-    assert "Nothing is applied later either" in str(found)
+    assert found.acting is not None
+    assert found.acting >= 2.0 - ACCURACY
+    said = str(found)
+    assert "to apply something now concedes at least 2, this defence at most 0.83" in said
+    assert "it costs 2 and saves about 0.83 now" in said
+    assert "Nothing is applied later either: doing nothing at all concedes at most 0.83" in said
+    assert "e-1" not in said
 
 
 def test_a_momentary_one_below_what_a_stage_of_delay_is_worth() -> None:
@@ -113,28 +118,44 @@ def dear_office(relative_gap: float) -> GuardedSolution:
     return ncirl.Guarded(relative_gap=relative_gap).run(dear)
 
 
-def test_where_nothing_is_watched_and_the_search_has_ended_no_more_time_is_asked_for() -> None:
+def test_where_nothing_is_watched_the_gap_is_no_finding() -> None:
     solution = dear_office(0.3)
     assert solution.status is Status.GAP_REACHED
     assert not solution.guards
     found = why_nothing(solution)
     assert found is not None
     assert found.saves == solution.gap
-    assert "more time" not in str(found)
-    assert f"saves more than {solution.gap:.3g}" in str(found)
-    assert str(found) in GuardedSession(solution).advice().notes
+    said = str(found)
+    assert f"concedes at most {solution.upper:.4g}, no defence less than {solution.lower:.4g}" in said
+    assert "Whether one saves any of that is not known" in said
+    assert "worth" not in said
+    assert said in GuardedSession(solution).advice().notes
     hurried = why_nothing(replace(solution, status=Status.TIME_LIMIT))
-    assert "with more time" in str(hurried)
+    assert "with more of it the first answer may be another" in str(hurried)
 
 
-def test_what_putting_in_place_could_save_is_no_less_than_it_does() -> None:
-    graph, solution = office_graph(), dear_office(0.3)
-    found = why_nothing(solution)
+@pytest.mark.parametrize("cost", [0.3, 1.0, 9.0])
+def test_what_is_said_of_all_defences_holds_of_the_best(cost: float) -> None:
+    graph = office_graph()
+    dear = with_numbers(graph, {f"{e.id}.block_cost": cost for e in graph.exploits})
+    idle = ncirl.solve(replace(dear, controls=()).game(), CLOSE)
+    best = ncirl.solve(dear.game(), CLOSE)
+    told = [why_nothing(ncirl.Guarded(relative_gap=0.9).run(dear)), why_nothing(best)]
+    said = [found for found in told if found is not None and found.saves is not None]
+    assert said
+    for found in said:
+        assert found.saves is not None
+        assert found.upper >= idle.lower - ACCURACY
+        assert found.saves >= idle.lower - best.upper - ACCURACY
+        if found.acting is not None:
+            assert found.acting >= found.upper
+
+
+def test_a_gain_that_cannot_be_told_from_nothing_is_no_number() -> None:
+    graph = office_graph()
+    prizes = {f"{i.id}.rewards.{c}": 1e-300 for i in graph.intents for c in i.rewards}
+    found = why_nothing(ncirl.Guarded(relative_gap=0.3).run(with_numbers(graph, prizes)))
     assert found is not None
-    assert found.nearest is not None
-    stopped = [
-        replace(e, success=0.0, block_cost=9.0) if e.id == found.nearest.option else replace(e, block_cost=9.0)
-        for e in graph.exploits
-    ]
-    after = ncirl.Certified(relative_gap=0.01).run(replace(graph, exploits=tuple(stopped)).game(), limits=Limits(30.0))
-    assert solution.lower - after.upper <= found.nearest.below + ACCURACY
+    assert found.is_nil
+    assert "gains nothing here" in str(found)
+    assert "e-" not in str(found)

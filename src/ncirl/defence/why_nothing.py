@@ -1,33 +1,62 @@
-r"""Why the first advice is to do nothing, and what would have to change.
+r"""Why the first advice is to do nothing: what is proved of it, with both numbers, and what is not known.
 
-What comes nearest to being worth its cost, and what the defence does first, later, is read off the playbooks
-(`first_answer`); where a whole graph is guarded, off those of each part. Where nothing at all is guarded everything is
-conceded: U is what the attacker gets if nobody does anything, L what it secures against the best defence, so none saves
-more than U − L. Groups of the attack that never use what k stops secure what they secure, whether k is in place or not,
-so to have k in place from the start saves at most U − Σ_g P(g) max(0, L_g) over these.
+Three things are proved. This defence concedes at most U and no defence concedes less than L. A defence that never acts
+at all concedes U at most, so that no defence whatever saves more than U − L. And an attacker's playbook answers
+whatever the defender does: a defence that first applies d concedes to it at least
+
+    Q(d) = Σ_n w_n [ Σ_{a,θ} π_n(a, θ) b_n(θ) r(a, d, θ) + γ Σ_i weight[i, d] Σ_j φ_ij v(j) ],
+
+n being the nodes that it begins at, with their shares w_n. Where Q(d) ≥ U for every d but nothing, doing something now
+is no better than this defence.
+
+What k would save now, cost(k) − (Q({k}) − Q(∅)), is an estimate: the attacker would answer another cost by another
+plan.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from math import fsum
 from typing import Any
 
-from ncirl._typing import State
-from ncirl.attack_graphs.guarded.net import Net
+import numpy as np
+
+from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.defence.first_answer import Later, Nearest, Nodes, costs_at, does_nothing, first_done, nearest
+from ncirl.attack_graphs.names import in_place, members
 from ncirl.model.belief import prior_of
-from ncirl.playbook.playbook import Playbook
+from ncirl.model.rules import TimedText
+from ncirl.model.stage import Stage
+from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Status
 
 __all__ = ["Later", "Nearest", "WhyNothing", "why_nothing"]
 
 LIKELY = 5e-4  # a chance below is none
+SURELY = 0.25  # a chance from which something is what the defence is about to do
+MOST_NODES = 20_000  # of a playbook, looked through
 CUT_SHORT = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
-ROUNDED = 1e-9  # a cost below is nothing
+NIL = 1e-9  # of the largest reward: what is below cannot be told from 0
+LITTLE = 0.05  # of what doing nothing concedes
 RUSHED = "The search was ended before its time: with more of it the first answer may be another."
-YET = "Nothing is watched yet: a smaller gap, with more time, tells what to watch."
+Nodes = Mapping[int, float]  # where a playbook stands, with shares or chances
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """What comes nearest to being worth it: its cost, and what it would save now, so the cost below which it is."""
+
+    option: str
+    cost: float
+    below: float
+
+
+@dataclass(frozen=True)
+class Later:
+    """What the defence applies first, and the public state at which it does: what is enabled and in place there."""
+
+    option: str
+    state: str
+    stages: int
 
 
 @dataclass(frozen=True)
@@ -38,15 +67,20 @@ class WhyNothing:
     ----------
     has_controls : bool
         Whether controls are applied, or exploits blocked.
+    lower, upper : float
+        What no defence gets below, and what this one concedes at most.
     nearest : Nearest or None
-        What comes nearest to being worth its cost now; None where nothing can be done now.
+        What comes nearest to being worth its cost now; None where nothing can be done now, or a graph is guarded.
     later : Later or None
-        What is done first, later; None where nothing ever is.
+        What is done first, later; None where nothing is, as far as was looked.
+    acting : float or None
+        What a defence that does something now concedes at least; None where that is not known.
     saves : float or None
-        Where nothing is guarded at all: what any defence could save at most. `nearest.below` is then what having that
-        in place from the start saves at most.
+        Where this defence never does anything: what any defence whatever saves at most.
     finished : bool
         Whether the search ended as it should, so that more time alone would not change the answer.
+    is_nil : bool
+        Whether what this defence concedes cannot be told from 0.
 
     Examples
     --------
@@ -56,53 +90,54 @@ class WhyNothing:
     >>> graph = office_graph()
     >>> dear = with_numbers(graph, {f"{e.id}.block_cost": 9.0 for e in graph.exploits})
     >>> found = why_nothing(ncirl.solve(dear.game(), ncirl.Certified(relative_gap=0.1)))
-    >>> found.later is None, found.nearest.below < 9.0
-    (True, True)
+    >>> found.later is None, found.nearest.below < 9.0, found.saves == found.upper - found.lower
+    (True, True, True)
     """
 
     has_controls: bool
+    lower: float
+    upper: float
     nearest: Nearest | None = None
     later: Later | None = None
+    acting: float | None = None
     saves: float | None = None
     finished: bool = True
+    is_nil: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, with the paragraph as `says`."""
         return {**asdict(self), "says": str(self)}
 
     def __str__(self) -> str:
-        rushed = [] if self.finished or self.saves is not None else [RUSHED]
-        return " ".join([self._why(), *self._near(), *self._ahead(), *rushed])
+        if self.is_nil:
+            return "Nothing, since the intruder gains nothing here: what it gains cannot be told from 0."
+        rushed = [] if self.finished else [RUSHED]
+        return " ".join([*self._now(), *self._ahead(), *rushed])
 
-    def _why(self) -> str:
-        deed = "apply" if self.has_controls else "block"
-        if self.saves is not None:
-            said = f"Nothing is worth watching: no defence, however clever, saves more than {self.saves:.3g}."
-            return said if self.finished else YET
-        if self.nearest is None:
-            return f"Nothing yet: there is nothing to {deed} that could stop an attempt now."
-        if self._is_even:
-            return f"Nothing yet: to {deed} something now would save no more than it costs."
-        return f"Nothing yet: whatever you could {deed} now costs more than it would save."
+    def _now(self) -> Iterable[str]:
+        """Tell what is known of doing something now."""
+        deed, found = "apply" if self.has_controls else "block", self.nearest
+        if self.acting is None:
+            if self.saves is None:
+                yield f"Nothing yet: this defence waits. Whether it would be better to {deed} something is not known."
+            return
+        if found is None:
+            yield f"Nothing yet: there is nothing to {deed} that could stop an attempt now."
+            return
+        if self.acting >= self.upper:
+            least = f"to {deed} something now concedes at least {self.acting:.4g}"
+            yield f"Nothing yet: {least}, this defence at most {self.upper:.4g}; both are proved."
+        else:
+            yield f"Nothing yet; to {deed} something now may be as good or better, by {self._doubt:.2g} at most."
+        saved = f"about {found.below:.2g}" if found.below > NIL * self.upper else "nothing"
+        yield (
+            f"Nearest to it comes {found.option}: it costs {found.cost:.3g} and saves {saved} now, by an estimate "
+            "with all else as it is."
+        )
 
     @property
-    def _is_even(self) -> bool:
-        return self.nearest is not None and self.nearest.below >= self.nearest.cost
-
-    def _near(self) -> Iterable[str]:
-        found, done = self.nearest, "applied" if self.has_controls else "blocked"
-        if found is None or (self.saves is not None and not self.finished):
-            return
-        if self.saves is not None:
-            before = f"Put in place before the intruder comes, {found.option} could take away most"
-            yield f"{before}, {found.below:.3g} at most (`ncirl harden` tells what each is worth so)."
-        elif self._is_even:
-            yield f"As good, within the gap: {found.option}."
-        elif found.below <= ROUNDED:
-            yield "Not even if it cost nothing: what it would stop is not what the attacker gains by."
-        else:
-            what = f"{found.option}, which would be {done} first at a cost below about {found.below:.2g}"
-            yield f"Nearest to it comes {what} instead of {found.cost:.3g} (an estimate: all else as it is)."
+    def _doubt(self) -> float:
+        return self.upper - (self.lower if self.acting is None else max(self.acting, self.lower))
 
     def _ahead(self) -> Iterable[str]:
         done = "applied" if self.has_controls else "blocked"
@@ -110,8 +145,15 @@ class WhyNothing:
             yield f"The first to be {done} is {self.later.option}, though nothing is reached, after failed attempts."
         elif self.later is not None:
             yield f"The first to be {done} is {self.later.option}, once this is reached: {self.later.state}."
-        elif self.saves is None:
-            yield f"Nothing is {done} later either: every way on costs more to stop than it is worth."
+        elif self.saves is not None:
+            bounds = f"doing nothing at all concedes at most {self.upper:.4g}, no defence less than {self.lower:.4g}"
+            idle = "Nothing is watched" if self.acting is None else f"Nothing is {done} later either"
+            most = f"more than {self.saves:.3g}" if self.saves > NIL * self.upper else "what could be told from 0"
+            yield f"{idle}: {bounds}, so that none saves {most}."
+            if self.saves > LITTLE * self.upper and self.finished:
+                yield "Whether one saves any of that is not known. A smaller gap, with more time, may tell."
+        else:
+            yield f"This defence concedes at most {self.upper:.4g}, and no defence less than {self.lower:.4g}."
 
 
 def why_nothing(
@@ -144,58 +186,130 @@ def why_nothing(
     if stage.is_terminal or "nothing" not in stage.defender or "nothing" not in stage.attacker:
         return None
     attack, defence = solution.attacker_playbook, solution.defender_playbook
+    prior = prior_of(game)
     if state is None:
         its_nodes, nodes = _begun(attack), _begun(defence)
+        lower, upper = solution.lower, solution.upper
     else:
-        prior = prior_of(game)
         its_laws, laws = solution.attacker_strategy().begin(place), solution.defender_strategy().begin(place)
         its_nodes = {node: float(p @ prior) for node, p in its_laws if isinstance(node, int)}
         nodes = {node: p for node, p in laws if isinstance(node, int)}
-    if not its_nodes or not nodes or not does_nothing(defence, nodes):
+        lower = sum(share * float(attack.claims[node]) for node, share in its_nodes.items())
+        upper = sum(share * float(defence.claims[node] @ prior) for node, share in nodes.items())
+    if not its_nodes or not nodes or not _does_nothing(defence, nodes):
         return None
-    near = nearest(attack, its_nodes, stage, costs_at(stage))
-    return WhyNothing(has_controls, near, first_done(defence, nodes), finished=solution.status not in CUT_SHORT)
-
-
-def _begun(playbook: Playbook) -> Nodes:
-    """Return the nodes to begin at, where there is one start."""
-    nodes, shares = playbook.starts[0]
-    return dict(zip(nodes.tolist(), shares.tolist(), strict=True))
+    near, acting = _nearest(attack, its_nodes, stage)
+    later, never = _first_done(defence, nodes)
+    saves = upper - lower if never and later is None else None
+    finished = solution.status not in CUT_SHORT
+    return WhyNothing(has_controls, lower, upper, near, later, acting, saves, finished, _is_nil(defence, upper))
 
 
 def _of_whole(solution: GuardedSolution) -> WhyNothing | None:
     if any(chance >= LIKELY for chance in solution.guards.values()):
         return None
-    net, finished = Net.of(solution.graph), solution.status not in CUT_SHORT
-    controlled = solution.graph.controls is not None
-    if not solution.guards:
-        return WhyNothing(controlled, _saving_most(solution, net), None, solution.gap, finished)
-    costs = {name: guard.cost for name, guard in net.guards.items()}
-    near, ahead = [], []
-    for proof in solution.proof.parts:
-        game = proof.defender_playbook.game
-        stage = game.stage(game.starts[0].state)
-        if not stage.is_terminal:
-            near.append(nearest(proof.attacker_playbook, _begun(proof.attacker_playbook), stage, costs))
-            ahead.append(first_done(proof.defender_playbook, _begun(proof.defender_playbook)))
-    closest = max((found for found in near if found), key=lambda found: found.below - found.cost, default=None)
-    later = min((found for found in ahead if found), key=lambda found: found.stages, default=None)
-    return WhyNothing(controlled, closest, later, finished=finished)
+    books = [proof.defender_playbook for proof in solution.proof.parts]
+    ahead = [_first_done(book, _begun(book)) for book in books] if solution.guards else []
+    later = min((found for found, _ in ahead if found), key=lambda found: found.stages, default=None)
+    return WhyNothing(
+        solution.graph.controls is not None,
+        solution.lower,
+        solution.upper,
+        later=later,
+        saves=solution.gap if later is None and all(never for _, never in ahead) else None,
+        finished=solution.status not in CUT_SHORT,
+        is_nil=solution.upper <= NIL * solution.scale,
+    )
 
 
-def _saving_most(solution: GuardedSolution, net: Net) -> Nearest | None:
-    """Return the guard that could save most in place from the start, by what leaves out what it stops."""
-    prior = dict(zip(net.intents, net.prior.tolist(), strict=True))
-    groups = [
-        (
-            sum(prior[intent] for intent in proof.group.intents) * max(0.0, proof.lower),
-            {net.place[name] for bundle in proof.group.bundles for name in bundle if name in net.place},
-        )
-        for proof in solution.proof.groups
-    ]
+def _is_nil(playbook: DefenderPlaybook, upper: float) -> bool:
+    if upper > NIL:
+        return False
+    stages = (playbook.game.stage(state) for state in playbook.states)
+    return upper <= NIL * max((float(np.abs(each.reward).max(initial=0.0)) for each in stages), default=0.0)
 
-    def left(stops: Iterable[int]) -> float:
-        return fsum(worth for worth, used in groups if used.isdisjoint(stops))
 
-    found = [Nearest(guard.id, guard.cost, solution.upper - left(guard.stops)) for guard in net.guards.values()]
-    return max(found, key=lambda each: (each.below, -each.cost), default=None)
+def _begun(playbook: AttackerPlaybook | DefenderPlaybook) -> Nodes:
+    """Return the nodes to begin at, where there is one start."""
+    nodes, shares = playbook.starts[0]
+    return dict(zip(nodes.tolist(), shares.tolist(), strict=True))
+
+
+def _does_nothing(playbook: DefenderPlaybook, nodes: Iterable[int]) -> bool:
+    """Tell whether the defence does nothing for sure at its nodes."""
+    return all(chance < LIKELY for node in nodes for chance in _options(playbook, node).values())
+
+
+def _nearest(playbook: AttackerPlaybook, nodes: Nodes, stage: Stage) -> tuple[Nearest | None, float | None]:
+    """Return the option that comes nearest to being worth its cost, and what doing anything now concedes at least."""
+    conceded: FloatArray = np.sum([share * _answers(playbook, node, stage) for node, share in nodes.items()], axis=0)
+    idle = stage.defender.index("nothing")
+    at_rest = stage.reward[stage.attacker.index("nothing"), :, 0]
+    found = []
+    for d, name in enumerate(stage.defender):
+        if len(only := members(name)) == 1:
+            cost = float(at_rest[d] - at_rest[idle])
+            found.append(Nearest(next(iter(only)), cost, cost - float(conceded[d] - conceded[idle])))
+    acting = min((float(c) for d, c in enumerate(conceded) if d != idle), default=None)
+    return max(found, key=lambda each: each.below - each.cost, default=None), acting
+
+
+def _answers(playbook: AttackerPlaybook, node: int, stage: Stage) -> FloatArray:
+    """Return what a node of the attacker's secures against each of the defender's actions, [d]."""
+    seen = playbook.game.observations(playbook.states[int(playbook.state[node])])
+    first, weights = playbook.moves.first, playbook.moves.weights
+    ahead = weights[first[node] : first[node + 1]] @ playbook.claims  # indexed [i]
+    now = np.einsum("at,adt->d", playbook.plans(np.array([node]))[0], stage.reward)
+    answers: FloatArray = now + playbook.game.discount * (seen.weight.T @ ahead)
+    return answers
+
+
+def _options(playbook: DefenderPlaybook, node: int) -> dict[str, float]:
+    """Return how likely a node of the defender's uses each option."""
+    names = playbook.game.stage(playbook.states[int(playbook.state[node])]).defender
+    mix = playbook.mixes[node]
+    chances: dict[str, float] = {}
+    for d in np.flatnonzero(mix).tolist():
+        for option in members(names[d]):
+            chances[option] = chances.get(option, 0.0) + float(mix[d])
+    return chances
+
+
+def _first_done(playbook: DefenderPlaybook, nodes: Iterable[int]) -> tuple[Later | None, bool]:
+    """Look ahead, stage by stage, for what is done first, surely if there is such a thing, else perhaps.
+
+    Told beside it is whether nothing is ever done, not even rarely.
+    """
+    first, weights = playbook.moves.first, playbook.moves.weights
+    met, here, perhaps, never = set(nodes), sorted(nodes), None, True
+    stages = 0
+    while here and len(met) < MOST_NODES:
+        done = [(node, option, chance) for node in here for option, chance in _options(playbook, node).items()]
+        never = never and not done
+        sure = [each for each in done if each[2] >= SURELY]
+        likely = sure or ([] if perhaps else [each for each in done if each[2] >= LIKELY])
+        if likely:
+            found = min(likely, key=lambda each: (_gained(playbook, each[0]) or len(met), -each[2], each[0]))
+            perhaps = Later(found[1], _named(playbook, found[0]), stages)
+            if sure:
+                return perhaps, False
+        spans = (slice(weights.indptr[first[n]], weights.indptr[first[n + 1]]) for n in here)
+        ahead = {int(node) for span in spans for node in weights.indices[span]}
+        here = sorted(ahead - met)
+        met |= ahead
+        stages += 1
+    return perhaps, never and not here
+
+
+def _gained(playbook: DefenderPlaybook, node: int) -> int:
+    """Count what is enabled and in place at a node."""
+    name = _named(playbook, node)
+    return len(members(name)) + len(in_place(name))
+
+
+def _named(playbook: DefenderPlaybook, node: int) -> str:
+    """Name the public state of a node, without its stage."""
+    place, describe = playbook.states[int(playbook.state[node])], playbook.game.describe
+    if isinstance(describe, TimedText) and isinstance(place, tuple):
+        return describe.game.describe(place[1])
+    return describe(place)

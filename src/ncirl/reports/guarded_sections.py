@@ -86,7 +86,7 @@ def ways_section(matters: Matters) -> Html:
         who = Html(dot(net.intents.index(way.intent)) + text(way.intent))
         rows.append([who, meaning[way.goal], len(way.exploits), Html(marked)])
     if not rows:
-        return section("The ways of the attack", paragraph("No way to a goal is worth its cost to the intruder."))
+        return section("The ways of the attack", paragraph("None was found by which the intruder secures anything."))
     said = (
         "By these ways alone the intruder secures the lower bound, whatever is blocked. Steps in bold are watched. "
         "Other ways may be as good: the promise does not rest on these."

@@ -40,7 +40,7 @@ __all__ = [
 SETS = 6  # likeliest sets shown
 TOO_LARGE = f"The graph has more conditions than a picture can show ({MOST})."
 LEAST = 5e-4  # a chance below is not worth a line
-NOTHING = "For now do nothing: what could be stopped costs more to stop than that would save."
+NOTHING = "For now this defence does nothing."
 WIDE = 13.0  # inches of a picture that may shrink to the page
 
 
