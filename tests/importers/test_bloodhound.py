@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
 from ncirl.importers import Imported, import_graph
 from ncirl.importers.bloodhound_collector import nodes_and_edges
@@ -418,18 +421,100 @@ def test_an_account_that_no_step_touches_is_still_no_template(tmp_path: Path) ->
 def test_where_attackers_may_begin_is_ranked_with_reasons(tmp_path: Path) -> None:
     nodes = [
         node("u", "User", name="ANN"),
-        node("v", "User", "Compromised", name="BOB"),
+        node("v", "User", name="BOB"),
         node(f"{DOMAIN}-513", "Group", name="ALL"),
         node("x", "User", name="EVE"),
+        node("a", "User", name="ADMIN"),
+        node("h", "User", name="HIGH", highvalue=True),
         GOAL,
     ]
     edges = [edge("AddSelf", "u", "g"), edge("GenericAll", "v", "u"), edge("GenericAll", f"{DOMAIN}-513", "v")]
-    said = (
-        r"such as ALL \(Group, everybody, 3 steps.*\), BOB \(User, called compromised, 2 .*\), ANN \(User, 1 step from"
-    )
+    edges += [edge("MemberOf", "a", "g"), edge("Owns", "h", "g"), edge("Owns", "a", "u")]
+    said = r"such as ALL \(Group, everybody, 3 steps.*\), ANN \(User, 1 step from.*\), BOB \(User, 2 "
     with pytest.raises(InputError, match=said) as raised:
         imported(tmp_path, opengraph(nodes, edges))
-    assert "EVE" not in str(raised.value)
+    for name in ("EVE", "ADMIN", "HIGH"):  # who gets nowhere, and who has what attackers want
+        assert name not in str(raised.value)
+
+
+def test_what_is_told_of_a_start_takes_as_long_as_the_file_is(tmp_path: Path) -> None:
+    def work(many: int) -> int:
+        users = [node(f"u{k}", "User", name=f"U{k}") for k in range(many)]
+        calls = 0
+
+        def count(*_: Any) -> None:
+            nonlocal calls
+            calls += 1
+
+        sys.setprofile(count)
+        try:
+            with pytest.raises(InputError, match=rf"U\d+ \(User, 1 step.* and {many - 10} more"):
+                imported(tmp_path, opengraph([*users, GOAL], [edge("AddSelf", user["id"], "g") for user in users]))
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    assert work(800) < 2.5 * work(400)
+
+
+UPPER = {"MemberOf": "MEMBER_OF", "GenericAll": "GENERIC_ALL", "AdminTo": "ADMIN_TO", "GPLink": "GP_LINK"}
+UPPER |= {"HasSession": "HAS_SESSION", "GetChanges": "GET_CHANGES", "GetChangesAll": "GET_CHANGES_ALL"}
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [lambda kind: UPPER[kind], str.upper, str.lower, lambda kind: UPPER[kind].replace("_", " ").capitalize()],
+    ids=["UPPER_CASE", "UPPERCASE", "lowercase", "With spaces"],
+)
+def test_kinds_are_known_in_every_spelling(tmp_path: Path, spell: Callable[[str], str]) -> None:
+    ends = [("MemberOf", "u", "a"), ("GenericAll", "a", "c"), ("HasSession", "c", "v"), ("AdminTo", "v", "p")]
+    ends += [("GPLink", "p", "o"), ("GetChanges", "v", "d"), ("GetChangesAll", "v", "d")]
+
+    def graph(spell: Callable[[str], str]) -> AttackGraph:
+        nodes = [node("u", spell_node("User", spell), owned=True), node("d", spell_node("Domain", spell))]
+        nodes += [node(id_) for id_ in "acvpo"]
+        edges = [edge(spell(kind), start, end) for kind, start, end in ends]
+        return imported(tmp_path, opengraph(nodes, edges), name="lab").graph
+
+    def spell_node(kind: str, spell: Callable[[str], str]) -> str:
+        return kind if spell is str else kind.upper()
+
+    assert len(graph(str).exploits) == 3
+    assert graph(spell) == graph(str)
+
+
+def test_a_file_of_which_a_large_share_is_not_known_is_refused(tmp_path: Path) -> None:
+    edges = [
+        edge("AddSelf", "u", "g"),
+        edge("Owns", "u", "g"),
+        *(edge(f"ODD_{k % 30}", "u", f"x{k}") for k in range(60)),
+    ]
+    graph = opengraph([START, GOAL], edges)
+    said = r"60 of the 62 edges are of kinds that are not known: ODD_0 \(2\), .* and 10 more; say what .* --table"
+    with pytest.raises(InputError, match=said):
+        imported(tmp_path, graph)
+    table = tmp_path / "kinds.csv"
+    table.write_text("kind,effort\n" + "".join(f"odd {k},ignore\n" for k in range(30)))
+    assert steps(imported(tmp_path, graph, settings={"table": str(table)})) == {("u", "g")}
+    assert steps(imported(tmp_path, graph, settings={"steps": "ADD_SELF"})) == {("u", "g")}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "mark"),
+    [
+        (["User", "Compromised"], {}),
+        (["USER", "COMPROMISED"], {}),
+        (["User", "OWNED"], {}),
+        (["User"], {"Owned": "True"}),
+        (["User"], {"is_owned": 1}),
+        (["User"], {"system_tags": "Owned"}),
+        (["User"], {"SystemTags": "admin,OWNED"}),
+        (["User", "TAG_OWNED"], {}),
+    ],
+)
+def test_marks_of_what_is_owned_are_known_in_every_spelling(tmp_path: Path, kinds: list[str], mark: Data) -> None:
+    graph = opengraph([node("u", *kinds, **mark), GOAL], [edge("Owns", "u", "g")])
+    assert imported(tmp_path, graph).report.initial == ("u",)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "yaml"])

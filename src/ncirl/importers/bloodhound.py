@@ -9,6 +9,7 @@ at what is marked as owned, and want what is marked as tier zero, which is one g
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ncirl.errors import InputError
@@ -16,7 +17,7 @@ from ncirl.importers.bloodhound_collector import nodes_and_edges
 from ncirl.importers.bloodhound_derived import derived_edges, not_derived
 from ncirl.importers.bloodhound_files import read_files
 from ncirl.importers.bloodhound_graph import TIER_ZERO, Edge, Node, OpenGraph
-from ncirl.importers.bloodhound_kinds import KINDS, KindOfEdge, known_kind, read_table
+from ncirl.importers.bloodhound_kinds import KINDS, KindOfEdge, is_known, known_kind, plain, read_table
 from ncirl.importers.draft import Draft
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import SOURCE, shortened
@@ -28,6 +29,7 @@ FIRST_GOALS = ("-512", "-519", "-544", "-516", "-518")  # Domain Admins, Enterpr
 LIKELY_GOALS = ("Group", "Computer", "OU", "GPO", "Container", "User")
 NOBODY_LEAVES = ("S-1-1-0", "S-1-5-11")
 MOST_GOALS = 5
+MOST_UNKNOWN = 1 / 3  # of the edges, of kinds that nobody knows: beyond it the graph would be another than the source's
 LASTING = 2.0  # times the cost of blocking in one stage: to take a right away is work once
 FREE_COST = 0.05  # of ending a membership in one stage
 CONTROLS = NO_CONTROLS, _, _ = ("none", "momentary", "lasting")
@@ -45,6 +47,15 @@ class _Reading:
 
     def name(self, id: str) -> str:
         return self.nodes[id].name or id
+
+    @cached_property
+    def _times(self) -> Counter[str]:
+        return Counter(node.name for node in self.nodes.values())
+
+    def told(self, id: str) -> str:
+        """Return what a person can call a node: its name, or its id where others are called so."""
+        name = self.nodes[id].name
+        return name if name and self._times[name] == 1 else id
 
 
 def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
@@ -91,11 +102,14 @@ def _sorted(
     """Tell steps from what takes no effort and from what is neither."""
     table = options.setting("table")
     kinds = read_table(table, options.size_limit) if table else KINDS
-    chosen = {kind.lower() for kind in options.settings_list("steps")}
+    chosen = {plain(kind) for kind in options.settings_list("steps")}
     reading = _Reading(nodes, [], [], kinds)
     counts: Counter[str] = Counter()
+    unknown: Counter[str] = Counter()
     for edge in edges:
         counts[edge.kind] += 1
+        if edge.walkable is None and not chosen and not is_known(edge.kind, kinds):
+            unknown[edge.kind] += 1
         known = known_kind(edge.kind, kinds)
         if known is not None and known.effort == "none" and not chosen and edge.walkable is not False:
             reading.free.append(edge)
@@ -106,19 +120,29 @@ def _sorted(
             draft.note("dropped", f"edges {told}", edge.kind)
     for edge in reading.free:
         draft.note("assumed", "edges that take no effort are certain and immediate", edge.kind)
+    if reading.steps and unknown.total() > MOST_UNKNOWN * counts.total():
+        raise InputError(
+            f"{unknown.total()} of the {counts.total()} edges are of kinds that are not known: {_counted(unknown)}; "
+            "say what they are with --table FILE, a line for each (KIND,step or KIND,ignore or, for what takes no "
+            "effort, KIND,none, under the header kind,effort), or name all that are steps with --set steps=KIND,…",
+            where,
+        )
     if not reading.steps:
-        counted = [f"{kind} ({count})" for kind, count in counts.most_common()]
         raise InputError(
             f"none of the {counts.total()} edges is known to be an attack step; name the kinds that are with "
-            f"--set steps=KIND,…: {shortened(counted, 20)}",
+            f"--set steps=KIND,…: {_counted(counts)}",
             where,
         )
     return reading
 
 
+def _counted(kinds: Counter[str]) -> str:
+    return shortened([f"{kind} ({count})" for kind, count in kinds.most_common()], 20)
+
+
 def _is_step(edge: Edge, known: KindOfEdge | None, chosen: set[str]) -> bool:
     if chosen:
-        return edge.kind.lower() in chosen or "all" in chosen
+        return plain(edge.kind) in chosen or "all" in chosen
     if known is not None and known.effort == "ignore":
         return False
     return known is not None if edge.walkable is None else edge.walkable
@@ -208,7 +232,7 @@ def _missing(reading: _Reading, options: ImportOptions) -> Iterator[str]:
         yield f"no node is marked as owned; name where attackers begin with --initial, such as {shown}"
     if not (options.goals or options.intents or prized):
         entered = Counter(edge.end for edge in reading.steps)
-        shown = shortened([_told(nodes, id_) for id_, _ in entered.most_common()], 10)
+        shown = shortened([reading.told(id_) for id_, _ in entered.most_common()], 10)
         yield (
             "no node that a step leads to is marked as tier zero or of high value; name what attackers may want with "
             f"--goal, such as {shown}"
@@ -216,7 +240,10 @@ def _missing(reading: _Reading, options: ImportOptions) -> Iterator[str]:
 
 
 def _starts(reading: _Reading, prized: set[str], called: str) -> Iterator[str]:
-    """Yield where attackers may begin: what everybody has, then accounts, those nearest to something prized first."""
+    """Yield where attackers may begin: what everybody has, then accounts, those nearest to something prized first.
+
+    Whoever holds something prized already, by itself or through its groups, is none of them.
+    """
     before: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for edge in reading.free:
         before[edge.end].append((edge.start, 0))
@@ -233,23 +260,16 @@ def _starts(reading: _Reading, prized: set[str], called: str) -> Iterator[str]:
                     (later if effort else now).append(start)
         now, distance = later, distance + 1
     nodes = reading.nodes
-    leaving = {id_ for id_ in away if away[id_]} or {edge.start for edge in reading.steps}
+    leaving = {id_ for id_ in away if away[id_]} or {edge.start for edge in reading.steps if edge.start not in away}
+    leaving = {id_ for id_ in leaving if not nodes[id_].prized} or leaving
     for id_ in sorted(leaving, key=lambda id_: _likely(nodes[id_], away.get(id_, 0))):
         far = away.get(id_, 0)
         why = [nodes[id_].kind] if nodes[id_].kind else []
         why += ["everybody"] if id_.endswith(ANYBODY) else []
-        why += ["called compromised"] if "Compromised" in nodes[id_].kinds else []
         why += [f"{far} step{'s' if far > 1 else ''} from {called}"] if far else []
-        yield f"{_told(nodes, id_)} ({', '.join(why)})" if why else _told(nodes, id_)
+        yield f"{reading.told(id_)} ({', '.join(why)})" if why else reading.told(id_)
 
 
-def _told(nodes: Mapping[str, Node], id_: str) -> str:
-    """Return what a person can call a node: its name, or its id where others are called so."""
-    name = nodes[id_].name
-    return name if name and sum(node.name == name for node in nodes.values()) == 1 else id_
-
-
-def _likely(node: Node, away: int) -> tuple[bool, bool, bool, bool, bool, int, str]:
+def _likely(node: Node, away: int) -> tuple[bool, bool, bool, int, str]:
     """Order nodes to begin at, the most likely first: what anybody has, then accounts, then the rest."""
-    called, anybody = "Compromised" in node.kinds, node.id.endswith(ANYBODY)
-    return not anybody, not called, node.prized, not node.name, "User" not in node.kinds, away, node.name
+    return not node.id.endswith(ANYBODY), not node.name, "User" not in node.kinds, away, node.name

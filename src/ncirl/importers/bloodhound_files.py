@@ -18,7 +18,7 @@ from ncirl.formats.untrusted import (
     read_text,
 )
 from ncirl.importers.bloodhound_collector import KINDS, kind_of
-from ncirl.importers.bloodhound_graph import graph_of
+from ncirl.importers.bloodhound_graph import graph_of, lowered
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.recognise import is_json_lines, not_of_format, recognise_data
 from ncirl.importers.values import mapping, mappings, text
@@ -101,11 +101,11 @@ def _database(rows: Iterable[Any]) -> Mapping[str, Any]:
     nodes = [row for row in told if row.get("type") == "node"]
     shared: dict[str, int] = {}
     for node in nodes:
-        own = text(mapping(node.get("properties")).get("objectid"))
+        own = text(lowered(mapping(node.get("properties"))).get("objectid"))
         shared[own] = shared.get(own, 0) + 1
     ids = {}
     for node in nodes:
-        own = text(mapping(node.get("properties")).get("objectid"))
+        own = text(lowered(mapping(node.get("properties"))).get("objectid"))
         ids[text(node.get("id"))] = own if own and shared[own] == 1 else text(node.get("id"))
     return {
         "nodes": [

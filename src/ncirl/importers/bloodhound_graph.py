@@ -12,11 +12,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from ncirl.importers.bloodhound_kinds import kind_of_node, plain, spelled
 from ncirl.importers.values import chance, mapping, mappings, text, truth
 
 __all__ = ["TIER_ZERO", "Edge", "Node", "OpenGraph", "graph_of", "is_owned", "is_prized", "lowered"]
 
-GENERAL = ("Base", "AZBase", "Compromised")
+GENERAL = ("Base", "AZBase", "Compromised", "Owned")
+OWNED = frozenset({"owned", "isowned", "tagowned", "compromised", "iscompromised", "pwned"})  # as `plain` has them
+PRIZED = frozenset({"highvalue", "ishighvalue", "istierzero", "tierzero", "admintier0", "tagtierzero"})
 SUCCESS = ("success_prob", "success", "probability")
 TIER_ZERO = re.compile(r"(.*-)?(S-1-5-21-\d+-\d+-\d+-(512|516|518|519)|S-1-5-32-544)")
 """Domain Admins, Domain Controllers, Schema Admins, Enterprise Admins; Administrators of a domain."""
@@ -31,7 +34,7 @@ class Node:
     kinds: tuple[str, ...] = ()
     owned: bool = False
     prized: bool = False
-    properties: Mapping[str, Any] = field(default_factory=dict)  # by their names in lower case
+    properties: Mapping[str, Any] = field(default_factory=dict)  # as `lowered` names them
 
     @property
     def kind(self) -> str:
@@ -57,23 +60,24 @@ class Edge:
 
 def is_owned(kinds: Iterable[str], properties: Mapping[str, Any]) -> bool:
     """Tell whether a node is marked as already in the attacker's hands."""
-    return _marked(kinds, properties, ("owned", "isowned"), ("owned", "tag_owned"))
+    return _marked(kinds, properties, OWNED)
 
 
 def is_prized(id: str, kinds: Iterable[str], properties: Mapping[str, Any]) -> bool:
     """Tell whether a node is marked as tier zero or of high value, or is one of the groups that always are."""
-    if _marked(kinds, properties, ("highvalue", "istierzero", "tierzero"), ("admin_tier_0", "tag_tier_zero")):
+    if _marked(kinds, properties, PRIZED):
         return True
     return "Domain" in kinds or TIER_ZERO.fullmatch(id) is not None
 
 
-def _marked(kinds: Iterable[str], properties: Mapping[str, Any], flags: tuple[str, ...], tags: tuple[str, ...]) -> bool:
-    lower = lowered(properties)
-    if any(truth(lower.get(flag)) for flag in flags):
+def _marked(kinds: Iterable[str], properties: Mapping[str, Any], marks: frozenset[str]) -> bool:
+    """Tell whether a property, a tag or a kind is one of some marks, however it is spelled."""
+    known = lowered(properties)
+    if any(truth(known.get(mark)) for mark in marks):
         return True
-    system = lower.get("system_tags")
-    words = {text(word).lower() for word in system} if isinstance(system, list) else set(text(system).lower().split())
-    return bool((words | {kind.lower() for kind in kinds}) & set(tags))
+    tags = known.get("systemtags")
+    words = tags if isinstance(tags, list) else re.split(r"[\s,;]+", text(tags))
+    return any(plain(text(word)) in marks for word in (*words, *kinds))
 
 
 class OpenGraph:
@@ -106,7 +110,7 @@ class OpenGraph:
 
     def _add_edges(self, graph: Mapping[str, Any]) -> None:
         for _, source in _items(graph.get("edges")):
-            kind = text(source.get("kind")) or text(source.get("label"))
+            kind = spelled(text(source.get("kind")) or text(source.get("label")))
             start = self._end(source.get("start", source.get("source")))
             end = self._end(source.get("end", source.get("target")))
             if not (kind and start and end):
@@ -120,10 +124,10 @@ class OpenGraph:
     def _add_node(self, id_: str, source: Mapping[str, Any]) -> None:
         properties = mapping(source.get("properties"))
         given = source.get("kinds")
-        kinds = [text(kind) for kind in given] if isinstance(given, list) else [text(source.get("kind"))]
-        name = text(properties.get("name")) or text(source.get("label"))
-        prized = is_prized(id_, kinds, properties) or bool(truth(source.get("isTierZero")))
+        kinds = [kind_of_node(text(kind)) for kind in (given if isinstance(given, list) else [source.get("kind")])]
         known = lowered(properties)
+        name = text(known.get("name")) or text(source.get("label"))
+        prized = is_prized(id_, kinds, properties) or bool(truth(source.get("isTierZero")))
         self.nodes[id_] = Node(id_, name, tuple(kinds), is_owned(kinds, properties), prized, known)
         self._properties[id_] = properties
         self._called[name.lower()].append(id_)
@@ -185,8 +189,8 @@ def graph_of(data: Any) -> Mapping[str, Any] | None:
 
 
 def lowered(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return properties by their names in lower case, as collectors and the graph database differ in them."""
-    return {str(key).lower(): value for key, value in properties.items()}
+    """Return properties by their names in lower case without underscores, as sources differ in how they spell them."""
+    return {plain(str(key)): value for key, value in properties.items()}
 
 
 def _items(given: Any) -> list[tuple[str, Mapping[str, Any]]]:

@@ -1,5 +1,7 @@
 """Kinds of BloodHound's edges: which take no effort, which are steps, and by default how likely and dear these are.
 
+A kind is known in every spelling: GenericAll, GENERIC_ALL and "generic all" are one.
+
 Nobody has measured how often a right is abused with success, so the numbers are defaults by the sort of work, the same
 for every edge of the sort; a table of one's own replaces them, by kind:
 
@@ -22,7 +24,7 @@ from ncirl.importers.report import Origin
 from ncirl.importers.values import mapping, number, text
 from ncirl.model.stage import LARGEST_REWARD
 
-__all__ = ["EFFORTS", "KINDS", "KindOfEdge", "known_kind", "read_table"]
+__all__ = ["EFFORTS", "KINDS", "KindOfEdge", "is_known", "kind_of_node", "known_kind", "plain", "read_table", "spelled"]
 
 EFFORTS = ("step", "none", "ignore")
 DEFAULT = Origin("the table of BloodHound's kinds of edges, by sort of work; --table FILE replaces it", default=True)
@@ -100,19 +102,64 @@ CUTTING = {
     "HasSIDHistory": "clear the SID history",
     "AZMemberOf": "remove the membership",
 }
+NO_STEPS = """
+    GetChanges GetChangesAll GetChangesInFilteredSet OwnsRaw WriteOwnerRaw LocalToComputer RemoteInteractiveLogonRight
+    Enroll EnrollOnBehalfOf DelegatedEnrollmentAgent WritePKIEnrollmentFlag WritePKINameFlag PublishedTo
+    HostsCAService TrustedForNTAuth NTAuthStoreFor RootCAFor EnterpriseCAFor IssuedSignedBy OIDGroupLink
+    ExtendedByPolicy CrossForestTrust AZScopedTo AZMGApplication_ReadWrite_All AZMGAppRoleAssignment_ReadWrite_All
+    AZMGDirectory_ReadWrite_All AZMGGroup_ReadWrite_All AZMGGroupMember_ReadWrite_All
+    AZMGRoleManagement_ReadWrite_Directory AZMGServicePrincipalEndpoint_ReadWrite_All
+"""
+"""Kinds that BloodHound has and its path finding does not walk by themselves: some mean something together."""
+NODES = """
+    Base AZBase User Computer Group Domain OU GPO Container ADLocalGroup AIACA RootCA EnterpriseCA NTAuthStore
+    CertTemplate IssuancePolicy Compromised
+"""
+
+
+def plain(name: str) -> str:
+    """Return a name without what spellings differ in: the case of letters, underscores, spaces, hyphens."""
+    return "".join(letter for letter in name.lower() if letter not in "_- ")
+
+
 KINDS: Mapping[str, KindOfEdge] = {
-    kind.lower(): KindOfEdge(
+    plain(kind): KindOfEdge(
         "step", sort.success, sort.attack_cost, sort.block_cost, sort.words, sort.control, sort.technique
     )
     for sort in SORTS
     for kind in sort.kinds.split()
-} | {kind.lower(): KindOfEdge("none", control=CUTTING.get(kind, "")) for kind in FREE.split()}
-"""What is known of the kinds that BloodHound's own path finding walks, by their names in lower case."""
+} | {plain(kind): KindOfEdge("none", control=CUTTING.get(kind, "")) for kind in FREE.split()}
+"""What is known of the kinds that BloodHound's own path finding walks, by their names without spelling."""
+SPELLINGS = {
+    plain(kind): kind for kind in (*FREE.split(), *NO_STEPS.split(), *(k for sort in SORTS for k in sort.kinds.split()))
+}
+NODE_SPELLINGS = {plain(kind): kind for kind in NODES.split()}
+
+
+def spelled(kind: str) -> str:
+    """Return a kind of edge as BloodHound spells it; one that BloodHound does not have stays as it is.
+
+    Examples
+    --------
+    >>> spelled("GENERIC_ALL"), spelled("admin to"), spelled("get_changes"), spelled("OWES_MONEY")
+    ('GenericAll', 'AdminTo', 'GetChanges', 'OWES_MONEY')
+    """
+    return SPELLINGS.get(plain(kind), kind)
+
+
+def kind_of_node(kind: str) -> str:
+    """Return a kind of node as BloodHound spells it; one that BloodHound does not have stays as it is."""
+    return NODE_SPELLINGS.get(plain(kind), kind)
 
 
 def known_kind(kind: str, kinds: Mapping[str, KindOfEdge]) -> KindOfEdge | None:
-    """Return what is known of a kind, whatever the case of its letters: older exports write GpLink."""
-    return kinds.get(kind.lower())
+    """Return what is known of a kind of edge, however it is spelled."""
+    return kinds.get(plain(kind))
+
+
+def is_known(kind: str, kinds: Mapping[str, KindOfEdge]) -> bool:
+    """Tell whether a kind is BloodHound's, a step or not, or one that a table tells of."""
+    return plain(kind) in SPELLINGS or plain(kind) in kinds
 
 
 def read_table(path: str, limit: int) -> dict[str, KindOfEdge]:
@@ -123,7 +170,7 @@ def read_table(path: str, limit: int) -> dict[str, KindOfEdge]:
     found = dict(KINDS)
     faults = []
     for kind, row in _rows(path, limit).items():
-        known = found.get(kind.lower(), KindOfEdge("step"))
+        known = found.get(plain(kind), KindOfEdge("step"))
         changes: dict[str, Any] = {}
         for quantity, most in (("success", 1.0), ("attack_cost", LARGEST_REWARD), ("block_cost", LARGEST_REWARD)):
             if row.get(quantity) not in (None, ""):
@@ -142,7 +189,7 @@ def read_table(path: str, limit: int) -> dict[str, KindOfEdge]:
         ]
         origin = Origin(f"the table {Path(path).name}")
         control = text(row.get("control")) or known.control
-        found[kind.lower()] = replace(known, effort=effort, control=control, origin=origin, **changes)
+        found[plain(kind)] = replace(known, effort=effort, control=control, origin=origin, **changes)
     if faults:
         raise InputError(faults, path)
     return found

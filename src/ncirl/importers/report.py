@@ -21,7 +21,7 @@ __all__ = [
 
 NoteKind = Literal["defaulted", "dropped", "merged", "assumed"]
 KINDS: tuple[NoteKind, ...] = ("assumed", "defaulted", "merged", "dropped")
-MOST_NAMES = 1000  # of the source that the graph lacks, in one line
+MOST_NAMES = 20  # of the source that the graph lacks, in one line; `names_lost` has all
 MOST_SHOWN = 5  # examples of a note, and names in a list
 
 
@@ -208,7 +208,8 @@ class ImportReport:
         for note in self.notes:
             yield f"  {note.kind:<11} {note}"
         for why, names in self.names_lost.items():
-            yield f"  not named   {shortened(names, MOST_NAMES)}: {why}"
+            more = " (--json lists all)" if len(names) > MOST_NAMES else ""
+            yield f"  not named   {shortened(names, MOST_NAMES)}{more}: {why}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
