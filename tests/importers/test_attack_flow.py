@@ -115,11 +115,16 @@ def test_what_follows_a_false_condition_needs_what_came_before_it(tmp_path: Path
     assert "false condition" in str(found.report)
 
 
-def test_confidence_stands_for_success_unless_it_is_ignored(tmp_path: Path) -> None:
+def test_confidence_is_about_the_report_and_stands_for_success_only_where_a_person_says_so(tmp_path: Path) -> None:
     nodes = [action("a", "b", confidence=30), action("b", confidence=0), action("c", "b")]
-    assert [e.success for e in imported(tmp_path, *nodes, success=0.6).graph.exploits] == [0.3, 0.6, 0.6, 0.6]
-    ignoring = imported(tmp_path, *nodes, success=0.6, settings={"confidence": "ignore"})
-    assert {exploit.success for exploit in ignoring.graph.exploits} == {0.6}
+    for settings in ({}, {"confidence": "ignore"}):
+        found = imported(tmp_path, *nodes, settings=settings)
+        assert [e.success for e in found.graph.exploits] == [0.8] * 4
+        assert "confidence is about the report, no chance that it works (see --set confidence=success): a" in str(
+            found.report
+        )
+    asked = imported(tmp_path, *nodes, success=0.6, settings={"confidence": "success"})
+    assert [e.success for e in asked.graph.exploits] == [0.3, 0.6, 0.6, 0.6]
 
 
 def test_labels_are_the_technique_and_the_name(tmp_path: Path) -> None:
@@ -168,7 +173,7 @@ def test_courses_of_action_are_controls_and_other_actions_can_be_blocked(tmp_pat
     assert [(control.label, control.blocks, control.lasts) for control in found.graph.controls or ()] == [
         ("Train users", ("a",), True),
         ("Patch the server", ("b",), True),
-        ("block c", ("c",), False),
+        ("block c for a stage", ("c",), False),
     ]
     assert "without a mitigation can each be blocked for a stage: c" in str(found.report)
     assert imported(tmp_path, *nodes).graph.controls is None

@@ -239,6 +239,31 @@ def test_a_defence_that_must_not_be_used_is_no_control(tmp_path: Path) -> None:
     assert "tagged as not to be used, which stay as they are: h:shield" in said(found)
 
 
+@pytest.mark.parametrize(
+    ("asset", "name", "is_control"),
+    [
+        ("Application:1", "notPresent", False),
+        ("SoftwareVulnerability:2", "networkAccessRequired", False),
+        ("SoftwareVulnerability:2", "integrityImpactLimitations", False),
+        ("SoftwareVulnerability:2", "effortRequiredForExploitation", False),
+        ("SoftwareVulnerability:2", "remove", True),
+        ("Application:1", "disabled", True),
+        ("Identity:3", "mfaRequired", True),
+    ],
+)
+def test_a_defence_that_is_a_property_is_no_control(tmp_path: Path, asset: str, name: str, is_control: bool) -> None:
+    key = f"{asset}:{name}"
+    steps = {
+        "a:firstSteps": step("or", {"2": "h:hit"}, id=0),
+        key: step("defense", {"2": "h:hit"}, id=1, name=name, asset=asset, defense_status="0.0"),
+        "h:hit": step("and", {}, id=2, ttc=function("Bernoulli", 0.5)),
+    }
+    found = imported(tmp_path, {"attack_steps": steps})
+    assert [exploit.success for exploit in found.graph.exploits] == [0.5]
+    assert [control.label for control in found.graph.controls or ()] == [f"switch on {name} on {asset}"] * is_control
+    assert ("which nobody applies, stay as they are" in said(found)) != is_control
+
+
 def test_steps_that_are_certain_and_cannot_be_stopped_take_no_attempt(tmp_path: Path) -> None:
     found = imported(tmp_path, guarded())
     assert ways(found.graph) == {way("a:firstSteps", to="h:hit"), way("h:hit", to="h:end")}

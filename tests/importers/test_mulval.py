@@ -140,10 +140,11 @@ def test_rules_need_all_their_derived_premises(tmp_path: Path) -> None:
     [
         ({2: "0.9"}, [0.9, 0.8]),
         ({2: "0.9", 4: "1"}, [0.9, 0.8]),
-        ({2: "0.9", 4: "0.7"}, [0.9, 0.7, 0.8]),  # a rule that may fail takes an attempt
+        ({2: "0.9", 4: "0.7"}, [0.9, 0.8]),  # a way is open or not: what only says so is no attempt
+        ({2: "0.9", 5: "0.7"}, [0.9, 0.8]),
         ({2: "cvss_ac_h"}, [0.2, 0.8]),
-        ({9: "0.5"}, [0.5, 1.0]),
-        ({2: "0.5", 9: "0.5"}, [0.25, 1.0]),
+        ({9: "0.5"}, [0.5, 0.8]),  # that a fact holds says nothing of an attempt
+        ({2: "0.5", 9: "0.5"}, [0.25, 0.8]),
         ({2: "7"}, [0.8, 0.8]),
         ({2: "nan"}, [0.8, 0.8]),
     ],
@@ -328,7 +329,7 @@ def test_the_person_chooses_where_attackers_begin(tmp_path: Path) -> None:
 def test_exploits_say_host_program_and_vulnerabilities(tmp_path: Path) -> None:
     files = pair(tmp_path, PLACES, PLACE_ARCS)
     (exploit,) = import_graph("mulval", files, settings={"attacker": "laptop"}).graph.exploits
-    said = "remote exploit of a server program: httpd on web (CVE-2007-2446, CVE-2008-1) from laptop"
+    said = "remote exploit of a server program: httpd at tcp/80 on web (CVE-2007-2446, CVE-2008-1) from laptop"
     assert (exploit.label, exploit.asset) == (said, "web")
     assert exploit.references == ("CVE-2007-2446", "RULE 1", "CVE-2008-1")
 
@@ -340,7 +341,7 @@ def test_vulnerabilities_can_be_patched_and_flows_closed(tmp_path: Path) -> None
     assert list(controls) == ["patch httpd on web", "close tcp/80 from 10.0.0.1 to 10.0.0.2"]
     patch, closed = controls.values()
     assert (patch.lasts, patch.references) == (True, ("CVE-2007-2446", "CVE-2008-1"))
-    assert not closed.lasts
+    assert closed.lasts  # a rule of a firewall stays
     assert patch.blocks == closed.blocks == (graph.exploits[0].id,)
 
 
@@ -348,7 +349,7 @@ def test_facts_about_cvss_are_the_success(tmp_path: Path) -> None:
     vertices = VERTICES + '10,"cvss(\'CVE-1\',m)","LEAF",1\n'
     imported = import_graph("mulval", pair(tmp_path, vertices, ARCS + "2,10,-1\n"))
     assert [exploit.success for exploit in imported.graph.exploits] == [0.6, 0.8]
-    assert "success 0.6 of 1 exploit (50%): from the access complexity" in notes(imported)
+    assert "success 0.6 of 1 exploit (50%): a default, the access complexity" in notes(imported)
 
 
 @pytest.mark.parametrize(
@@ -399,3 +400,91 @@ MULVAL_PAIR = (
 """,
     "1,2\n2,3\n2,4\n4,5\n5,6\n",
 )
+
+
+COMPUTED = """\
+1,"execCode(db,root)","OR",0.36
+2,"RULE 2 (remote exploit of a server program)","AND",0.36
+3,"netAccess(db,tcp,3306)","OR",0.4
+4,"RULE 5 (multi-hop access)","AND",0.4
+5,"hacl(web,db,tcp,3306)","LEAF",1
+6,"execCode(web,www)","OR",0.8
+7,"RULE 2 (remote exploit of a server program)","AND",0.8
+8,"netAccess(web,tcp,80)","OR",1
+9,"RULE 6 (direct network access)","AND",1
+10,"hacl(internet,web,tcp,80)","LEAF",1
+11,"attackerLocated(internet)","LEAF",1
+12,"networkServiceInfo(web,httpd,tcp,80,www)","LEAF",1
+13,"vulExists(web,'CVE-1',httpd,remoteExploit,privEscalation)","LEAF",1
+14,"networkServiceInfo(db,mysqld,tcp,3306,root)","LEAF",1
+15,"vulExists(db,'CVE-2',mysqld,remoteExploit,privEscalation)","LEAF",1
+"""
+COMPUTED_ARCS = "1,2\n2,3\n2,14\n2,15\n3,4\n4,5\n4,6\n6,7\n7,8\n7,12\n7,13\n8,9\n9,10\n9,11\n"
+
+
+def chances(imported: Imported) -> dict[str, float]:
+    return {exploit.references[0]: round(exploit.success, 6) for exploit in imported.graph.exploits}
+
+
+def test_computed_metrics_are_cumulative_and_a_step_has_its_own_share(tmp_path: Path) -> None:
+    imported = import_graph("mulval", pair(tmp_path, COMPUTED, COMPUTED_ARCS))
+    assert chances(imported) == {"CVE-1": 0.8, "CVE-2": 0.9}  # not 0.36, the chance to get there at all
+    said = notes(imported)
+    assert "each is the chance to be reached from the start, not that of one attempt" in said
+    assert "success 0.8 to 0.9 of 2 exploits (100%): from the computed metrics" in said
+    assert "a way is open or not, and takes no attempt: RULE 5 (multi-hop access) 4" in said
+    (last,) = (exploit for exploit in imported.graph.exploits if exploit.references[0] == "CVE-2")
+    assert last.label == "remote exploit of a server program: mysqld at tcp/3306 on db (CVE-2) from web"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "arcs", "said", "expected"),
+    [
+        # two ways to the data base's rule that both come from one exploit: their product is not their chance
+        (
+            "15,",
+            '16,"principalCompromised(admin)","OR",0.7\n17,"RULE 12 (sniffing)","AND",0.7\n15,',
+            "2,16\n16,17\n17,6\n",
+            "premises depend on each other",
+            {"CVE-1": 0.8, "CVE-2": 0.8, "RULE 12": 0.875},
+        ),
+        # the web server can be entered from the data base as well: metrics of graphs cut open
+        ('"OR",0.8', '"OR",0.9', "6,18\n", "on a cycle", {"CVE-1": 0.8, "CVE-2": 0.8, "CVE-3": 0.8}),
+        ('"OR",0.8', '"OR",0.7', "", "below that of a rule for them", {"CVE-1": 0.8, "CVE-2": 0.8}),
+        ('"AND",0.36', '"AND",0.5', "", "below that of a rule for them", {"CVE-1": 0.8, "CVE-2": 0.8}),
+        ('"AND",0.8', '"AND",0', "", "each is the chance to be reached", {"CVE-1": 0.8, "CVE-2": 0.9}),
+        ('"OR",0.8', '"OR",0', "", "below that of a rule for them", {"CVE-1": 0.8, "CVE-2": 0.8}),
+    ],
+)
+def test_a_share_that_does_not_follow_is_a_default_and_said_to_be(
+    old: str, new: str, arcs: str, said: str, expected: dict[str, float], tmp_path: Path
+) -> None:
+    vertices = COMPUTED.replace(old, new, 1)
+    if "18" in arcs:
+        vertices += '18,"RULE 2 (remote exploit of a server program)","AND",0.3\n'
+        vertices += '19,"vulExists(web,\'CVE-3\',sshd,remoteExploit,privEscalation)","LEAF",1\n'
+        arcs += "18,1\n18,19\n"
+    imported = import_graph("mulval", pair(tmp_path, vertices, COMPUTED_ARCS + arcs))
+    assert chances(imported) == expected
+    assert said in notes(imported)
+
+
+def test_metrics_beyond_1_are_no_chances(tmp_path: Path) -> None:
+    vertices = COMPUTED.replace('"OR",0.4', '"OR",4.0')
+    imported = import_graph("mulval", pair(tmp_path, vertices, COMPUTED_ARCS))
+    assert chances(imported) == {"CVE-1": 0.8, "CVE-2": 0.8}
+    assert "metrics beyond 1 are no chances, so that none of the file's is used: 4.0" in notes(imported)
+
+
+def test_what_only_denies_service_gives_no_control(tmp_path: Path) -> None:
+    vertices = COMPUTED.replace("mysqld,remoteExploit,privEscalation", "mysqld,remoteExploit,dos")
+    imported = import_graph("mulval", pair(tmp_path, vertices, COMPUTED_ARCS))
+    assert {exploit.result for exploit in imported.graph.exploits} == {"execCode_web_www", "netAccess_db_tcp_3306"}
+    assert "steps by a denial of service, which gives nobody control" in notes(imported)
+
+
+def test_rules_of_firewalls_are_closed_by_their_port(tmp_path: Path) -> None:
+    vertices = COMPUTED.replace("hacl(web,db,tcp,3306)", "firewallRule(web,dmz,db,lan,tcp,3306)")
+    graph = import_graph("mulval", pair(tmp_path, vertices, COMPUTED_ARCS)).graph
+    assert {control.label for control in graph.defences} >= {"close tcp/3306 from web to db"}
+    assert all(control.lasts for control in graph.defences)

@@ -18,7 +18,7 @@ from ncirl.cli import main
 from ncirl.errors import InputError
 from ncirl.importers import import_graph
 from ncirl.importers.epss import read_epss
-from ncirl.importers.vulnerabilities import cvss_odds, odds_of
+from ncirl.importers.vulnerabilities import cvss_odds, is_denial, odds_of
 
 LIMIT = 1_000_000
 
@@ -50,19 +50,35 @@ def test_a_vector_says_how_complex_an_attack_is(vector: Any, success: float | No
 @pytest.mark.parametrize(
     ("attributes", "success"),
     [
-        ({"cvss_score": 10.0}, 1.0),
-        ({"CVSS": "9.8"}, 0.98),
         ({"cvss": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "cvss_score": 9.8}, 0.9),
-        ({"epss": 0.01, "cvss_score": 9.8}, 0.01),
-        ({"epss": 3, "severity": "critical"}, 0.95),
-        ({"severity": "Low"}, 0.2),
-        ({"severity": "unknown", "cvss_score": 11}, None),
+        ({"cvss_v2_vector": "AV:N/AC:M/Au:N/C:P/I:P/A:P", "epss": 0.01}, 0.6),
+        ({"cvss_score": 10.0}, None),  # a severity, no chance
+        ({"CVSS": "9.8"}, None),
+        ({"severity": "critical"}, None),
+        ({"epss": 0.01, "cvss_score": 9.8}, None),  # seen anywhere within 30 days, not an attempt here
         ({}, None),
     ],
 )
 def test_attributes_are_read_by_their_usual_names(attributes: dict[str, Any], success: float | None) -> None:
     found = odds_of(attributes)
     assert (None if found is None else found.success) == success
+
+
+@pytest.mark.parametrize(
+    ("vector", "denies"),
+    [
+        ("CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H", True),
+        ("AV:N/AC:L/Au:N/C:N/I:N/A:C", True),
+        ("CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:N/VI:N/VA:H/SC:N/SI:N/SA:N", True),
+        ("CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:N/VI:N/VA:H/SC:H/SI:N/SA:N", False),
+        ("CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:L/A:H", False),
+        ("CVSS:3.1/AV:N/AC:L", False),
+        (7.5, False),
+        (None, False),
+    ],
+)
+def test_a_vector_says_whether_only_service_is_denied(vector: Any, denies: bool) -> None:
+    assert is_denial({"cvss": vector}) == denies
 
 
 @given(

@@ -46,7 +46,7 @@ GRAPH_SETTINGS = {
     "label": "node attribute with the name for people",
 }
 MULVAL_SETTINGS = {"attacker": "where attackers begin, of the places that the file has, with commas between (all)"}
-FLOW_SETTINGS = {"confidence": "success to take an action's confidence for its success (default), or ignore"}
+FLOW_SETTINGS = {"confidence": "success to take an action's confidence for its success, or ignore (the default)"}
 BLOODHOUND_SETTINGS = {
     "steps": "kinds of edges that are attack steps, with commas between, or all (by default what is traversable)",
     "controls": "none (the default: each step can be blocked), or what ends a right, membership, session or template "

@@ -1,7 +1,8 @@
 """Attack Flow: STIX 2.1 bundles that tell how an intrusion went, action by action.
 
-- An action is a step; that it was done is a condition. Its `confidence`, about the report and in percent, stands for
-  its success where it is given: nothing else in the format comes near.
+- An action is a step; that it was done is a condition. Its `confidence` says how sure the report is that it was done
+  (STIX 2.1, 3.2: "the confidence that the creator has in the correctness of their data"), so it is no chance that it
+  works: it is not used unless a person says so (``--set confidence=success``).
 - A condition is a condition, and holds as soon as something that leads to it was done, which takes no attempt; one
   without predecessors holds from the start.
 - What an action is about is said by the objects it refers to or is related to: assets, vulnerabilities, tools.
@@ -36,7 +37,7 @@ TOLD = frozenset(
     {"vulnerability", "tool", "malware", "infrastructure", "user-account", "ipv4-addr", "ipv4-address", "ipv6-addr"}
     | {"domain-name", "url", "email-addr"}
 )
-CONFIDENCE = Origin("the confidence of the report, in percent")
+CONFIDENCE = Origin("the confidence of the report, in percent, as asked")
 
 
 def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
@@ -52,7 +53,7 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
         held = f"its objects are of the types {', '.join(types[:10])}" if types else "it has no objects"
         raise InputError(f"is a STIX bundle without an attack flow: {held}", str(path))
     draft = Draft("attack-flow", flow.name)
-    _fill(draft, flow, use_confidence=options.setting("confidence") != "ignore")
+    _fill(draft, flow, use_confidence=options.setting("confidence") == "success")
     for told, item in flow.dropped:
         draft.note("dropped", told, item)
     return draft
@@ -96,7 +97,7 @@ def _fill(draft: Draft, flow: Flow, use_confidence: bool) -> None:
                 key,
                 needs=sorted(way.needs) or [OUTSIDE],
                 gives=key,
-                success=_success(draft, node) if use_confidence else None,
+                success=_success(draft, node, use_confidence),
                 name=_label(node),
                 label=_label(node) if node["type"] == ACTION else "",
                 asset=assets,
@@ -141,19 +142,22 @@ def _controls(draft: Draft, flow: Flow) -> dict[str, list[str]]:
             ]
     if found:
         for key in (key for key, node in flow.nodes.items() if node["type"] == ACTION and key not in found):
-            found[key] = [draft.control(key, f"block {_label(flow.nodes[key])}")]
+            found[key] = [draft.control(key, f"block {_label(flow.nodes[key])} for a stage", lasting=False)]
             draft.note(
                 "assumed", "actions without a mitigation can each be blocked for a stage", _label(flow.nodes[key])
             )
     return found
 
 
-def _success(draft: Draft, node: Mapping[str, Any]) -> float | None:
+def _success(draft: Draft, node: Mapping[str, Any], use_confidence: bool) -> float | None:
     confidence = number(node.get("confidence"))
     if not confidence:  # 0 is STIX's "no confidence is given"
         return None
-    told = "the confidence of an action, in percent, is taken for its success (see --set confidence=ignore)"
-    draft.note("assumed", told)
+    if not use_confidence:
+        told = "an action's confidence is about the report, no chance that it works (see --set confidence=success)"
+        draft.note("defaulted", told, _label(node))
+        return None
+    draft.note("assumed", "the confidence of an action, in percent, is taken for its success, as asked")
     return confidence / 100
 
 

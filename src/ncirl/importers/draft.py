@@ -125,6 +125,8 @@ class Draft:
     groups: dict[str, str] = field(default_factory=dict)  # goals that are one: a name for them
     most_goals: int | None = None  # of the source that are taken, the first first
     rewards: dict[str, dict[str, float]] = field(default_factory=dict)  # of the source's intents, by intent and key
+    worth: dict[str, float] = field(default_factory=dict)  # of conditions, 1 for the most
+    worth_from: str = ""  # in words
     guesses: dict[str, str] = field(default_factory=dict)  # keys that may be goals, and why
     mentions: dict[str, str] = field(default_factory=dict)  # names of the source, and why they may be in no graph
     notes: Notes = field(default_factory=Notes)

@@ -51,7 +51,7 @@ def choose_intents(
     if options.goals:
         goals = [_gained(name, "goal", names, depth) for name in options.goals]
         paid = {key: draft.goals.get(key) for key in goals}
-        return Chosen(_one_each(paid, options, names), "one per goal given, equally likely")
+        return Chosen(_one_each(paid, draft, options, names), f"one per goal given, equally likely{_worth_told(draft)}")
     told = "rewards of the source for what cannot be gained"
     rewards = {intent: _gainable(paid, told, depth, names, notes) for intent, paid in draft.rewards.items()}
     paying = [(intent, paid) for intent, paid in rewards.items() if any(value > 0 for value in paid.values())]
@@ -73,8 +73,8 @@ def choose_intents(
     guessed = _guessed(draft, names, depth, steps)
     for key, why in guessed.items():
         notes.add("assumed", f"guessed as a goal, as {why}", names.id(key))
-    intents = _one_each(dict.fromkeys(guessed), options, names)
-    return Chosen(intents, f"one per guessed goal, equally likely; {DECIDE}")
+    intents = _one_each(dict.fromkeys(guessed), draft, options, names)
+    return Chosen(intents, f"one per guessed goal, equally likely{_worth_told(draft)}; {DECIDE}")
 
 
 def _stated(
@@ -91,9 +91,9 @@ def _stated(
             notes.add("dropped", told, names.told(key))
         elif key != one:
             notes.add("merged", "goals of the source that are one, since either gives the other", names.told(key))
-    intents = _one_each({key: stated[key] for key in taken}, options, names)
+    intents = _one_each({key: stated[key] for key in taken}, draft, options, names)
     kept = {key: one for key, one in standing.items() if one in taken}
-    return Chosen(intents, "one per goal of the source, equally likely", kept)
+    return Chosen(intents, f"one per goal of the source, equally likely{_worth_told(draft)}", kept)
 
 
 def _gainable(
@@ -105,11 +105,19 @@ def _gainable(
     return {key: value for key, value in found.items() if depth.get(key, 0) > 0}
 
 
-def _one_each(goals: Mapping[str, float | None], options: ImportOptions, names: ConditionNames) -> tuple[Intent, ...]:
-    return tuple(
-        Intent(names.id(key), 1 / len(goals), {names.id(key): options.goal_reward if paid is None else paid})
-        for key, paid in goals.items()
-    )
+def _one_each(
+    goals: Mapping[str, float | None], draft: Draft, options: ImportOptions, names: ConditionNames
+) -> tuple[Intent, ...]:
+    """Make an intent of each goal; what it pays is what the source says, or its share of what is worth most."""
+    paid = {
+        key: options.goal_reward * (draft.worth.get(key) or 1.0) if said is None else said
+        for key, said in goals.items()
+    }
+    return tuple(Intent(names.id(key), 1 / len(goals), {names.id(key): paid[key]}) for key in goals)
+
+
+def _worth_told(draft: Draft) -> str:
+    return f", worth {draft.worth_from}" if draft.worth else ""
 
 
 def _guessed(
@@ -156,6 +164,8 @@ def _trivial(draft: Draft, depth: Mapping[str, int], steps: Sequence[tuple[Seque
     for key, rounds in depth.items():
         if rounds and draft.conditions[key].asset in own:
             found[key] = "the attacker's own"
+        elif rounds and draft.worth.get(key) == 0:
+            found[key] = "worth nothing, says the source"
         elif rounds == 1 and len(steps) > FEW_STEPS and len(makers.get(key, ())) == 1:
             found[key] = "one step from the start, and nothing else leads there"
     return found

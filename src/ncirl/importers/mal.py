@@ -7,6 +7,10 @@ are facts about the system: they hold or not from the start, and are no conditio
   step below it can be taken at once (that is how the language says "no password required"), until it is switched on: it
   is a control that lasts, unless it is tagged ``suppress``. A status between 0 and 1 scales the success of what
   depends on it.
+- A defence that is a property is no control: nobody applies it. In coreLang, ``notPresent`` says that a part of the
+  model may not exist at all, and those of a vulnerability, such as ``networkAccessRequired`` and
+  ``integrityImpactLimitations``, say how it is made. They hold or not, as the file has it, and stay so. To patch is a
+  defence of its own (``remove``, ``patched``).
 - A step without a time to compromise succeeds at once, as the language has it; where no defence can stop it either, it
   takes no attempt (see `immediate`). See `mal_ttc` for the others. In a file without times and defences each takes one.
 - The attacker begins where the file says: entry points, steps that are compromised, steps called ``firstSteps``; where
@@ -31,6 +35,11 @@ from ncirl.importers.values import mapping, mappings
 __all__ = ["read"]
 
 WANTED = "a mal-toolbox attack graph"
+PROPERTIES = frozenset(
+    {"notpresent", "networkaccessrequired", "localaccessrequired", "physicalaccessrequired"}
+    | {"lowprivilegesrequired", "highprivilegesrequired", "userinteractionrequired", "highcomplexityexploitrequired"}
+)
+LIMITS, EFFORT = "impactlimitations", "effortrequired"
 TAGGED, UNAVAILABLE = "entrypoint", "suppress"
 AT_ONCE = Origin("the language, in which steps without a time succeed at once")
 TIMES = Origin("times to compromise, a stage being a day")
@@ -103,8 +112,22 @@ def _is_control(draft: Draft, step: Step, holds: float | None) -> bool:
     if UNAVAILABLE in step.tags:
         draft.note("dropped", "defences tagged as not to be used, which stay as they are", step.key)
         return False
+    if _is_property(step):
+        draft.note(
+            "assumed", "defences that are properties of the model, which nobody applies, stay as they are", step.key
+        )
+        return False
     draft.control(step.key, f"switch on {_label(step)}", lasting=True, references=step.references)
     return True
+
+
+def _is_property(step: Step) -> bool:
+    """Tell whether a defence says how a part of the model is made, so that no defender can apply it."""
+    name = step.name.rpartition(":")[2].lower()
+    if name in PROPERTIES or name.endswith(LIMITS) or name.startswith(EFFORT):
+        return True
+    kinds = f"{step.asset} {' '.join(step.references)}".lower()
+    return name.endswith("required") and "vulnerability" in kinds
 
 
 @dataclass(frozen=True)

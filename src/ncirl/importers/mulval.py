@@ -13,7 +13,6 @@ arc leads from a conclusion to a premise.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from math import prod
 from pathlib import Path
 
 from ncirl.errors import InputError
@@ -27,14 +26,12 @@ from ncirl.importers.mulval_facts import (
     remedies,
 )
 from ncirl.importers.mulval_files import AND, LEAF, OR, read_rows
-from ncirl.importers.mulval_graph import NAMED_CHANCES, Vertex, graph_of
+from ncirl.importers.mulval_graph import Vertex, graph_of
+from ncirl.importers.mulval_metrics import successes
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import Origin, shortened
 
 __all__ = ["read"]
-
-COMPLEXITY = Origin("the access complexity in the facts about CVSS")
-METRICS = Origin("the metrics of the file")
 
 
 def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
@@ -70,7 +67,7 @@ class _Derivation:
         for term in (vertex.term for vertex in self.vertices.values()):
             self.draft.mention((*term.vulnerabilities, *filter(None, [self._host(term)])))
         self._begin()
-        success = _successes(self.draft, self.vertices, self.premises)
+        success = successes(self.draft, self.vertices, self.premises)
         for key, vertex in self.vertices.items():
             if vertex.kind == AND:
                 self._rule(key, success[key])
@@ -149,12 +146,20 @@ class _Derivation:
         terms = {premise: self.vertices[premise].term for premise in needs if premise in self.vertices}
         cited = [name for term in terms.values() for name in term.vulnerabilities]
         programs = dict.fromkeys(term.program for term in terms.values() if term.is_vulnerability and term.program)
+        ports = dict.fromkeys(term.port for term in terms.values() if term.port)
         controls = [self._control(premise, term) for premise, term in terms.items() if premise in self.facts]
+        denials = [term for term in terms.values() if term.is_denial]
         for conclusion in conclusions:
             head = self.vertices[conclusion].term
+            if denials and head.is_held and head.predicate != "dos":
+                self.draft.note(
+                    "dropped", "steps by a denial of service, which gives nobody control", self.vertices[key].fact
+                )
+                continue
             certain = is_certain(told, head, terms.values()) and (success is None or success[0] >= 1)
             host = next((self._host(t) for t in terms.values() if t.is_vulnerability), "") or self._host(head)
             what = f": {', '.join(programs)}" if programs else ""
+            what += f"{' at' if what else ': at'} {', '.join(ports)}" if ports else ""
             about = f" on {host}" if host else ""
             self.draft.exploit(
                 key,
@@ -172,7 +177,7 @@ class _Derivation:
 
     def _control(self, premise: str, term: Term) -> list[str]:
         return [
-            self.draft.control(found.key, found.label, lasting=found.lasting, references=found.references)
+            self.draft.control(found.key, found.label, lasting=True, references=found.references)
             for found in remedies(term, premise)
         ]
 
@@ -184,34 +189,3 @@ class _Derivation:
 
 def _in_brackets(names: Sequence[str], most: int = 3) -> str:
     return f" ({shortened(list(dict.fromkeys(names)), most)})" if names else ""
-
-
-def _successes(
-    draft: Draft, vertices: Mapping[str, Vertex], premises: Mapping[str, Sequence[str]]
-) -> dict[str, tuple[float, Origin] | None]:
-    """Return each rule's probability: its metric times those of its facts, where these are more than 0 and 1.
-
-    Where the file has no such metrics, facts such as ``cvss(id, l)`` tell the access complexity.
-    """
-
-    def telling(kind: str) -> bool:
-        return any(v.kind == kind and v.metric is not None and 0 < v.metric < 1 for v in vertices.values())
-
-    rules, facts = telling(AND), telling(LEAF)
-    if rules or facts:
-        meant = " times ".join(["metrics of rules"] * rules + ["metrics of facts"] * facts)
-        draft.note("assumed", f"{meant} are success probabilities")
-    found: dict[str, tuple[float, Origin] | None] = {}
-    for key in (key for key, vertex in vertices.items() if vertex.kind == AND):
-        leaves = [vertices[p] for p in premises.get(key, ()) if p in vertices and vertices[p].kind == LEAF]
-        factors = [vertices[key].metric] * rules + [leaf.metric for leaf in leaves] * facts
-        known = [factor for factor in factors if factor]  # 0 stands for none
-        told = [odds for leaf in leaves if (odds := _complexity(leaf.term)) is not None]
-        found[key] = (prod(known), METRICS) if known else (min(told), COMPLEXITY) if told else None
-    return found
-
-
-def _complexity(term: Term) -> float | None:
-    if term.predicate != "cvss" or not term.arguments:
-        return None
-    return NAMED_CHANCES.get(f"cvss_ac_{term.arguments[-1].lower()[:1]}")

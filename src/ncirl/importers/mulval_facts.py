@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from ncirl.importers.values import identifiers
 
-__all__ = ["Remedy", "Term", "described", "hosts_in", "is_certain", "is_own_machine", "remedies", "term_of"]
+__all__ = ["Remedy", "Term", "described", "hosts_in", "is_certain", "is_own_machine", "is_reach", "remedies", "term_of"]
 
 RULE = re.compile(r"\s*(RULE\s+\S+?)\s*\((.*)\)\s*", re.DOTALL)
 TERM = re.compile(r"\s*([^\s(]+)\s*\((.*)\)\s*", re.DOTALL)
@@ -24,14 +24,11 @@ REACHED = frozenset(
 )
 LOCATED = frozenset({"attackerlocated", "attacker", "malicious", "located"})
 VULNERABLE = frozenset({"vulexists", "vulhost", "vulproperty", "vulprimitive"})
+DENIALS = frozenset({"dos", "denialofservice", "availabilityloss"})
 FLOWS = frozenset({"hacl", "haclprimit", "firewallrule", "vlantovlan", "iptovlan", "vlantoip", "iptoip", "aclnw"})
-HOSTED = (
-    HELD
-    | REACHED
-    | LOCATED
-    | VULNERABLE
-    | {"networkserviceinfo", "clientprograminfo", "setuidprograminfo", "installed"}
-)
+SERVICES = frozenset({"networkserviceinfo", "networkservice"})
+HOSTED = HELD | REACHED | LOCATED | VULNERABLE | SERVICES | {"clientprograminfo", "setuidprograminfo", "installed"}
+FIREWALL_RULE = 6  # arguments: two hosts with their networks, protocol, port
 CERTAIN = ("implies", "nfs semantics", "through executing code", "log-in service", "attacker is root", "lan access")
 CHANGEABLE = {  # facts that a defender can undo beside vulnerabilities and flows, and in which words
     "nfsexportinfo": "stop exporting {1} of {0}",
@@ -65,6 +62,22 @@ class Term:
         return self.predicate in VULNERABLE
 
     @property
+    def is_denial(self) -> bool:
+        """Whether it says that a vulnerability does no more than deny service, and so gives control to nobody."""
+        return self.is_vulnerability and bool(DENIALS.intersection(word.lower() for word in self.arguments[2:]))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it says that a way is open or a service runs: that is so or not, whatever anybody attempts."""
+        return self.predicate in FLOWS or self.predicate in SERVICES
+
+    @property
+    def port(self) -> str:
+        """The protocol and port by which something is reached, ``tcp/80``; empty where the fact does not say."""
+        at = {"netaccess": 1, "networkserviceinfo": 2, "networkservice": 2}.get(self.predicate)
+        return "" if at is None else _service(self.arguments[at : at + 2], "")
+
+    @property
     def host(self) -> str:
         """The host or zone that it is about; empty where it is about none."""
         return self.arguments[0] if self.arguments and (self.is_held or self.predicate in HOSTED) else ""
@@ -86,11 +99,10 @@ class Term:
 
 @dataclass(frozen=True)
 class Remedy:
-    """What a defender can do about a fact: its key, what it is called, whether it lasts, what it is about."""
+    """What a defender can do about a fact, for good: its key, what it is called, what it is about."""
 
     key: str
     label: str
-    lasting: bool
     references: tuple[str, ...] = ()
 
 
@@ -132,8 +144,12 @@ def is_certain(description: str, conclusion: Term, premises: Iterable[Term]) -> 
     if any(premise.is_vulnerability for premise in premises):
         return False
     told = description.lower()
-    reached = conclusion.predicate in REACHED or conclusion.predicate in FLOWS
-    return reached or any(word in told for word in CERTAIN) or is_own_machine(conclusion, premises)
+    return is_reach(conclusion) or any(word in told for word in CERTAIN) or is_own_machine(conclusion, premises)
+
+
+def is_reach(conclusion: Term) -> bool:
+    """Tell whether something only says what can be reached, which no attempt makes more or less so."""
+    return conclusion.predicate in REACHED or conclusion.is_open
 
 
 def remedies(premise: Term, key: str) -> Iterator[Remedy]:
@@ -141,14 +157,17 @@ def remedies(premise: Term, key: str) -> Iterator[Remedy]:
     if premise.is_vulnerability and premise.predicate == "vulexists":
         names, what = premise.vulnerabilities, premise.program or ", ".join(premise.vulnerabilities)
         label = f"patch {what} on {premise.host}"
-        yield Remedy(f"{label} {key if not what else ''}".strip(), label, True, names)
+        yield Remedy(f"{label} {key if not what else ''}".strip(), label, names)
     elif premise.predicate in ("hacl", "haclprimit") and len(premise.arguments) >= 2:
         source, target, *service = premise.arguments
-        yield Remedy(key, f"close {_service(service)} from {source} to {target}", False)
+        yield Remedy(key, f"close {_service(service)} from {source} to {target}")
+    elif premise.predicate == "firewallrule" and len(premise.arguments) == FIREWALL_RULE:
+        source, _, target, _, *service = premise.arguments  # each host with its network
+        yield Remedy(key, f"close {_service(service)} from {source} to {target}")
     elif premise.predicate in FLOWS:
-        yield Remedy(key, f"close {premise.predicate}({', '.join(premise.arguments)})", False)
+        yield Remedy(key, f"close {premise.predicate}({', '.join(premise.arguments)})")
     elif premise.predicate in CHANGEABLE and len(premise.arguments) >= 2:
-        yield Remedy(key, CHANGEABLE[premise.predicate].format(*premise.arguments), True)
+        yield Remedy(key, CHANGEABLE[premise.predicate].format(*premise.arguments))
 
 
 def hosts_in(terms: Iterable[Term]) -> dict[str, str]:
@@ -156,6 +175,5 @@ def hosts_in(terms: Iterable[Term]) -> dict[str, str]:
     return {t.arguments[1]: t.arguments[0] for t in terms if t.predicate == "hasip" and len(t.arguments) == 2}
 
 
-def _service(arguments: Iterable[str]) -> str:
-    named = [name for name in arguments if name not in ("", "_")]
-    return "/".join(named) or "everything"
+def _service(arguments: Iterable[str], everything: str = "everything") -> str:
+    return "/".join(name for name in arguments if name not in ("", "_")) or everything

@@ -9,7 +9,7 @@ from ncirl.importers.draft import Draft
 from ncirl.importers.mulval_facts import Term, term_of
 from ncirl.importers.mulval_files import AND, LEAF, OR, Rows
 from ncirl.importers.report import shortened
-from ncirl.importers.values import chance
+from ncirl.importers.values import chance, number
 
 __all__ = ["NAMED_CHANCES", "Vertex", "graph_of"]
 
@@ -56,11 +56,15 @@ def graph_of(rows: Rows, draft: Draft) -> tuple[dict[str, Vertex], list[tuple[st
 
 def _vertices(rows: Rows, draft: Draft) -> dict[str, Vertex]:
     concluded = {src for _, src, _ in rows.arcs}
+    beyond = [row[4] for row in rows.vertices if (number(row[4]) or 0.0) > 1]
+    for metric in beyond:
+        draft.note("defaulted", "metrics beyond 1 are no chances, so that none of the file's is used", metric)
     found: dict[str, Vertex] = {}
     faults = []
     for place, key, fact, stated, metric in rows.vertices:
         kind = stated or (OR if key in concluded else LEAF)  # DOT without shapes
-        vertex = Vertex(fact, kind, NAMED_CHANCES.get(metric.lower(), chance(metric)))
+        known = None if beyond else NAMED_CHANCES.get(metric.lower(), chance(metric))
+        vertex = Vertex(fact, kind, known)
         if kind not in (OR, AND, LEAF):
             faults.append(f"{place}: type must be AND, OR or LEAF, got {kind!a:.30}")
         elif found.setdefault(key, vertex) != vertex:

@@ -2,7 +2,7 @@
 
 A scanner's graph has hosts that contain packages that have vulnerabilities. These edges are no attack steps, but what
 they lead to is how a step onto the host is done: by the likeliest of its vulnerabilities, and with all of them gone by
-an update, which is a control that lasts.
+an update, which is a control that lasts. A denial of service is no way onto a host.
 """
 
 from collections import defaultdict
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ncirl.importers.values import identifiers, text
-from ncirl.importers.vulnerabilities import Odds, odds_of
+from ncirl.importers.vulnerabilities import Odds, is_denial, is_rated, odds_of, severity_of
 
 __all__ = ["HELD", "HELD_BY", "Flaw", "Flaws"]
 
@@ -22,6 +22,7 @@ NAMES = ("cve_id", "cve", "vulnerability_id", "vuln_id", "id", "name", "label")
 HELD = frozenset({"contains", "has_vulnerability", "vulnerable_to", "affected_by", "has_cve", "has_package"})
 HELD_BY = frozenset({"affects"})
 PREFIXES = ("CVE", "CAN", "GHS")
+UNKNOWN = 0.8  # beside known chances: what an import takes for one that nobody states
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Flaw:
     name: str
     odds: Odds | None
     holder: str
+    severity: float = 0.0
 
 
 class Flaws:
@@ -51,6 +53,7 @@ class Flaws:
     ) -> None:
         self._nodes = nodes
         self.keys = {key for key, node in nodes.items() if key not in leading and _is_flaw(key, node)}
+        self.denials = {key for key in self.keys if is_denial(nodes[key])}
         self._held: dict[str, dict[str, None]] = defaultdict(dict)
         for source, target, kind in edges:
             if kind.lower() in HELD or target in self.keys:
@@ -70,19 +73,21 @@ class Flaws:
         return self.keys.union(*self._held.values())
 
     def of(self, key: str) -> list[Flaw]:
-        """Return the vulnerabilities of a node and of all that it contains, the likeliest first."""
+        """Return the vulnerabilities of a node and of all that it contains that give control, the likeliest first."""
         if key not in self._known:
             found: dict[str, Flaw] = {}
             seen, rest = {key}, [key]
             while rest:
                 holder = rest.pop()
                 for part in self._held.get(holder, ()):
+                    if part in self.denials:
+                        continue
                     if part in self.keys:
                         found.setdefault(part, self._flaw(part, holder))
                     elif part not in seen:
                         seen.add(part)
                         rest.append(part)
-            likeliest = sorted(found.values(), key=lambda flaw: -(flaw.odds.success if flaw.odds else 0.0))
+            likeliest = sorted(found.values(), key=_order)
             self._known[key] = likeliest
         return self._known[key]
 
@@ -91,10 +96,17 @@ class Flaws:
         named = identifiers(*(node.get(name) for name in NAMES), key)
         told = next((text(node.get(name)) for name in NAMES if text(node.get(name))), key)
         at = self._nodes.get(holder, {})
-        return Flaw(named[0] if named else told, odds_of(node), text(at.get("name")) or text(at.get("label")) or holder)
+        called = text(at.get("name")) or text(at.get("label")) or holder
+        return Flaw(named[0] if named else told, odds_of(node), called, severity_of(node) or 0.0)
+
+
+def _order(flaw: Flaw) -> tuple[float, float]:
+    return (-(flaw.odds.success if flaw.odds else UNKNOWN), -flaw.severity)
 
 
 def _is_flaw(key: str, node: Attributes) -> bool:
     if any(text(node.get(name)).lower() in KINDS for name in KIND_NAMES):
         return True
-    return any(name[:3].upper() in PREFIXES for name in identifiers(key)) and odds_of(node) is not None
+    return any(name[:3].upper() in PREFIXES for name in identifiers(key)) and (
+        odds_of(node) is not None or is_rated(node)
+    )

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ncirl.errors import InputError
 from ncirl.importers.draft import MOST_PARTS, Draft
-from ncirl.importers.node_reading import Attributes, Edge, NodeGraph, Reading, attribute
+from ncirl.importers.node_reading import DENIED, Attributes, Edge, NodeGraph, Reading, attribute
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.values import identifiers, number, text, truth
+from ncirl.importers.vulnerabilities import is_denial
 
 __all__ = ["Edge", "NodeGraph", "check_size", "fill"]
 
@@ -23,6 +24,7 @@ INITIAL = ("initial", "is_initial", "entry", "entry_point", "is_entry", "comprom
 EXPOSED = ("internet_facing", "internet_accessible", "has_public_port", "exposed", "public")
 GOAL = ("goal", "is_goal", "target", "is_target", "crown_jewel", "objective")
 WORTH = ("criticality_score", "criticality", "asset_value", "importance", "value")
+RATED_WORTH = {"low": 1.0, "medium": 2.0, "moderate": 2.0, "high": 3.0, "critical": 4.0}
 REWARD = "reward_"  # and the name of an intent
 OUTSIDE = "outside"
 
@@ -46,7 +48,9 @@ def fill(draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
     exploits = {key for key in joins if following[key] and not any(edge.target in joins for edge in following[key])}
     ends = {end for edge in edges for end in (edge.source, edge.target)}
     for key, attributes in graph.nodes.items():
-        if key in exploits:
+        if key in joins and is_denial(attributes):
+            draft.note("dropped", DENIED, reading.label(key) or key)
+        elif key in exploits:
             told = reading.label(key)
             for edge in following[key]:
                 draft.exploit(
@@ -122,13 +126,20 @@ def _mark(reading: Reading, nodes: Mapping[str, Attributes], options: ImportOpti
             if name.startswith(REWARD) and paid:
                 draft.reward(name.removeprefix(REWARD), key, paid)
     for name in _present(WORTH, nodes):
-        worth = {key: value for key, node in nodes.items() if (value := number(node.get(name))) is not None}
+        worth = {key: value for key, node in nodes.items() if (value := _worth(node.get(name))) is not None}
         most = max(worth.values(), default=0.0)
-        best = [key for key, value in worth.items() if value == most]
-        if most > 0 and len(best) < len(nodes):
-            for key in best:
+        if most > 0 and len(worth) > 1 and min(worth.values()) < most:
+            draft.worth = {key: max(value, 0.0) / most for key, value in worth.items()}
+            draft.worth_from = f"'{name}' of the source beside the highest, {most:g}"
+            for key in (key for key, value in worth.items() if value == most):
                 draft.guess_goal(key, f"its {name} is the highest")
             return
+
+
+def _worth(value: object) -> float | None:
+    """Return what a thing is worth, as a number or as a rating, whose steps are taken for equal."""
+    stated = number(value)
+    return RATED_WORTH.get(text(value).lower()) if stated is None else stated
 
 
 def _enter_from_outside(reading: Reading, nodes: Mapping[str, Attributes]) -> None:

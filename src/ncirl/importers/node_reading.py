@@ -15,7 +15,7 @@ from ncirl.importers.node_flaws import HELD, HELD_BY, Flaw, Flaws
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import Origin, shortened
 from ncirl.importers.values import identifiers, number, text
-from ncirl.importers.vulnerabilities import odds_of, score_odds
+from ncirl.importers.vulnerabilities import is_denial, is_rated, odds_of
 
 __all__ = ["Attributes", "Edge", "NodeGraph", "Reading", "attribute"]
 
@@ -29,6 +29,8 @@ BLOCK_COST = ("block_cost", "defense_cost", "defence_cost", "mitigation_cost")
 NOT_STEPS = HELD | HELD_BY | {"fixed_by", "documents", "mitigates"}
 HOST = ("host", "hostname", "fqdn", "dns_name")
 ANY = "*"
+RATED = "CVSS scores, ratings and EPSS are no chances that an attempt works, so the default stands (--set success=…)"
+DENIED = "steps by a denial of service, which gives nobody control"
 MOST_NAMED = 3  # vulnerabilities or packages in a label; all are references
 
 
@@ -66,6 +68,9 @@ class Reading:
 
     def __init__(self, draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
         self.draft, self.graph = draft, graph
+        if "cvss" in options.setting("success").lower():
+            told = "a CVSS score measures severity and is no chance of success; name an attribute with a probability"
+            raise InputError(told, f"setting success={options.setting('success')}")
         nodes, edges = graph.nodes.values(), [edge.attributes for edge in graph.edges]
         every = [*nodes, *edges]
         telling = [{name: v for name, v in node.items() if text(v) != key} for key, node in graph.nodes.items()]
@@ -94,10 +99,12 @@ class Reading:
         return text(edge.attributes.get(self._type))
 
     def numbers(self, *holders: Attributes) -> _Numbers:
-        """Return what the first of the holders says that says anything; scores and vectors count as success."""
-        success = _first(holders, partial(_stated, self._success))
+        """Return what the first of the holders says that says anything, or a CVSS vector about the effort."""
+        success = _first(holders, partial(_number, self._success))
         costs = [_first(holders, partial(_number, name)) for name in self._costs]
         odds = None if success is not None else _first(holders, odds_of)
+        if success is None and odds is None and any(map(is_rated, holders)):
+            self.draft.note("defaulted", RATED)
         if odds is not None:
             success = odds.success
         return _Numbers(
@@ -109,6 +116,10 @@ class Reading:
 
     def add_step(self, name: str, edge: Edge) -> None:
         """Add a step along an edge: by the vulnerabilities of its end where it has any."""
+        ends = (self.graph.nodes.get(end, {}) for end in (edge.source, edge.target))
+        if any(map(is_denial, (edge.attributes, *ends))):
+            self.draft.note("dropped", DENIED, name)
+            return
         source, end, kind = self.label(edge.source) or edge.source, self.asset(edge.target), self.type_of(edge)
         numbers = self.numbers(edge.attributes, self.graph.nodes.get(edge.target, {}))
         flaws = self.flaws.of(edge.target)
@@ -118,13 +129,15 @@ class Reading:
             names = shortened([flaw.name for flaw in flaws], MOST_NAMED)
             label = f"exploit of {self.label(edge.target) or edge.target} ({names}) from {source}"
             controls.append(self._patch(edge.target, flaws))
-            if numbers["success"] is None and flaws[0].odds is not None:
-                best = flaws[0].odds
+            best = flaws[0].odds
+            if numbers["success"] is None and best is not None:
                 numbers |= {"success": best.success, "origins": {"success": best.origin}}
+            elif numbers["success"] is None:
+                self.draft.note("defaulted", RATED)
         if self.flaws:
             service = text(edge.attributes.get("protocol")) or kind or "everything"
             told = f"close {service} from {source} to {self.label(edge.target) or edge.target}"
-            controls.append(self.draft.control(f"close {name}", told))
+            controls.append(self.draft.control(f"close {name}", told, lasting=True))
         self.draft.exploit(
             name,
             needs=[edge.source],
@@ -150,6 +163,9 @@ class Reading:
             self.draft.mention(identifiers(key) or [key], "vulnerabilities of what no step leads to")
         for key in sorted(self.flaws.keys):
             self.draft.mention(identifiers(self.graph.nodes[key]), "named in words about a vulnerability only")
+        for key in sorted(self.flaws.denials):
+            told = "vulnerabilities that only deny service: they give nobody control of what has them"
+            self.draft.note("dropped", told, next(iter(identifiers(key, self.graph.nodes[key])), key))
         entered = {step.gives for step in self.draft.exploits}
         bare = [key for key in entered if self.flaws and not self.flaws.of(key)]
         for key in sorted(bare):
@@ -158,12 +174,6 @@ class Reading:
 
 def _number(name: str, holder: Attributes) -> float | None:
     return number(holder.get(name))
-
-
-def _stated(name: str, holder: Attributes) -> float | None:
-    """Return a success as it is stated; of what is called a CVSS score it is a tenth."""
-    odds = score_odds(holder.get(name)) if "cvss" in name.lower() else None
-    return number(holder.get(name)) if odds is None else odds.success
 
 
 def _first(holders: Iterable[Attributes], read: Callable[[Attributes], T | None]) -> T | None:
