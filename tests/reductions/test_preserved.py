@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ncirl
-from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from guarded_instances import random_graph
+from ncirl.attack_graphs.controls import Control
+from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.reductions import (
     Preserves,
     Reduction,
@@ -28,6 +32,7 @@ from reductions.graphs import ladders, small_graphs
 
 LP_ACCURACY = 1e-6
 FEW = settings(max_examples=60)
+MERGED = 30
 
 
 def value(graph: AttackGraph) -> float:
@@ -132,9 +137,85 @@ def test_parallel_exploits_become_one() -> None:
     reduced, reduction = merge_parallel(replace(chain, exploits=(*chain.exploits, twin)))
     (one,) = reduced.exploits
     assert one.success == pytest.approx(0.9)
-    assert (one.attack_cost, one.block_cost) == pytest.approx((0.12, 0.25))
-    assert reduction.preserves is Preserves.NOTHING
+    assert (one.attack_cost, one.block_cost) == pytest.approx((0.9 * 0.02 / 0.8, 0.25))
+    assert reduction.preserves is Preserves.FROM_ABOVE
     assert one.id in reduction.done[0]
+
+
+def with_twins(graph: AttackGraph, rng: np.random.Generator) -> AttackGraph:
+    """Put one to three exploits beside some of a graph, equal or not, perhaps all under the same controls."""
+    chances, costs = [0.0, 0.5, 0.8, 1.0, 1.0], [0.0, 0.0, 0.1, 0.4]
+    free, sure, at_all = rng.random() < 0.4, rng.random() < 0.4, rng.random() < 0.7
+    exploits: list[Exploit] = []
+    controls = [] if rng.random() < 0.5 else [Control("spare", (graph.exploits[0].id,), 0.3)]
+    for k, e in enumerate(graph.exploits):
+        e = replace(e, attack_cost=0.0 if free else e.attack_cost, success=1.0 if sure else e.success)
+        same = [e] + [replace(e, id=f"{e.id} twin {n}") for n in range(int(rng.integers(3)))]
+        for twin in same[1:]:
+            numbers = float(rng.choice(chances)), float(rng.choice(costs)), float(rng.choice(costs))
+            other = dict(zip(("success", "attack_cost", "block_cost"), numbers, strict=True))
+            exploits.append(twin if rng.random() < 0.5 or free or sure else replace(twin, **other))
+        exploits.append(e)
+        if controls and rng.random() < 0.8:
+            kind = "lasting" if rng.random() < 0.4 else "momentary"
+            controls.append(Control(f"k{k}", tuple(each.id for each in same), float(rng.choice(costs)), kind))
+    return replace(graph, exploits=tuple(exploits), controls=tuple(controls) if controls or not at_all else None)
+
+
+def test_merging_parallel_exploits_does_not_lower_the_value_and_keeps_it_where_it_says_so() -> None:
+    met: Counter[Preserves] = Counter()
+    for seed in range(1000):
+        rng = np.random.default_rng(seed)
+        small = random_graph(rng)
+        graph = with_twins(replace(small, horizon=2, exploits=small.exploits[:3], controls=None), rng)
+        merged, reduction = merge_parallel(graph)
+        sizes = [graph.game().stage(state).shape for state in graph.game().explore()]
+        if not reduction.done or max(a * d for a, d in sizes) > 256 or met[reduction.preserves] >= MERGED:
+            continue
+        check(graph, merged, reduction)
+        met[reduction.preserves] += 1
+        if min(met[Preserves.VALUE], met[Preserves.FROM_ABOVE]) >= MERGED:
+            break
+    assert min(met[Preserves.VALUE], met[Preserves.FROM_ABOVE]) >= MERGED, met
+    assert met.keys() == {Preserves.VALUE, Preserves.FROM_ABOVE}
+
+
+def test_two_that_are_tossed_together_are_more_than_the_likelier_one() -> None:
+    """Half and half makes three quarters; an attacker that may attempt one a stage has a half."""
+    chain = replace(ladders(1, 1), horizon=1, controls=())
+    graph = replace(chain, exploits=tuple(Exploit(name, ("outside",), "c0-0", 0.5) for name in ("a", "b")))
+    (one,) = merge_parallel(graph)[0].exploits
+    assert one.success == value(graph) == 0.75
+    limited = replace(graph, attacker_budget=1)
+    (one,) = merge_parallel(limited)[0].exploits
+    assert one.success == value(limited) == 0.5
+
+
+def test_free_exploits_are_one_unless_blocking_some_of_them_is_worth_it() -> None:
+    def graph(*numbers: tuple[float, float], **changes: object) -> AttackGraph:
+        exploits = tuple(Exploit(f"e{k}", ("outside",), "c0-0", p, 0.0, b) for k, (p, b) in enumerate(numbers))
+        return ladders(1, 1, horizon=2, exploits=exploits, **changes)
+
+    apart = graph((0.5, 0.1), (0.5, 1.0))
+    merged, reduction = merge_parallel(apart)
+    assert reduction.preserves is Preserves.FROM_ABOVE
+    assert value(apart) < value(merged) - LP_ACCURACY
+    for same in (
+        graph((0.5, 0.1), (0.5, 1.0), controls=()),
+        graph((0.5, 0.2), (0.5, 0.2), (0.5, 0.2)),
+        graph((1.0, 0.1), (1.0, 0.3)),
+    ):
+        merged, reduction = merge_parallel(same)
+        assert reduction.preserves is Preserves.VALUE
+        assert value(same) == pytest.approx(value(merged), abs=LP_ACCURACY)
+
+
+def test_parallel_exploits_that_tell_or_are_counted_apart_stay() -> None:
+    chain = ladders(1, 1)
+    twins = (chain.exploits[0], replace(chain.exploits[0], id="twin", alert=Alert(0.9)))
+    assert merge_parallel(replace(chain, exploits=twins, defender_budget=1))[1].done == ()
+    assert merge_parallel(replace(chain, exploits=twins, observes="outcomes"))[1].done == ()
+    assert merge_parallel(replace(chain, exploits=twins))[1].done
 
 
 def test_exploits_that_become_one_keep_all_that_they_say() -> None:

@@ -24,6 +24,7 @@ from ncirl.attack_graphs.reductions import (
     prune,
     set_budgets,
 )
+from ncirl.attack_graphs.reductions.merge import added_up
 from ncirl.attack_graphs.reductions.record import STEPS, all_preserve, retimed
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.errors import InputError, SizeError
@@ -38,7 +39,8 @@ REDUCTIONS: dict[str, Callable[[AttackGraph], tuple[AttackGraph, Reduction]]] = 
     "crop": lambda g: crop_hops(g, 1),
     "paths": lambda g: keep_ways(g, 1),
     "certain": collapse_certain_steps,
-    "parallel": merge_parallel,
+    "merge-parallel": merge_parallel,
+    "parallel": added_up,
     "chains": collapse_chains,
     "merge-intents": merge_equal_intents,
     "only-goals": lambda g: only_goals(g, [max(c for i in g.intents for c, r in i.rewards.items() if r)]),

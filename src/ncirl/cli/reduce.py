@@ -36,7 +36,7 @@ def reduce(
     certain: Annotated[
         bool, _flag("Take free, sure steps that are never worth blocking for granted. From above.")
     ] = False,
-    parallel: Annotated[bool, _flag("Treat exploits with the same premises and result as one. Approximation.")] = False,
+    parallel: Annotated[bool, _flag("Treat exploits with the same premises and result as one. From above.")] = False,
     chains: Annotated[bool, _flag("Make chains of exploits one exploit each. Approximation.")] = False,
     crop: Annotated[int | None, Parameter(help="Keep what is within K hops of the goals. From above.")] = None,
     paths: Annotated[int | None, Parameter(help="Keep the K most promising ways to each goal. From below.")] = None,

@@ -206,7 +206,8 @@ class StepModel(Strict):
     """One reduction, as it can be done again."""
 
     do: Annotated[str, Field(json_schema_extra={"enum": list(STEPS)})]
-    """Which: the option of `ncirl reduce` without its dashes, or `budgets`."""
+    """Which: the option of `ncirl reduce` without its dashes, `merge-parallel` for `--parallel`, or `budgets`;
+    `parallel` is what older versions did."""
     preserves: Annotated[str, Field(json_schema_extra={"enum": [each.label for each in Preserves]})]
     """Which bounds of the smaller graph are bounds of the larger: both, the upper, the lower, or none."""
     goals: list[Name] | None = None

@@ -7,12 +7,17 @@ be played in the smaller one by one who pretends not to have c yet, so the value
 Blocking e is never worth it when every control over it costs more than max_θ Σ_c max(0, rewards_θ(c)): from any time
 on, an attacker who goes unhindered gets at most that, and one who gives up at least nothing.
 
-**Parallel exploits** have the same premises, the same result and the same controls. Made one, both must be attempted
-and blocked together:
+**Parallel exploits** have the same premises, the same result and the same controls. The one in their place is no worse
+for the attacker (`parallel` has its numbers and the proof): the value does not fall. It stays where, besides, whatever
+the attacker does with the one it can do with them, against a defender that may block some of them only:
 
-    success = 1 − Π_e (1 − success(e)),  attack_cost = Σ_e attack_cost(e),  block_cost = Σ_e block_cost(e),
+- one of them is as likely and no dearer than the one, and blocking others than that costs nothing; or
+- attempts cost nothing, no budget of the attacker counts them, and it attempts all of them. Where the defender may
+  block all or none (as by controls over all of them), that is the same. Where each succeeds for sure, blocking only
+  some stops nothing. Where the n are equal, f(b) = 1 − (1 − p)^(n − b) is what blocking b of them leaves of P = f(0).
+  As f is concave, f(b) ≥ (1 − b/n) P: blocking the one with chance 1 − f(b)/P has the same law, and costs no more.
 
-and an alert rings when any of theirs does.
+Left alone are exploits with an alert that is seen. Without controls all are, if a budget counts what is blocked.
 
 **Chains** are e1 to c, then e2 from c alone, through a c that pays nothing and serves nothing else. Tried in every
 stage until it succeeds, an unhindered exploit of success p takes a geometric time T, and
@@ -28,19 +33,23 @@ over either stops it. Everything else about timing is lost: the defender no long
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import inf, prod
 from typing import TypedDict
 
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Exploit
 from ncirl.attack_graphs.names import listed
 from ncirl.attack_graphs.origins import origins_over
+from ncirl.attack_graphs.parallel import Numbers, in_parallel
 from ncirl.attack_graphs.reductions.record import Preserves, Reduction, recorded
 from ncirl.attack_graphs.reductions.reduction import controls_over, restricted
 from ncirl.model.game import Observes
 
-__all__ = ["collapse_certain_steps", "collapse_chains", "merge_parallel"]
+__all__ = ["added_up", "collapse_certain_steps", "collapse_chains", "merge_parallel"]
+
+FEW = 64  # chances that are multiplied without rounding: a file does not decide how long that takes
 
 
 @recorded("certain")
@@ -93,45 +102,90 @@ def _replaced(premises: Iterable[str], step: Exploit) -> Iterable[str]:
         yield from step.premises if premise == step.result else (premise,)
 
 
-@recorded("parallel")
+@recorded("merge-parallel")
 def merge_parallel(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
-    """Make exploits with the same premises and the same result one, attempted and blocked together."""
+    """Make exploits with the same premises and the same result one, to the attacker's advantage."""
+    sees_alerts = Observes(graph.observes) is Observes.OUTCOMES
+    is_counted = graph.controls is None and bool(graph.defender_budget)
+
+    def stays(exploit: Exploit) -> bool:
+        return is_counted or (sees_alerts and exploit.alert is not None)
+
+    def as_one(same: list[Exploit]) -> Exploit:
+        numbers = in_parallel(map(_numbers, same), graph.attacker_budget)
+        return replace(same[0], alert=None, **vars(numbers))
+
+    merged, groups = _merged(graph, stays, as_one)
+    done = [f"exploits {', '.join(repr(e.id) for e in same)}: now one, '{one.id}'" for one, same in groups]
+    is_same = all(_is_same(graph, one, same) for one, same in groups)
+    why = "one success is enough, attempting pays the best price a chance, and blocking pays for all of them"
+    kept = Preserves.VALUE if is_same else Preserves.FROM_ABOVE
+    return merged, Reduction("merge parallel exploits", kept, why, tuple(done))
+
+
+@recorded("parallel")
+def added_up(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
+    """Do what `merge_parallel` did before it had a bound, attempts adding up, too: for files that say so."""
+
+    def as_one(same: list[Exploit]) -> Exploit:
+        alerts = [e.alert for e in same if e.alert is not None]
+        any_alert = Alert(1 - prod(1 - a.attempted for a in alerts), 1 - prod(1 - a.idle for a in alerts))
+        return replace(
+            same[0],
+            success=1 - prod(1 - e.success for e in same),
+            attack_cost=sum(e.attack_cost for e in same),
+            block_cost=sum(e.block_cost for e in same),
+            alert=any_alert if alerts else None,
+        )
+
+    merged, groups = _merged(graph, lambda exploit: False, as_one)
+    done = [f"exploits {', '.join(repr(e.id) for e in same)}: now one, '{one.id}'" for one, same in groups]
+    kept = Preserves.NOTHING if done else Preserves.VALUE
+    return merged, Reduction("add parallel exploits up", kept, "attempted and blocked together", tuple(done))
+
+
+def _merged(
+    graph: AttackGraph, stays: Callable[[Exploit], bool], as_one: Callable[[list[Exploit]], Exploit]
+) -> tuple[AttackGraph, list[tuple[Exploit, list[Exploit]]]]:
+    """Make exploits with the same premises, result and controls one, but for those that stay; and tell which."""
     over: dict[str, list[str]] = defaultdict(list)
     for control in graph.controls or ():
         for name in control.blocks:
             over[name].append(control.id)
-    groups: dict[tuple[frozenset[str], str, tuple[str, ...]], list[Exploit]] = defaultdict(list)
+    groups: dict[tuple[frozenset[str], str, tuple[str, ...], str], list[Exploit]] = defaultdict(list)
     for exploit in graph.exploits:
-        groups[frozenset(exploit.premises), exploit.result, tuple(over[exploit.id])].append(exploit)
+        alone = exploit.id if stays(exploit) else ""
+        groups[frozenset(exploit.premises), exploit.result, tuple(over[exploit.id]), alone].append(exploit)
     taken = {same[0].id for same in groups.values() if len(same) == 1}
-    exploits, become, done = [], dict[str, str](), []
+    exploits, become, merged = [], dict[str, str](), []
     for same in groups.values():
-        exploits.append(same[0] if len(same) == 1 else _as_one(same, taken))
-        become |= {e.id: exploits[-1].id for e in same}
+        one = same[0]
         if len(same) > 1:
-            taken.add(exploits[-1].id)
-            done.append(f"exploits {', '.join(repr(e.id) for e in same)}: now one, '{exploits[-1].id}'")
-    why = "attempted and blocked together: costs add up, one success is enough"
-    kept = Preserves.NOTHING if done else Preserves.VALUE
-    merged = replace(
-        graph, exploits=tuple(exploits), controls=controls_over(graph, become), origins=origins_over(graph, become)
-    )
-    return merged, Reduction("merge parallel exploits", kept, why, tuple(done))
+            name = _free_id(listed((e.id for e in same), " or "), taken)
+            one = replace(as_one(same), id=name, **_told(same, " or "))
+            taken.add(name)
+            merged.append((one, same))
+        exploits.append(one)
+        become |= {e.id: one.id for e in same}
+    controls, origins = controls_over(graph, become), origins_over(graph, become)
+    return replace(graph, exploits=tuple(exploits), controls=controls, origins=origins), merged
 
 
-def _as_one(same: list[Exploit], taken: set[str]) -> Exploit:
-    alerts = [e.alert for e in same if e.alert is not None]
-    any_alert = Alert(1 - prod(1 - a.attempted for a in alerts), 1 - prod(1 - a.idle for a in alerts))
-    return Exploit(
-        id=_free_id(listed((e.id for e in same), " or "), taken),
-        premises=same[0].premises,
-        result=same[0].result,
-        success=1 - prod(1 - e.success for e in same),
-        attack_cost=sum(e.attack_cost for e in same),
-        block_cost=sum(e.block_cost for e in same),
-        alert=any_alert if alerts else None,
-        **_told(same, " or "),
-    )
+def _numbers(exploit: Exploit) -> Numbers:
+    return Numbers(exploit.success, exploit.attack_cost, exploit.block_cost)
+
+
+def _is_same(graph: AttackGraph, one: Exploit, same: list[Exploit]) -> bool:
+    """Tell whether the value stays when some exploits become one."""
+    in_part = graph.controls is None and graph.defender_budget != 0  # whether some can be blocked and others not
+    as_good = [e for e in same if e.success == one.success and e.attack_cost <= one.attack_cost]
+    if any(not in_part or e.block_cost == one.block_cost for e in as_good):
+        return True
+    if graph.attacker_budget is not None or any(e.attack_cost for e in same):
+        return False
+    if in_part and len({(e.success, e.block_cost) for e in same}) > 1 and any(e.success < 1 for e in same):
+        return False
+    return len(same) <= FEW and 1 - prod(1 - Fraction(e.success) for e in same) == Fraction(one.success)
 
 
 class _Told(TypedDict):
