@@ -12,7 +12,7 @@ import ncirl
 
 ROOT = Path(ncirl.__file__).parent
 LAYERS = (
-    {"errors", "_typing"},
+    {"errors", "_typing", "numbers"},
     {"limits"},
     {"model"},
     {"lp"},

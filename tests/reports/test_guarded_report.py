@@ -16,6 +16,7 @@ from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.errors import LimitError
 from ncirl.games.office import office_graph
 from ncirl.limits import Limits
+from ncirl.numbers import at_most
 from ncirl.reports import guarded_overview_page, guarded_report_page
 from ncirl.reports.pictures import matters_figure, svg_text
 from ncirl.reports.pictures.folding import FAR, folded, guard_depths
@@ -123,7 +124,8 @@ def test_the_report_tells_what_was_recomputed_and_keeps_names_text() -> None:
     written, found = guarded_report_page(solution, quick=True, time_limit=600)
     assert found.holds
     assert "<script>" not in written
-    for words in ("What to watch", "The part that matters", "What is conceded", f"{found.upper:.3f}", "(--quick)"):
+    most = at_most(found.upper, short=True)
+    for words in ("What to watch", "The part that matters", "What is conceded", most, "(--quick)"):
         assert words in written
     assert all(f"<b>{name}</b>" in written for name in solution.guards)
     assert "What to watch" in guarded_overview_page(solution)

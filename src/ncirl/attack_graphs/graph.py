@@ -179,6 +179,13 @@ class AttackGraph:
         ends = [intent.between or (intent.prior, intent.prior) for intent in self.intents]
         return Priors(tuple(low for low, _ in ends), tuple(high for _, high in ends))
 
+    @property
+    def magnitude(self) -> float:
+        """The largest reward or cost in size; 1 where nothing pays and nothing costs."""
+        rewards = (reward for intent in self.intents for reward in intent.rewards.values())
+        costs = (*(e.attack_cost for e in self.exploits), *(control.cost for control in self.defences))
+        return max(map(abs, (*rewards, *costs)), default=0.0) or 1.0
+
     def game(self) -> Game:
         """Return the contest on this graph; its public states are met lazily.
 

@@ -5,11 +5,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ncirl.cli.output import JsonFlag, Memory, limits_of, number, print_facts, print_json, print_table
+from ncirl.cli.output import JsonFlag, Memory, limits_of, print_facts, print_json, print_table
 from ncirl.errors import InputError
 from ncirl.formats.combine import Bracket, Cut
 from ncirl.formats.combine import combine as combined
 from ncirl.formats.guarded_file import load_solution
+from ncirl.numbers import number
 
 __all__ = ["combine"]
 

@@ -9,10 +9,14 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
-from ncirl.cli.output import PlainConsole, number, print_facts, print_most, print_table, say
+from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data
+from ncirl.cli.listed import SOLVED
+from ncirl.cli.output import PlainConsole, print_facts, print_most, print_table, say
 from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
+from ncirl.defence.first_moves import now_data
 from ncirl.defence.why_nothing import why_nothing
+from ncirl.numbers import at_least, at_most, number
 
 __all__ = ["certificate_data", "print_certificate", "print_shown", "print_solved", "shown_data", "solved_data"]
 
@@ -25,10 +29,12 @@ def solved_data(solution: GuardedSolution, seed: int) -> dict[str, Any]:
     """Say what was found of a whole graph."""
     graph, stats, proof = solution.graph, solution.stats, solution.proof
     return {
+        "format": SOLVED,
         "game": graph.name,
         "solver": "guarded",
         **_sizes(graph),
         **_bracket(solution),
+        **assumed_data(graph, policy=solution),
         "claim": CLAIM,
         "status": solution.status.label,
         "advice": solution.status.value,
@@ -41,6 +47,7 @@ def solved_data(solution: GuardedSolution, seed: int) -> dict[str, Any]:
         "seed": seed,
         "per_intent": _by_intent(solution),
         **_priors(solution, solution.per_intent),
+        "now": now_data(solution, graph),
         "guards": _guards(solution),
         "meanings": _meanings(solution),
         "parts": len(proof.parts),
@@ -62,11 +69,12 @@ def print_solved(data: dict[str, Any]) -> None:
             "lower": bound_cell(data, "lower", data["lower"]),
             "upper": bound_cell(data, "upper", data["upper"]),
             "gap": _gap_line(data),
+            **assumed_facts(data),
             **priors_facts(data),
             **scope_facts(data),
             "claim": data["claim"],
             "status": f"{data['status']}. {data['advice']}",
-            "effort": f"{data['seconds']:.3g} s, {data['lp_solves']} LPs, {data['states']} states of small games",
+            "effort": f"{data['seconds']:.3g} s, {data['states']} states of small games",
             **({"policy": data["policy"]} if "policy" in data else {}),
         }
     )
@@ -77,19 +85,23 @@ def print_solved(data: dict[str, Any]) -> None:
 
 def certificate_data(solution: GuardedSolution, found: GuardedCertificate) -> dict[str, Any]:
     """Say what was recomputed of a whole graph."""
-    at_most = found.per_intent.tolist()
+    graph = solution.graph
+    names, scale = [intent.id for intent in graph.intents], graph.magnitude
+    found_bounds = bounds_data(found.lower, found.upper, scale)
+    claimed = bounds_data(solution.lower, solution.upper, scale)
     return {
         "game": solution.graph.name,
         **_sizes(solution.graph),
         "holds": found.holds,
-        "lower": found.lower,
-        "upper": found.upper,
-        "claimed_lower": solution.lower,
-        "claimed_upper": solution.upper,
+        "lower": found_bounds["lower"],
+        "upper": found_bounds["upper"],
+        "claimed_lower": claimed["lower"],
+        "claimed_upper": claimed["upper"],
+        **assumed_data(graph, policy=solution),
         "lower_allowance": found.lower_allowance,
         "upper_allowance": found.upper_allowance,
         "intents": [
-            {"name": intent.id, "at_most": most} for intent, most in zip(solution.graph.intents, at_most, strict=True)
+            {"name": name, "at_most": most} for name, most in conceded_data(names, found.per_intent, scale).items()
         ],
         **_priors(solution, found.per_intent),
         "faults": list(found.faults),
@@ -108,8 +120,9 @@ def print_certificate(data: dict[str, Any]) -> None:
     print_facts(
         {
             "graph": f"{data['game']}, {_size_line(data)}: the whole of it",
-            "attacker secures": f"{lower} (claimed {number(data['claimed_lower'])})",
-            "defender concedes": f"{upper} (claimed {number(data['claimed_upper'])})",
+            "attacker secures": f"{lower} (claimed {at_least(data['claimed_lower'])})",
+            "defender concedes": f"{upper} (claimed {at_most(data['claimed_upper'])})",
+            **assumed_facts(data),
             **priors_facts(data),
             **scope_facts(data),
             "rounding may hide": f"{allowed[0]:.1e} of the one, {allowed[1]:.1e} of the other",
@@ -139,6 +152,7 @@ def shown_data(solution: GuardedSolution) -> dict[str, Any]:
         "observes": str(graph.observes),
         "policy": {
             **_bracket(solution),
+            **assumed_data(graph, policy=solution),
             **scope_data(scope_of_graph(graph, solution.lower, solution.upper)),
             "status": solution.status.label,
             "per_intent": _by_intent(solution),
@@ -183,6 +197,7 @@ def print_shown(data: dict[str, Any]) -> None:
             "attacker secures": f"{bound_cell(policy, 'lower', policy['lower'])} on the whole {_what(policy)}",
             "defender concedes": f"{bound_cell(policy, 'upper', policy['upper'])} on the whole {_what(policy)}",
             "gap": f"{_gap_line(policy)}, {policy['status']}",
+            **assumed_facts(policy),
             **scope_facts(policy),
             **priors_facts(policy),
             "solver": f"{policy['settings'].get('solver', 'unknown')}: {settings}",
@@ -191,11 +206,11 @@ def print_shown(data: dict[str, Any]) -> None:
     )
     print_most(policy["per_intent"], promise_note(policy))
     parts = policy["parts"]
-    rows = [[_listed(p["goals"]), len(p["guards"]), p["concedes"]] for p in parts[:ROWS]]
+    rows = [[_listed(p["goals"]), len(p["guards"]), at_most(p["concedes"])] for p in parts[:ROWS]]
     print_table(f"parts of the defence{_more(parts)}", ["goals", "guards", "concedes at most"], rows)
     groups = policy["groups"]
     if groups:
-        rows = [[_listed(g["intents"]), sum(map(len, g["ways"])), g["secures"]] for g in groups[:ROWS]]
+        rows = [[_listed(g["intents"]), sum(map(len, g["ways"])), at_least(g["secures"])] for g in groups[:ROWS]]
         print_table(f"what the attack keeps to{_more(groups)}", ["intents", "exploits", "secures"], rows)
     ways = policy["ways"]
     if ways:
@@ -207,7 +222,7 @@ def _print_watch(policy: dict[str, Any], has_controls: bool) -> None:
     """Answer what must be watched."""
     watch = policy["watch"]
     if not watch:
-        most = number(policy["upper"])
+        most = at_most(policy["upper"])
         say(f"What must I watch? Nothing: with everything conceded the attacker gets {most} at most. {_why(policy)}")
         return
     what, deed = ("controls", "apply") if has_controls else ("steps", "block")
@@ -250,20 +265,19 @@ def _size_line(data: dict[str, Any]) -> str:
 
 def _bracket(solution: GuardedSolution) -> dict[str, Any]:
     return {
-        "lower": solution.lower,
-        "upper": solution.upper,
-        "gap": solution.gap,
+        **bounds_data(solution.lower, solution.upper, solution.graph.magnitude),
         "relative_gap": solution.relative_gap,
         "relative_to": solution.against,
     }
 
 
 def _gap_line(data: dict[str, Any]) -> str:
-    return f"{data['gap']:.3g}, {data['relative_gap']:.2%} of {data['relative_to']}"
+    return f"{at_most(data['gap'], short=True)}, {data['relative_gap']:.2%} of {data['relative_to']}"
 
 
 def _by_intent(solution: GuardedSolution) -> dict[str, float]:
-    return dict(zip((i.id for i in solution.graph.intents), solution.per_intent.tolist(), strict=True))
+    names = (intent.id for intent in solution.graph.intents)
+    return conceded_data(names, solution.per_intent, solution.graph.magnitude)
 
 
 def _priors(solution: GuardedSolution, conceded: FloatArray) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from ncirl.attack_graphs.guarded.answers import Narrowed, narrowed
 from ncirl.attack_graphs.guarded.plays import LEAST, Plays, play
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
-from ncirl.cli.output import check_seed, number, print_facts, print_json, print_table
+from ncirl.cli.output import check_seed, print_facts, print_json, print_table
 from ncirl.cli.scope import bound_cell, drawn_data, promise_note, scope_facts
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import AnsweringAttacker
 from ncirl.limits import Limits
+from ncirl.numbers import number
 
 __all__ = ["GUARDED_ATTACKERS", "simulate_guarded"]
 

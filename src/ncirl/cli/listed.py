@@ -3,28 +3,34 @@
 from typing import Any
 
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.cli.output import by_intent, print_facts, print_most, print_table, say
+from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data, scale_of
+from ncirl.cli.output import print_facts, print_most, print_table, say
 from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, promise_note, scope_facts
+from ncirl.defence.first_moves import now_data
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.model.belief import prior_of
+from ncirl.numbers import at_most
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Solution
 
-__all__ = ["listed_data", "nothing_data", "print_listed"]
+__all__ = ["SOLVED", "listed_data", "nothing_data", "print_listed"]
+
+SOLVED = "ncirl-solve/1"  # the format of what `solve --json` prints
 
 ROWS = 20  # start states in the table
 
 
-def listed_data(solution: Solution, solver: str, seed: int) -> dict[str, Any]:
-    """Say what was found of a game whose states are listed."""
-    stats = solution.stats
+def listed_data(solution: Solution, solver: str, seed: int, graph: AttackGraph | None = None) -> dict[str, Any]:
+    """Say what was found of a game whose states are listed, and of the attack graph that it was made from."""
+    stats, scale = solution.stats, scale_of(solution.game, graph)
+    policy = solution if isinstance(solution, CertifiedSolution) else None
     return {
+        "format": SOLVED,
         "game": solution.game.name,
         "solver": solver,
-        "lower": solution.lower,
-        "upper": solution.upper,
-        "gap": solution.gap,
+        **bounds_data(solution.lower, solution.upper, scale),
+        **assumed_data(solution.game, graph, policy),
         "claim": solution.claim,
         "status": solution.status.label,
         "advice": solution.status.value,
@@ -35,11 +41,12 @@ def listed_data(solution: Solution, solver: str, seed: int) -> dict[str, Any]:
         "discount": solution.game.discount,
         "horizon": solution.game.horizon,
         "seed": seed,
-        **_by_intent(solution),
+        **({} if policy is None else {"now": now_data(policy, graph)}),
+        **_by_intent(solution, scale),
     }
 
 
-def _by_intent(solution: Solution) -> dict[str, Any]:
+def _by_intent(solution: Solution, scale: float) -> dict[str, Any]:
     """Say what was found of each intent: what a playbook concedes to it, or its value if it were public."""
     from ncirl.solvers.shapley import ShapleySolution
 
@@ -47,7 +54,7 @@ def _by_intent(solution: Solution) -> dict[str, Any]:
         intents, prior = solution.game.intents, prior_of(solution.game)
         return {
             **priors_data(solution.priors, intents, prior, solution.per_intent),
-            "per_intent": by_intent(solution.game, solution.per_intent),
+            "per_intent": conceded_data(intents, solution.per_intent, scale),
             "attacker_nodes": len(solution.attacker_playbook),
             "defender_nodes": len(solution.defender_playbook),
         }
@@ -85,12 +92,13 @@ def print_listed(data: dict[str, Any]) -> None:
             "solver": data["solver"],
             "lower": bound_cell(data, "lower", data["lower"]),
             "upper": bound_cell(data, "upper", data["upper"]),
-            "gap": f"{data['gap']:.3g}",
+            "gap": at_most(data["gap"], short=True),
+            **assumed_facts(data),
             **priors_facts(data),
             **scope_facts(data),
             "claim": data["claim"],
             "status": f"{data['status']}. {data['advice']}",
-            "effort": f"{data['seconds']:.3g} s, {data['lp_solves']} LPs, {data['states']} states",
+            "effort": f"{data['seconds']:.3g} s, {data['states']} states",
             **({"policy": data["policy"]} if "policy" in data else {}),
         }
     )

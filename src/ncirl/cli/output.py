@@ -19,6 +19,7 @@ from ncirl.errors import InputError
 from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.limits import Limits, default_memory, parse_memory
 from ncirl.model.game import Game
+from ncirl.numbers import at_most, number
 
 if TYPE_CHECKING:
     from ncirl.experiments.pool import Pool
@@ -45,7 +46,6 @@ __all__ = [
     "finite",
     "limits_of",
     "memory_of",
-    "number",
     "pool_of",
     "print_facts",
     "print_graph",
@@ -115,7 +115,7 @@ def print_json(data: Mapping[str, Any]) -> None:
 
 
 def print_facts(facts: Mapping[str, object]) -> None:
-    """Print a name and a value a line."""
+    """Print a name and a value a line, or a list of values a line each."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -139,7 +139,8 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 def print_most(per_intent: Mapping[str, float], note: str = "") -> None:
     """Print what the attacker of each intent gets at most; `note` ends the title."""
-    print_table(f"what each attacker can get at most{note}", ["intent", "at most"], list(per_intent.items()))
+    rows = [[intent, at_most(most)] for intent, most in per_intent.items()]
+    print_table(f"what each attacker can get at most{note}", ["intent", "at most"], rows)
 
 
 def print_graph(graph: AttackGraph) -> None:
@@ -219,17 +220,14 @@ def pool_of(jobs: int | None, address: str | None) -> "Pool":
     return cluster(address)
 
 
-def number(value: float) -> str:
-    """Write a number for people."""
-    return f"{value:.9g}"
-
-
 def complain(message: str) -> None:
     """Print a message on stderr."""
     print("\n".join(printable(line) for line in f"ncirl: {message}".split("\n")), file=sys.stderr)
 
 
 def _cell(value: object) -> Text:
+    if isinstance(value, list):
+        return Text("\n").join(map(_cell, value))
     return Text(printable(number(value) if isinstance(value, float) else str(value)))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from ncirl._typing import FloatArray
 from ncirl.cli.output import print_table
 from ncirl.model.priors import ANY, Priors
+from ncirl.numbers import at_most
 
 __all__ = ["print_worst_prior", "priors_data", "priors_facts"]
 
@@ -28,7 +29,7 @@ def priors_facts(data: Mapping[str, Any]) -> dict[str, str]:
     if "worst" not in data:
         return {}
     what = "whatever the prior" if data["priors"] == ANY else "whatever the prior within bounds"
-    return {what: f"at most {data['worst']:.9g}"}
+    return {what: f"at most {at_most(data['worst'])}"}
 
 
 def print_worst_prior(data: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ncirl.attack_graphs.reductions.scope import CUT_ONLY, Scope
-from ncirl.cli.output import number
+from ncirl.numbers import at_least, at_most
 
 __all__ = ["bound_cell", "drawn_data", "promise_note", "scope_data", "scope_facts"]
 
@@ -38,8 +38,8 @@ def scope_facts(data: Mapping[str, Any]) -> dict[str, str]:
 
 def bound_cell(data: Mapping[str, Any], side: str, value: float) -> str:
     """Write a bound, lower or upper, and that it is of the cut graph only where it is."""
-    note = _note(data, side)
-    return f"{number(value)} ({note})" if note else number(value)
+    note, written = _note(data, side), at_least(value) if side == "lower" else at_most(value)
+    return f"{written} ({note})" if note else written
 
 
 def promise_note(data: Mapping[str, Any]) -> str:

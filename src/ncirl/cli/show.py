@@ -10,6 +10,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import estimate_size, origin_of
+from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data, scale_of
 from ncirl.cli.guarded import print_shown, shown_data
 from ncirl.cli.listed import nothing_data
 from ncirl.cli.output import (
@@ -17,7 +18,6 @@ from ncirl.cli.output import (
     JsonFlag,
     PlainConsole,
     by_intent,
-    number,
     print_facts,
     print_json,
     print_most,
@@ -27,6 +27,7 @@ from ncirl.cli.output import (
 from ncirl.cli.priors import priors_data, priors_facts
 from ncirl.cli.report import GraphOption
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
+from ncirl.defence.first_moves import blocked_first
 from ncirl.errors import InputError, LimitError, SizeError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.graph_source import scope_of
@@ -34,6 +35,7 @@ from ncirl.formats.load import graph_for, load
 from ncirl.limits import Limits, default_memory
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
+from ncirl.numbers import at_most, number
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.strategies.players import Defender
 
@@ -137,7 +139,6 @@ def _draw(
     from ncirl.reports import overview_page
     from ncirl.reports.pictures import graph_figure, matters_figure, png_bytes, svg_text
     from ncirl.reports.pictures.graph_picture import MOST
-    from ncirl.reports.sections import first_chances
     from ncirl.reports.what_matters import matters_of_net
 
     if path.suffix.lower() == ".html":
@@ -149,19 +150,18 @@ def _draw(
     if policy is None and len(graph.conditions) > MOST:
         figure = matters_figure(matters_of_net(Net(graph)))
     else:
-        first = first_chances(policy, graph) if policy is not None else []
-        figure = graph_figure(graph, blocked=first[0][1] if first else None)
+        figure = graph_figure(graph, blocked=blocked_first(policy, graph))
     write_atomically(path, png_bytes(figure) if path.suffix.lower() == ".png" else svg_text(figure))
 
 
 def _policy_facts(policy: CertifiedSolution, graph: AttackGraph | None) -> dict[str, Any]:
+    scale = scale_of(policy.game, graph)
     return {
-        "lower": policy.lower,
-        "upper": policy.upper,
-        "gap": policy.gap,
+        **bounds_data(policy.lower, policy.upper, scale),
+        **assumed_data(policy.game, graph, policy),
         **scope_data(scope_of(policy)),
         "status": policy.status.label,
-        "per_intent": by_intent(policy.game, policy.per_intent),
+        "per_intent": conceded_data(policy.game.intents, policy.per_intent, scale),
         **priors_data(policy.priors, policy.game.intents, prior_of(policy.game), policy.per_intent),
         "attacker_nodes": len(policy.attacker_playbook),
         "defender_nodes": len(policy.defender_playbook),
@@ -280,10 +280,10 @@ def _print_policy(facts: dict[str, Any]) -> None:
         {
             "attacker secures": bound_cell(facts, "lower", facts["lower"]),
             "defender concedes": bound_cell(facts, "upper", facts["upper"]),
-            "gap": f"{facts['gap']:.3g}, {facts['status']}",
+            "gap": f"{at_most(facts['gap'], short=True)}, {facts['status']}",
+            **assumed_facts(facts),
             **scope_facts(facts),
             **priors_facts(facts),
-            "playbooks": f"{facts['attacker_nodes']} attacker nodes, {facts['defender_nodes']} defender nodes",
             "solver": f"{facts['settings'].get('solver', 'unknown')}: {settings}",
             "made with": ", ".join(f"{name} {version}" for name, version in facts["versions"].items()),
         }

@@ -16,7 +16,6 @@ from ncirl.cli.output import (
     Memory,
     check_seed,
     limits_of,
-    number,
     print_facts,
     print_json,
     print_table,
@@ -32,6 +31,7 @@ from ncirl.formats.load import Loaded, load
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
+from ncirl.numbers import number
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import PlayableSolution, Solution
 from ncirl.strategies.checked import checked_attacker, checked_defender

@@ -236,7 +236,7 @@ def _listed(
     solution: Solution, name: str, seed: int, graph: AttackGraph | None, output: Path | None, *, worst: bool
 ) -> dict[str, Any]:
     """Return what is told of a game whose states were listed, and write the policy."""
-    data = listed_data(solution, name, seed)
+    data = listed_data(solution, name, seed, graph)
     if output is not None and isinstance(solution, CertifiedSolution):
         kept = replace(solution, seed=seed)
         if graph is not None:

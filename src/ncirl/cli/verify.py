@@ -6,15 +6,17 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data, scale_of
 from ncirl.cli.guarded import certificate_data, print_certificate
-from ncirl.cli.output import JsonFlag, by_intent, limits_of, number, print_facts, print_json, print_most, print_table
+from ncirl.cli.output import JsonFlag, limits_of, print_facts, print_json, print_most, print_table
 from ncirl.cli.priors import priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 from ncirl.errors import InputError, NcirlError
-from ncirl.formats.graph_source import scope_of
+from ncirl.formats.graph_source import graph_of, scope_of
 from ncirl.formats.guarded_file import load_solution
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.belief import prior_of
+from ncirl.numbers import at_least, at_most
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate
 from ncirl.playbook.verify import verify as certify
@@ -125,16 +127,22 @@ def _print_exact(found: Certificate, second: dict[str, Any]) -> None:
 
 
 def _data(policy: CertifiedSolution, found: Certificate) -> dict[str, Any]:
+    graph = graph_of(policy) if found.holds else None  # the game of a policy that fails may be anything
+    scale = scale_of(policy.game, graph)
+    bounds = bounds_data(found.lower, found.upper, scale)
+    claimed = bounds_data(found.claimed_lower, found.claimed_upper, scale)
+    conceded = conceded_data(policy.game.intents, found.per_intent, scale)
     return {
         "game": policy.game.name,
         "holds": found.holds,
-        "lower": found.lower,
-        "upper": found.upper,
-        "claimed_lower": found.claimed_lower,
-        "claimed_upper": found.claimed_upper,
+        "lower": bounds["lower"],
+        "upper": bounds["upper"],
+        "claimed_lower": claimed["lower"],
+        "claimed_upper": claimed["upper"],
+        **({} if not found.holds else assumed_data(policy.game, graph, policy)),
         "lower_allowance": found.lower_allowance,
         "upper_allowance": found.upper_allowance,
-        "intents": [{"name": name, "at_most": most} for name, most in by_intent(policy.game, found.per_intent).items()],
+        "intents": [{"name": name, "at_most": most} for name, most in conceded.items()],
         "faults": list(found.faults),
         **priors_data(policy.priors, policy.game.intents, prior_of(policy.game), found.per_intent),
         "attacker_nodes": found.attacker_nodes,
@@ -144,12 +152,14 @@ def _data(policy: CertifiedSolution, found: Certificate) -> dict[str, Any]:
 
 
 def _print(told: dict[str, Any], found: Certificate) -> None:
+    lower, upper = (bound_cell(told, side, told[side]) for side in ("lower", "upper"))
     sizes = f"{found.attacker_nodes} attacker nodes, {found.defender_nodes} defender nodes"
     print_facts(
         {
             "game": told["game"],
-            "attacker secures": f"{bound_cell(told, 'lower', found.lower)} (claimed {number(found.claimed_lower)})",
-            "defender concedes": f"{bound_cell(told, 'upper', found.upper)} (claimed {number(found.claimed_upper)})",
+            "attacker secures": f"{lower} (claimed {at_least(told['claimed_lower'])})",
+            "defender concedes": f"{upper} (claimed {at_most(told['claimed_upper'])})",
+            **(assumed_facts(told) if found.holds else {}),
             **priors_facts(told),
             **scope_facts(told),
             "rounding may hide": f"{found.lower_allowance:.1e} of the one, {found.upper_allowance:.1e} of the other",

@@ -33,6 +33,7 @@ LISTING = "listing public states"
 LARGE = 2**20  # bytes of a stage, from which on room for the next one is asked for
 SPREAD = 6  # times its own size: what working out the observations of a stage takes
 MOST_SENT = 100_000  # public states of a game that is sent as a table
+MOST_JUDGED = 1000  # public states whose rewards are looked at for their size
 LONGEST = 10**9  # stages; beyond, a play cannot be told from one without an end
 
 
@@ -193,6 +194,12 @@ class Game:
         stage = self.stage(state)
         known = "seen_actions" if self.observes is Observes.ACTIONS else "seen_outcomes"
         return 0 if known in vars(stage) else SPREAD * stage.size
+
+    @property
+    def magnitude(self) -> float:
+        """The largest reward in size at the public states met so far; 1 where none pays."""
+        met = [*self._met.values(), *([] if self._timed is None else self._timed._met.values())]
+        return max((float(np.abs(stage.reward).max(initial=0.0)) for stage in met[:MOST_JUDGED]), default=0.0) or 1.0
 
     def explore(self, limit: int | None = None, limits: Limits = UNLIMITED) -> list[State]:
         """List every reachable public state, nearest first.

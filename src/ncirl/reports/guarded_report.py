@@ -12,10 +12,11 @@ from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.errors import LimitError, SizeError
 from ncirl.formats.graph_source import scope_of
 from ncirl.limits import Limits, default_memory
+from ncirl.numbers import at_least, at_most
 from ncirl.reports.guarded_sections import picture_section, watch_section, ways_section
 from ncirl.reports.names_section import names_section
 from ncirl.reports.page import Html, bar, page, paragraph, section, table, text
-from ncirl.reports.sections import intents_section, only_notes, scope_lead
+from ncirl.reports.sections import assumed, intents_section, only_notes, scope_lead
 from ncirl.reports.sensitivity import sensitivity_section
 from ncirl.reports.what_matters import Matters, matters_of
 
@@ -102,12 +103,13 @@ def guarded_overview_page(solution: GuardedSolution) -> str:
     """Return a page on what a verified policy is: what to watch, the picture, the intents, the ways."""
     scope = scope_of(solution)
     high, low = only_notes(scope)
+    least, most = _bounds(solution)
     said = (
-        f"The defence in this policy concedes at most {solution.upper:.3f} on average on the whole {_what(scope)}"
-        f"{high}; no defence gets below {solution.lower:.3f}{low}. Both were recomputed from the policy; `ncirl "
-        "verify` tells more."
+        f"Against the defence in this policy the intruder gets at most {most} on average on the whole {_what(scope)}"
+        f"{high}; no defence gets below {least}{low}. Both were recomputed from the policy; `ncirl verify` tells more."
     )
-    body = [_title(solution), *scope_lead(scope), paragraph(said, "lead"), *_body(solution, matters_of(solution))]
+    first = [_title(solution), *scope_lead(scope), paragraph(said, "lead"), assumed(solution.graph, policy=solution)]
+    body = [*first, *_body(solution, matters_of(solution))]
     return page(solution.graph.name, body)
 
 
@@ -129,38 +131,41 @@ def _what(scope: Scope | None) -> str:
     return "graph" if scope is None else "cut graph"
 
 
+def _bounds(solution: GuardedSolution) -> tuple[str, str]:
+    """Write both bounds, the lower one first."""
+    scale = solution.graph.magnitude
+    return at_least(solution.lower, scale, short=True), at_most(solution.upper, scale, short=True)
+
+
 def _headline(solution: GuardedSolution, found: GuardedCertificate, scope: Scope | None) -> Html:
     graph, what = solution.graph, _what(scope)
     high, low = only_notes(scope)
     size = f"{len(graph.conditions):,} conditions and {len(graph.exploits):,} exploits"
-    best = f"no defence, however clever, can promise less than {found.lower:.3f}"
+    least, most = _bounds(solution)
+    best = f"no defence, however clever, can promise less than {least}"
     lead = (
         f"Whatever the intruder is after, however it hides it and wherever in the {size} it goes, it gets at most "
-        f"{found.upper:.3f} on average against the defence described here{high}. "
+        f"{most} on average against the defence described here{high}. "
         f"{f'On the cut graph {best}' if low else best.capitalize()}."
     )
     boxes = [
-        (
-            f"{found.upper:.3f}",
-            f"the most this defence concedes on the whole {what}, on average over the intents{high}",
-        ),
-        (f"{found.lower:.3f}", f"the least any defence can promise{low}"),
+        (most, f"the most the intruder gets against this defence on the whole {what}, on average{high}"),
+        (least, f"the least any defence can promise{low}"),
         (f"{solution.relative_gap:.1%}", f"between them at most, as a share of {solution.against}{high or low}"),
     ]
     figures = "".join(f'<div class="figure"><b>{text(b)}</b><span>{text(said)}</span></div>' for b, said in boxes)
     later = "" if graph.discount == 1 else f"; what comes a stage later counts {1 - graph.discount:.0%} less"
     ends = "" if graph.horizon is None else f"; play ends after {graph.horizon} stages"
     unit = (
-        "Numbers are in the units of the rewards that were put in: what the intruder gains, less what its attempts "
-        f"cost it, plus what blocking costs you{later}{ends}. They are averages. They hold for the whole {what}, with "
-        "the chances and costs as they were described, not for what was left out of it."
+        "Numbers are what the intruder gains, less what its attempts cost it, plus what blocking costs you"
+        f"{later}{ends}. They are averages, of the whole {what}."
     )
     checked = (
         f"Both were recomputed for this page from the graph and the strategies alone, in {found.seconds:.2g} s: "
         f"{len(solution.proof.parts)} parts of the defence and {len(solution.proof.groups)} groups of the attack."
     )
     figures_html = Html(f'<div class="figures">{figures}</div>')
-    notes = [paragraph(unit, "note"), paragraph(checked, "note")]
+    notes = [assumed(graph, policy=solution), paragraph(unit, "note"), paragraph(checked, "note")]
     return Html("\n".join([*scope_lead(scope), paragraph(lead, "lead"), figures_html, *notes]))
 
 
@@ -169,12 +174,13 @@ def _conceded_section(solution: GuardedSolution, matters: Matters) -> Html:
     net = matters.net
     watched = {k for name in matters.guards for k in net.guards[name].stops}
     n, free = len(solution.graph.exploits), len(net.exploits) - len(watched)
-    most = unhindered(net, depths(net))
+    most, scale = unhindered(net, depths(net)), solution.graph.magnitude
     said = (
         f"{len(watched):,} of {n:,} exploits are watched. The other {free:,} that an intruder can come to use are "
         "conceded: the defence reckons with them as if they succeeded as soon as they can be tried. Its promise holds "
-        f"all the same. Watching better could save {solution.gap:.3f} at most, the distance between the two bounds; "
-        f"an intruder whom nobody hinders, with luck on its side, would get {most:.3f}."
+        "all the same. The two bounds are "
+        f"{at_most(solution.gap, scale, short=True)} apart; an intruder whom nobody hinders, with luck on its side, "
+        f"would get {at_most(most, scale, short=True)}."
     )
     unmet = n - len(net.exploits)
     more = (
@@ -184,7 +190,14 @@ def _conceded_section(solution: GuardedSolution, matters: Matters) -> Html:
     for proof in solution.proof.parts:
         goals, guards = proof.part.goals, proof.part.guards
         named = ", ".join(goals[:4]) + (f" and {len(goals) - 4} more" if len(goals) > 4 else "")
-        rows.append([named or "none", len(guards), f"{proof.upper:.3f}", bar(proof.upper, top=solution.upper)])
+        rows.append(
+            [
+                named or "none",
+                len(guards),
+                at_most(proof.upper, scale, short=True),
+                bar(proof.upper, top=solution.upper),
+            ]
+        )
     parts = table(["what it protects", "guards", "concedes at most", ""], rows, [1, 2])
     why = "The defence is made of parts that are played side by side; what they concede adds up."
     return section("What is conceded, and what that costs", paragraph(said), *more, paragraph(why), parts)
@@ -202,7 +215,8 @@ def _tried_section(solution: GuardedSolution, quick: bool, limits: Limits) -> Ht
         met = narrowed(solution, part)
         best = evaluation.best_response_to_defender(met.game, met.defender, limit=SITUATIONS, limits=part)
         kept = "" if met.is_whole else f", keeping to {len(met.graph.exploits)} exploits"
-        rows.append([f"the best answer{kept}", f"{best.value:.3f}", "exactly", bar(best.value, top=solution.upper)])
+        got = at_most(best.value, short=True)
+        rows.append([f"the best answer{kept}", got, "exactly", bar(best.value, top=solution.upper)])
     except SizeError as error:
         notes.append(paragraph(f"The best answer was left out: {error}.", "note"))
     for k, (name, what) in enumerate(TRIED.items()):
@@ -215,7 +229,7 @@ def _tried_section(solution: GuardedSolution, quick: bool, limits: Limits) -> Ht
         reach = (drawn.interval[1] - drawn.interval[0]) / 2
         many = f"± {reach:.3f}, {drawn.episodes * len(solution.graph.intents)} plays"
         rows.append([f"one that {what}", f"{drawn.mean:.3f}", many, bar(drawn.mean, top=solution.upper)])
-    rows.append(["whoever it is, at most", f"{solution.upper:.3f}", "proved", bar(solution.upper, top=solution.upper)])
+    rows.append(["whoever it is, at most", _bounds(solution)[1], "proved", bar(solution.upper, top=solution.upper)])
     said = "The promise holds for every attacker; these were tried against the defence of the whole graph."
     return section(title, paragraph(said), table(["attacker", "gets", "how sure", ""], rows, [1]), *notes)
 

@@ -25,6 +25,8 @@ p { margin: .5rem 0; max-width: 46rem; }
 .lead { font-size: 1.15rem; }
 .note { color: var(--muted); font-size: .9rem; }
 .bad { border: 2px solid var(--block); padding: .6rem .9rem; color: var(--block); font-weight: 600; }
+.assumed { border-left: 3px solid var(--line); padding: .1rem 0 .1rem .9rem; font-size: .92rem; max-width: 50rem; }
+.assumed ul { margin: .2rem 0; padding-left: 1.1rem; }
 .figures { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.2rem 0; }
 .figure { flex: 1 1 11rem; padding: .7rem .9rem; background: var(--box); border-radius: .5rem; }
 .figure b { display: block; font-size: 1.5rem; font-variant-numeric: tabular-nums; }

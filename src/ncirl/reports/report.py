@@ -7,11 +7,13 @@ import numpy as np
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions.scope import Scope
+from ncirl.defence.first_moves import first_moves, members_of
 from ncirl.errors import LimitError, SizeError
 from ncirl.formats.graph_source import scope_of
 from ncirl.formats.policy_file import plain_settings
 from ncirl.limits import Limits, default_memory
 from ncirl.model.belief import prior_of
+from ncirl.numbers import TELLABLE, at_least, at_most, between
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate, verify
 from ncirl.reports.names_section import names_section
@@ -19,11 +21,10 @@ from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section
 from ncirl.reports.pictures import themed_svg
 from ncirl.reports.pictures.story_picture import story_figure
 from ncirl.reports.sections import (
-    first_chances,
+    assumed,
     first_moves_section,
     graph_section,
     intents_section,
-    members_of,
     only_notes,
     scope_lead,
 )
@@ -83,7 +84,7 @@ def report_page(
     if not certificate.holds:
         return page(title, [_headline(policy, certificate), _faults(certificate)]), certificate
     policy = policy.recomputed(certificate)
-    body = [_headline(policy, certificate, scope_of(policy))]
+    body = [_headline(policy, certificate, graph, scope_of(policy))]
     if graph is not None:
         body.append(graph_section(graph, policy))
     else:
@@ -99,20 +100,24 @@ def report_page(
     return page(title, body), certificate
 
 
-def _headline(policy: CertifiedSolution, found: Certificate, scope: Scope | None = None) -> Html:
+def _headline(
+    policy: CertifiedSolution, found: Certificate, graph: AttackGraph | None = None, scope: Scope | None = None
+) -> Html:
     title = Html(f"<h1>{text(policy.game.name)}: what to block, and what that guarantees</h1>")
     if not found.holds:
         return Html(title + paragraph("Do not rely on this policy: its certificate does NOT hold.", "bad"))
     high, low = only_notes(scope)
-    best = f"no defence, however clever, can promise less than {found.lower:.3f}"
+    scale = (graph or policy.game).magnitude
+    least, most = at_least(found.lower, scale, short=True), at_most(found.upper, scale, short=True)
+    best = f"no defence, however clever, can promise less than {least}"
     lead = (
-        f"Whatever the intruder is after and however it hides it, it gets at most {found.upper:.3f} on average against "
-        f"the defence described here{high}. {f'On the cut graph {best}' if low else best.capitalize()}."
+        f"Whatever the intruder is after and however it hides it, it gets at most {most} on average against the "
+        f"defence described here{high}. {f'On the cut graph {best}' if low else best.capitalize()}."
     )
-    away = (found.upper - found.lower) / abs(found.upper) if found.upper else 0.0
+    away = (found.upper - found.lower) / abs(found.upper) if abs(found.upper) >= TELLABLE * scale else 0.0
     boxes = [
-        (f"{found.upper:.3f}", f"the most this defence concedes, on average over the intents{high}"),
-        (f"{found.lower:.3f}", f"the least any defence can promise{low}"),
+        (most, f"the most the intruder gets against this defence, on average over the intents{high}"),
+        (least, f"the least any defence can promise{low}"),
         (f"{away:.1%}", f"at most so far from the best possible{high or low}"),
     ]
     figures = "".join(f'<div class="figure"><b>{text(b)}</b><span>{text(said)}</span></div>' for b, said in boxes)
@@ -120,13 +125,13 @@ def _headline(policy: CertifiedSolution, found: Certificate, scope: Scope | None
     later = "" if game.discount == 1 else f"; what comes a stage later counts {1 - game.discount:.0%} less"
     ends = "" if game.horizon is None else f"; play ends after {game.horizon} stages"
     unit = (
-        "Numbers are in the units of the rewards that were put in: what the intruder gains, less what its attempts "
-        f"cost it, plus what blocking costs you{later}{ends}. They are averages: a single intrusion may go better or "
-        "worse. They hold for the network, chances and costs as they were described, not for what was left out."
+        "Numbers are what the intruder gains, less what its attempts cost it, plus what blocking costs you"
+        f"{later}{ends}. They are averages: a single intrusion may go better or worse."
     )
     checked = f"Both numbers were recomputed for this page from the two strategies alone, in {found.seconds:.2g} s."
     parts = [title, *scope_lead(scope), paragraph(lead, "lead"), Html(f'<div class="figures">{figures}</div>')]
-    return Html("\n".join([*parts, paragraph(unit, "note"), paragraph(checked, "note")]))
+    notes = [assumed(policy.game, graph, policy), paragraph(unit, "note"), paragraph(checked, "note")]
+    return Html("\n".join([*parts, *notes]))
 
 
 def _faults(found: Certificate) -> Html:
@@ -136,7 +141,7 @@ def _faults(found: Certificate) -> Html:
 
 def _options(policy: CertifiedSolution, graph: AttackGraph | None) -> list[str]:
     """List what the defender can block, what it blocks first before the rest."""
-    first = [name for _, options, _ in first_chances(policy, graph) for name in options]
+    first = [name for move in first_moves(policy, graph) for name in move.options]
     states = [policy.game.stage(state) for state in policy.game.explore()]
     rest = sorted({name for stage in states for action in stage.defender for name in members_of(graph, action)})
     return list(dict.fromkeys([*first, *rest]))
@@ -180,12 +185,12 @@ def _sensitivity_section(policy: CertifiedSolution, graph: AttackGraph | None, l
 def _against_fixed(defences: list[FixedDefence], found: Certificate) -> list[Html]:
     top = max(defence.concedes for defence in defences)
     shown = [*defences, FixedDefence("the defence of this report, which learns", found.upper)]
-    rows = [[defence.name, f"{defence.concedes:.3f}", bar(defence.concedes, top=top)] for defence in shown]
+    rows = [[defence.name, at_most(defence.concedes, short=True), bar(defence.concedes, top=top)] for defence in shown]
     best = min(defence.concedes for defence in defences)
     saved = best - found.upper
     said = (
-        f"Learning from what the intruder does saves at least {saved:.3f} ({saved / abs(best):.0%}) against the best "
-        "fixed defence that was tried."
+        f"Learning from what the intruder does saves at least {at_least(saved, short=True)} ({saved / abs(best):.0%}) "
+        "against the best fixed defence that was tried."
         if best and saved > 0
         else "A fixed defence that was tried does as well as this one: here learning saves nothing that was proved."
     )
@@ -200,6 +205,7 @@ def _against_fixed(defences: list[FixedDefence], found: Certificate) -> list[Htm
 def _by_option(worths: list[Worth], found: Certificate, n_options: int, what: str) -> list[Html]:
     least = {w.option: max(0.0, w.lower - found.upper) for w in worths if not w.note}
     most = {w.option: max(0.0, w.upper - found.lower) for w in worths if not w.note}
+    scale = max((abs(w.upper) for w in worths if not w.note), default=0.0)
     top = max(most.values(), default=0.0)
     rows: list[list[object]] = []
     for w in sorted(worths, key=lambda each: -most.get(each.option, -1.0)):
@@ -208,7 +214,7 @@ def _by_option(worths: list[Worth], found: Certificate, n_options: int, what: st
             continue
         low, high = least[w.option], most[w.option]
         shown = bar(low, most=high, top=top)
-        rows.append([w.option, f"{w.lower:.3f} to {w.upper:.3f}", f"{low:.3f} to {high:.3f}", shown])
+        rows.append([w.option, between(w.lower, w.upper, scale), between(low, high, scale), shown])
     verb = "block" if what == "step" else "apply"
     parts = [
         Html("<h3>What each option is worth</h3>"),

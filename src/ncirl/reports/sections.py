@@ -1,20 +1,19 @@
 """Parts of a page about an attack graph and about what a policy promises and does first, and a page of these alone."""
 
 from collections.abc import Mapping
-from functools import partial
-
-import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.names import members
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import Scope
+from ncirl.defence.assumptions import assumptions, unit_of
+from ncirl.defence.first_moves import blocked_first, first_moves
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.formats.graph_source import scope_of
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
+from ncirl.numbers import at_least, at_most
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.guarded_sections import picture_section
 from ncirl.reports.names_section import lasting, names_section
@@ -22,17 +21,13 @@ from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section
 from ncirl.reports.pictures import graph_figure, themed_svg
 from ncirl.reports.pictures.graph_picture import MOST
 from ncirl.reports.what_matters import matters_of_net
-from ncirl.reports.worth import Members
 
 __all__ = [
-    "exploit_chances",
-    "first_chances",
+    "assumed",
     "first_moves_section",
     "graph_section",
     "intents_section",
-    "members_of",
     "only_notes",
-    "option_chances",
     "overview_page",
     "scope_lead",
 ]
@@ -44,14 +39,21 @@ NOTHING = "For now this defence does nothing."
 WIDE = 13.0  # inches of a picture that may shrink to the page
 
 
-def members_of(graph: AttackGraph | None, action: str) -> frozenset[str]:
-    """Return the options that a defender's action makes use of: exploits or controls; in other games, the action."""
-    return frozenset([action]) if graph is None else frozenset(members(action))
-
-
 def scope_lead(scope: Scope | None) -> list[Html]:
     """Say, before any number, of which graph each holds; nothing where the graph was not reduced."""
     return [] if scope is None else [paragraph(scope.sentence, "lead")]
+
+
+def assumed(
+    contest: Game | AttackGraph,
+    graph: AttackGraph | None = None,
+    policy: CertifiedSolution | GuardedSolution | None = None,
+) -> Html:
+    """Say in what unit numbers are, and what is assumed: before anything else that a page says."""
+    graph = contest if isinstance(contest, AttackGraph) else graph
+    lines = [f"Unit: {unit_of(graph)}.", *assumptions(contest, graph, policy)]
+    listed = "\n".join(f"<li>{text(line)}</li>" for line in lines)
+    return Html(f'<div class="assumed"><b>What is assumed</b>\n<ul>\n{listed}\n</ul></div>')
 
 
 def only_notes(scope: Scope | None) -> tuple[str, str]:
@@ -61,39 +63,6 @@ def only_notes(scope: Scope | None) -> tuple[str, str]:
     return high, low
 
 
-def first_chances(
-    policy: CertifiedSolution, graph: AttackGraph | None
-) -> list[tuple[str, dict[str, float], dict[str, float]]]:
-    """Return, for each start, its name, the chance of each option and of each action, likeliest first."""
-    game, strategy = policy.game, policy.defender_strategy()
-    found = []
-    for start, timed in zip(game.starts, game.timed().starts, strict=True):
-        if game.is_terminal(start.state):
-            continue
-        place = timed.state
-        mix = np.sum([p * strategy.mix(place, memory) for memory, p in strategy.begin(place)], axis=0).tolist()
-        by_name = zip(game.stage(start.state).defender, mix, strict=True)
-        actions = dict(sorted(by_name, key=lambda each: -each[1]))
-        options = option_chances(actions, partial(members_of, graph))
-        ranked = dict(sorted(options.items(), key=lambda each: (-each[1], each[0])))
-        found.append((game.describe(start.state), ranked, actions))
-    return found
-
-
-def option_chances(actions: Mapping[str, float], options_of: Members) -> dict[str, float]:
-    """Return how likely each option is used, given how likely each action is played."""
-    chances: dict[str, float] = {}
-    for action, chance in actions.items():
-        for option in options_of(action):
-            chances[option] = chances.get(option, 0.0) + chance
-    return chances
-
-
-def exploit_chances(graph: AttackGraph, actions: Mapping[str, float]) -> dict[str, float]:
-    """Return how likely each exploit is stopped, given how likely each of the defender's actions is played."""
-    return option_chances(actions, lambda action: stopped(graph.defences, members(action)))
-
-
 def graph_section(graph: AttackGraph, policy: CertifiedSolution | None) -> Html:
     """Show the picture of a graph, with what a policy blocks first."""
     heading = "The network and the ways through it"
@@ -101,8 +70,7 @@ def graph_section(graph: AttackGraph, policy: CertifiedSolution | None) -> Html:
         if policy is not None:
             return section(heading, paragraph(TOO_LARGE, "note"))
         return picture_section(matters_of_net(Net(graph)))
-    first = [] if policy is None else first_chances(policy, graph)
-    figure = graph_figure(graph, blocked=exploit_chances(graph, first[0][2]) if first else None)
+    figure = graph_figure(graph, blocked=blocked_first(policy, graph))
     said = (
         "Read from left to right. Boxes are things that may come to hold; a knot is a step of the intruder's, open "
         "once everything that runs into it holds."
@@ -128,21 +96,22 @@ def intents_section(game: Game, graph: AttackGraph | None, per_intent: FloatArra
     if per_intent is not None:
         said += " What it gets at most holds for each of them, whatever it does and whatever it pretends."
         numbers.append(len(columns))
+        scale = (graph or game).magnitude
         columns += ["gets at most", ""]
         for row, most in zip(rows, per_intent.tolist(), strict=True):
-            row += [f"{most:.3f}", bar(most, top=float(per_intent.max()))]
+            row += [at_most(most, scale, short=True), bar(most, top=float(per_intent.max()))]
     return section("What the intruder may want", paragraph(said), table(columns, rows, numbers))
 
 
 def first_moves_section(policy: CertifiedSolution, graph: AttackGraph | None) -> Html:
     """Say what to do now."""
     parts: list[Html] = []
-    for state, options, actions in first_chances(policy, graph):
+    for move in first_moves(policy, graph):
         if len(policy.game.starts) > 1:
-            parts.append(Html(f"<h3>{text(state)}</h3>"))
+            parts.append(Html(f"<h3>{text(move.state)}</h3>"))
         if graph is not None:
-            parts.append(_options_table(graph, options))
-        shown = [(name, chance) for name, chance in actions.items() if chance >= LEAST]
+            parts.append(_options_table(graph, move.options))
+        shown = [(name, chance) for name, chance in move.actions.items() if chance >= LEAST]
         if graph is not None and [name for name, _ in shown] == ["nothing"]:
             why = why_nothing(policy, has_controls=graph.controls is not None)
             parts.append(paragraph(str(why) if why is not None else NOTHING))
@@ -198,11 +167,14 @@ def overview_page(
     if policy is not None:
         scope = scope_of(policy)
         high, low = only_notes(scope)
+        scale = (graph or game).magnitude
         said = (
-            f"The defence in this policy concedes at most {policy.upper:.3f} on average{high}; no defence gets below "
-            f"{policy.lower:.3f}{low}. Both were recomputed from the policy; `ncirl verify` tells more."
+            f"Against the defence in this policy the intruder gets at most {at_most(policy.upper, scale, short=True)} "
+            f"on average{high}; no defence gets below {at_least(policy.lower, scale, short=True)}{low}. Both were "
+            "recomputed from the policy; `ncirl verify` tells more."
         )
         body += [*scope_lead(scope), paragraph(said, "lead")]
+    body.append(assumed(game, graph, policy))
     if graph is not None:
         body.append(graph_section(graph, policy))
     body.append(intents_section(game, graph, None if policy is None else policy.per_intent))

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray
 from ncirl.attack_graphs.names import in_place
+from ncirl.defence.first_moves import option_chances
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.reports.sections import option_chances
 from ncirl.reports.worth import Members
 from ncirl.strategies.strategy import Memory
 

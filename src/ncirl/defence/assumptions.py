@@ -1,0 +1,136 @@
+"""On what an answer rests, in sentences, and in what unit it is: said wherever a number is said first.
+
+What is proved is proved about the graph or the game as it is given. What that supposes about the world is said here,
+once: what the defender sees, what the attacker knows, which numbers nobody measured, and what was left out.
+"""
+
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.names import display_name
+from ncirl.attack_graphs.reductions.record import Origin, Preserves, origin_of
+from ncirl.formats.graph_source import scope_of
+from ncirl.importers.defaults import defaults_in
+from ncirl.model.game import Game, Observes
+from ncirl.playbook.solution import CertifiedSolution
+
+__all__ = ["assumptions", "unit_of"]
+
+LONGEST = 40  # characters of the name of a goal
+UNIT = "reward, as the game states it"
+GRAPH_SEEN = {
+    Observes.ACTIONS: "Perfect sight: the defender sees every attempt and result at once; none is missed, late or "
+    "false.",
+    Observes.OUTCOMES: "Perfect sight of results: the defender sees at once what the intruder holds, not its attempts.",
+}
+GAME_SEEN = {
+    Observes.ACTIONS: "Perfect sight: the defender sees every action of the attacker and every state at once.",
+    Observes.OUTCOMES: "The defender sees every outcome and every state at once, not the attacker's actions.",
+}
+ALERTS = " Alerts of attempts may be missed or false, as the graph says."
+KNOWN = "The attacker knows this defence and its chances, not what is drawn, and answers it best."
+GIVEN = "Chances, costs and rewards are taken as given, as if exact."
+UNCUT = "Nothing was cut from the graph; steps that it lacks are not covered."
+KEPT = {
+    Preserves.VALUE: "both bounds hold there, too",
+    Preserves.FROM_ABOVE: "there only the upper bound holds",
+    Preserves.FROM_BELOW: "there only the lower bound holds",
+    Preserves.NOTHING: "there neither bound holds",
+}
+
+
+def assumptions(
+    contest: Game | AttackGraph,
+    graph: AttackGraph | None = None,
+    policy: CertifiedSolution | GuardedSolution | None = None,
+) -> tuple[str, ...]:
+    """Say on what an answer rests: a few sentences, the one that matters most first.
+
+    Parameters
+    ----------
+    contest : Game or AttackGraph
+        What was solved.
+    graph : AttackGraph, optional
+        The graph that a game was made from, if it is known.
+    policy : CertifiedSolution or GuardedSolution, optional
+        What was proved; it tells what is conceded, and from what its graph was cut.
+
+    Examples
+    --------
+    >>> from ncirl.games.office import office_graph
+    >>> for sentence in assumptions(office_graph()):
+    ...     print(sentence)
+    Perfect sight: the defender sees every attempt and result at once; none is missed, late or false.
+    The attacker knows this defence and its chances, not what is drawn, and answers it best.
+    Chances, costs and rewards are taken as given, as if exact.
+    Nothing was cut from the graph; steps that it lacks are not covered.
+    """
+    graph = contest if isinstance(contest, AttackGraph) else graph
+    observes = Observes(contest.observes)
+    if graph is None:
+        return GAME_SEEN[observes], KNOWN, GIVEN
+    rung = observes is Observes.OUTCOMES and any(exploit.alert is not None for exploit in graph.exploits)
+    return GRAPH_SEEN[observes] + (ALERTS if rung else ""), KNOWN, _numbers(graph), _left_out(graph, policy)
+
+
+def unit_of(graph: AttackGraph | None) -> str:
+    """Say in what unit bounds are: what the goals of an attack graph are worth; the reward of any other game.
+
+    Examples
+    --------
+    >>> from ncirl.games.office import office_graph
+    >>> unit_of(office_graph())
+    "expected loss; 1.5 = 'the customer database is open' at once (6 other goals: 0.5 to 1); includes what blocking costs you"
+    """  # noqa: E501
+    if graph is None:
+        return UNIT
+    worth: dict[str, float] = {}
+    for intent in graph.intents:
+        for goal, reward in intent.rewards.items():
+            worth[goal] = max(reward, worth.get(goal, reward))
+    goals = {display_name(c): worth[c.id] for c in graph.conditions if worth.get(c.id, 0.0) > 0 and not c.initial}
+    if not goals:
+        return "expected loss, in the unit of the rewards; includes what blocking costs you"
+    (name, most), *others = sorted(goals.items(), key=lambda goal: -goal[1])
+    if others and others[-1][1] == most:
+        said = f"{most:g} = any one goal reached at once"
+    else:
+        said = f"{most:g} = '{_cut(name)}' at once"
+    if others and others[-1][1] < most:
+        least, dearest = f"{others[-1][1]:g}", f"{others[0][1]:g}"
+        said += f" ({len(others)} other goals: {least if least == dearest else f'{least} to {dearest}'})"
+    return f"expected loss; {said}; includes what blocking costs you"
+
+
+def _numbers(graph: AttackGraph) -> str:
+    found = defaults_in(graph)
+    return f"Defaults that nobody measured: {'; '.join(found)}." if found else GIVEN
+
+
+def _left_out(graph: AttackGraph, policy: CertifiedSolution | GuardedSolution | None) -> str:
+    """Say what was cut off the graph, and what a defence concedes."""
+    said = []
+    origin = _origin(graph, policy)
+    if origin is not None:
+        size = f"{len(origin.graph.exploits):,} exploits"
+        said.append(f"The graph was cut from '{_cut(origin.graph.name)}' of {size}; {KEPT[origin.preserves]}.")
+    if isinstance(policy, GuardedSolution):
+        net = Net.of(graph)
+        watched = {k for name in policy.guards for k in net.guards[name].stops}
+        free, n = len(net.exploits) - len(watched), len(net.exploits)
+        if free:
+            said.append(
+                f"{free:,} of {n:,} usable exploits are not watched: the upper bound counts them as if they succeeded."
+            )
+    return " ".join(said) or UNCUT
+
+
+def _origin(graph: AttackGraph, policy: CertifiedSolution | GuardedSolution | None) -> Origin | None:
+    if policy is None:
+        return origin_of(graph)
+    scope = scope_of(policy)
+    return None if scope is None else scope.origin
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"

@@ -1,0 +1,111 @@
+"""What a defence does first, and with what chances: by action, by option (exploit or control), by exploit stopped."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ncirl.attack_graphs.controls import stopped
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.names import members
+from ncirl.playbook.solution import CertifiedSolution
+
+__all__ = ["FirstMove", "blocked_first", "first_moves", "members_of", "now_data", "option_chances"]
+
+LEAST = 5e-4  # a chance below is not worth a line
+
+
+@dataclass(frozen=True)
+class FirstMove:
+    """What a defence does first at a start.
+
+    Attributes
+    ----------
+    state : str
+        The start.
+    options : dict
+        The chance of each exploit to be blocked or control to be applied; of each action in a game without a graph.
+    actions : dict
+        The chance of each action, which may be a set of options.
+
+    Both come with the likeliest first.
+    """
+
+    state: str
+    options: dict[str, float]
+    actions: dict[str, float]
+
+
+def members_of(graph: AttackGraph | None, action: str) -> frozenset[str]:
+    """Return the options that a defender's action makes use of: exploits or controls; in other games, the action."""
+    return frozenset([action]) if graph is None else frozenset(members(action))
+
+
+def first_moves(policy: CertifiedSolution, graph: AttackGraph | None) -> list[FirstMove]:
+    """Return what a defence does first at each start at which there is something to play."""
+    game, strategy = policy.game, policy.defender_strategy()
+    found = []
+    for start, timed in zip(game.starts, game.timed().starts, strict=True):
+        if game.is_terminal(start.state):
+            continue
+        place = timed.state
+        mix = np.sum([p * strategy.mix(place, memory) for memory, p in strategy.begin(place)], axis=0).tolist()
+        by_name = zip(game.stage(start.state).defender, mix, strict=True)
+        actions = dict(sorted(by_name, key=lambda each: -each[1]))
+        options = option_chances(actions, partial(members_of, graph))
+        ranked = dict(sorted(options.items(), key=lambda each: (-each[1], each[0])))
+        found.append(FirstMove(game.describe(start.state), ranked, actions))
+    return found
+
+
+def option_chances(actions: Mapping[str, float], options_of: Callable[[str], frozenset[str]]) -> dict[str, float]:
+    """Return how likely each option is used, given how likely each action is played."""
+    chances: dict[str, float] = {}
+    for action, chance in actions.items():
+        for option in options_of(action):
+            chances[option] = chances.get(option, 0.0) + chance
+    return chances
+
+
+def blocked_first(policy: CertifiedSolution | None, graph: AttackGraph) -> dict[str, float] | None:
+    """Return how likely each exploit is stopped first, by whatever stops it; None where nothing is known of that."""
+    moves = [] if policy is None else first_moves(policy, graph)
+    if not moves:
+        return None
+    return option_chances(moves[0].actions, lambda action: stopped(graph.defences, members(action)))
+
+
+def now_data(policy: CertifiedSolution | GuardedSolution, graph: AttackGraph | None) -> list[dict[str, Any]]:
+    """Say what to do now, as plain data: each option with its label and its chance, the likeliest first.
+
+    Where a game has several starts, each entry names its own as `state`.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> from ncirl.games.office import office_graph
+    >>> graph = office_graph()
+    >>> solution = ncirl.solve(graph.game(), ncirl.Certified(relative_gap=0.1))
+    >>> sorted(now_data(solution, graph)[0])
+    ['chance', 'id', 'label']
+    """
+    if isinstance(policy, GuardedSolution):
+        graph = policy.graph
+        chances = [("", dict(sorted(policy.guards.items(), key=lambda each: -each[1])))]
+    else:
+        chances = [(move.state, move.options) for move in first_moves(policy, graph)]
+    labels = {} if graph is None else _labels(graph)
+    return [
+        {"id": name, "label": labels.get(name, name), "chance": chance} | ({"state": at} if len(chances) > 1 else {})
+        for at, options in chances
+        for name, chance in options.items()
+        if chance >= LEAST
+    ]
+
+
+def _labels(graph: AttackGraph) -> dict[str, str]:
+    named = graph.exploits if graph.controls is None else graph.controls
+    return {each.id: each.label or each.id for each in named}

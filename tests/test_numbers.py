@@ -1,0 +1,63 @@
+"""How bounds are written: to the safe side, and none that arithmetic cannot tell from 0."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ncirl.numbers import ROUNDING, TELLABLE, at_least, at_most, between, tellable_lower, tellable_upper
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+SCALES = st.floats(1e-12, 1e12)
+SLACK = Decimal(ROUNDING) * 2
+
+
+@given(NUMBERS, SCALES, st.booleans())
+def test_what_is_written_bounds_what_was_computed(value: float, scale: float, short: bool) -> None:
+    exact, slack = Decimal(value), SLACK * abs(Decimal(value))
+    assert Decimal(at_most(value, scale, short=short)) >= exact - slack
+    assert Decimal(at_least(value, scale, short=short)) <= exact + slack
+
+
+@given(NUMBERS, SCALES, st.booleans())
+def test_what_is_written_is_close(value: float, scale: float, short: bool) -> None:
+    close = Decimal("1e-2" if short else "1e-8") * abs(Decimal(value)) + 2 * Decimal(TELLABLE * scale)
+    assert abs(Decimal(at_most(value, scale, short=short)) - Decimal(value)) <= close
+    assert abs(Decimal(at_least(value, scale, short=short)) - Decimal(value)) <= close
+
+
+@given(st.floats(-1, 1), SCALES)
+def test_a_bound_that_cannot_be_told_from_nothing_goes_to_the_safe_side(share: float, scale: float) -> None:
+    value = share * TELLABLE * scale * 0.999
+    assert tellable_upper(value, scale) in (0.0, TELLABLE * scale)
+    assert tellable_lower(value, scale) in (0.0, -TELLABLE * scale)
+    assert tellable_lower(value, scale) <= value <= tellable_upper(value, scale)
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "most"),
+    [
+        (5e-324, "0", "1e-9"),
+        (-5e-324, "-1e-9", "0"),
+        (0.0, "0", "0"),
+        (1.50730975, "1.507", "1.508"),
+        (0.0649, "0.0649", "0.0649"),
+        (0.00012341, "0.000123", "0.000124"),
+        (0.8749999999999998, "0.875", "0.875"),
+        (float("inf"), "inf", "inf"),
+    ],
+)
+def test_short_numbers(value: float, least: str, most: str) -> None:
+    assert (at_least(value, 1.0, short=True), at_most(value, 1.0, short=True)) == (least, most)
+
+
+def test_no_number_is_written_that_has_lost_digits() -> None:
+    assert (at_most(5e-324), at_least(5e-324), tellable_upper(5e-324, 0.0)) == ("1e-300", "0", 1e-300)
+
+
+def test_bounds_that_differ_are_told_apart_by_rounding_outwards() -> None:
+    assert between(0.86049, 0.86051) == "0.860 to 0.861"
+    assert (at_least(1 / 3), at_most(1 / 3)) == ("0.333333333", "0.333333334")
