@@ -8,6 +8,7 @@ import pytest
 
 from ncirl.errors import InputError
 from ncirl.importers import Draft, Imported, ImportOptions
+from ncirl.importers.defaults import SUCCESS
 from ncirl.importers.names import unique_ids
 from ncirl.importers.report import Origin
 from ncirl.model.stage import LARGEST_REWARD
@@ -123,7 +124,7 @@ def test_numbers_out_of_range_are_not_used() -> None:
     draft.exploit("odd", needs=["web"], gives="outside2", success=80.0, attack_cost=-1.0)
     draft.condition("outside2")
     imported = draft.finish()
-    assert imported.graph.exploits[2].success == ImportOptions().success
+    assert imported.graph.exploits[2].success == SUCCESS
     assert [note.split(" is not used")[0] for note in noted(imported, "defaulted")] == [
         "success outside [0, 1]",
         f"attack_cost outside [0, {LARGEST_REWARD:g}]",
@@ -305,7 +306,7 @@ def test_the_report_says_where_every_number_comes_from_and_what_rests_on_it() ->
     draft.exploit("x", needs=["out"], gives="a", success=0.25)
     draft.exploit("y", needs=["a"], gives="b", success=0.5, origins={"success": Origin("a table of kinds", True)})
     draft.exploit("z", needs=["b"], gives="c")
-    report = draft.finish(ImportOptions(success=0.75)).report
+    report = draft.finish().report
     said = [(n.origin, n.default, n.count, round(n.share, 3)) for n in report.numbers if n.quantity == "success"]
     assert said[0] == ("the source", False, 1, 0.333)
     assert said[1:] == [
@@ -313,9 +314,9 @@ def test_the_report_says_where_every_number_comes_from_and_what_rests_on_it() ->
         ("as nothing says it; --success sets it", True, 1, 0.333),
     ]
     assert "numbers     success 0.25 of 1 exploit (33%): from the source" in str(report)
-    assert "numbers     success 0.75 of 1 exploit (33%): a default, as nothing says it; --success sets it" in str(
-        report
-    )
+    assert "numbers     success 0.8 of 1 exploit (33%): a default, as nothing says it; --success sets it" in str(report)
+    asked = draft.finish(ImportOptions(success=0.75)).report
+    assert "numbers     success 0.75 of 2 exploits (67%): from --success" in str(asked)
 
 
 def test_a_graph_is_called_after_its_file_or_the_folder_of_its_files() -> None:

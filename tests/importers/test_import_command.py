@@ -66,7 +66,7 @@ def test_json_prints_one_object_with_the_graph_or_its_file(
     said = json.loads(printed.out)
     assert printed.err == ""
     assert (said["source"], said["conditions"], said["exploits"], said["goals"]) == ("graphml", 3, 2, ["db"])
-    assert said["graph"]["format"] == "ncirl-attack-graph/2"
+    assert said["graph"]["format"] == "ncirl-attack-graph/3"
     assert said["defaulted"]["attack_cost"] == {"count": 2, "value": 0.02}
     assert {note["kind"] for note in said["notes"]} == {"assumed", "dropped"}
     written = tmp_path / "g.json"

@@ -228,7 +228,7 @@ def test_a_defence_that_is_off_is_a_control_that_lasts(tmp_path: Path, defence: 
     assert graph.controls is not None
     (control,) = graph.controls
     assert (control.label, control.lasts, control.blocks) == ("switch on shield on h", True, ("h:hit",))
-    assert control.cost == pytest.approx(0.5)
+    assert control.cost == pytest.approx(0.1)
     assert imported(tmp_path, guarded(**defence), lasting_cost=2.0).graph.controls[0].cost == 2.0  # type: ignore[index]
     assert imported(tmp_path, guarded(**defence), controls=False).graph.controls is None
 

@@ -121,7 +121,7 @@ def test_firewalls_are_the_controls_and_hosts_are_named(tmp_path: Path) -> None:
         "host firewall: deny ssh on (2, 0)": 2,
         "firewall: close ssh from subnet 1 to subnet 2": 2,
     }
-    assert {(control.lasts, control.cost) for control in graph.controls or ()} == {(False, 0.05 * LARGEST_VALUE)}
+    assert {(control.lasts, control.cost) for control in graph.controls or ()} == {(True, 0.1 * LARGEST_VALUE)}
     last = graph.exploits[-1]
     assert (last.asset, last.label) == ("(2, 0)", "escalation by tomcat on (2, 0) (pe)")
     found = imported(tmp_path, scenario())
@@ -166,7 +166,9 @@ def test_each_sensitive_host_is_an_intent_with_its_value(tmp_path: Path) -> None
 def test_the_default_cost_of_blocking_grows_with_the_values(tmp_path: Path) -> None:
     found = imported(tmp_path, scenario())
     assert {step.block_cost for step in found.graph.exploits} == {0.05 * LARGEST_VALUE}
-    assert "blocking a step costs 5" in str(found.report)
+    assert "cost 10 of 4 controls (100%): a default, paid once, as much as 2 stages of blocking one step" in str(
+        found.report
+    )
     assert {step.block_cost for step in imported(tmp_path, scenario(), block_cost=2.0).graph.exploits} == {2.0}
 
 

@@ -10,11 +10,12 @@ from cyclopts import Parameter
 from ncirl.cli.output import GraphOutput, JsonFlag, print_graph, print_json, printable
 from ncirl.errors import InputError
 from ncirl.formats.attack_graph_file import attack_graph_to_data
+from ncirl.formats.untrusted import SIZE_LIMIT
 from ncirl.importers import AUTO, IMPORTERS, ImportOptions, import_graph
+from ncirl.importers.defaults import DISCOUNT, LASTING_STAGES, SUCCESS
 
 __all__ = ["import_"]
 
-DEFAULTS = ImportOptions()
 FORMATS = f"{', '.join(IMPORTERS)}; or {AUTO}, or nothing, to go by what the file looks like."
 
 
@@ -26,7 +27,7 @@ def import_(
         list[str] | None,
         Parameter(name="--goal", negative="", help="A condition attackers may want, by id or label; once for each."),
     ] = None,
-    goal_reward: Annotated[float, Parameter(help="What a goal is worth.")] = DEFAULTS.goal_reward,
+    goal_reward: Annotated[float | None, Parameter(help="What a goal is worth; 1 by default.")] = None,
     intents: Annotated[
         Path | None, Parameter(help="YAML or JSON list of intents as in an attack-graph file, instead of --goal.")
     ] = None,
@@ -34,11 +35,20 @@ def import_(
         list[str] | None,
         Parameter(name="--initial", negative="", help="A condition that holds from the start, by id or label."),
     ] = None,
-    success: Annotated[float, Parameter(help="Success probability of steps whose source has none.")] = DEFAULTS.success,
-    attack_cost: Annotated[float, Parameter(help="Cost of attempting a step.")] = DEFAULTS.attack_cost,
-    block_cost: Annotated[float, Parameter(help="Cost of blocking a step.")] = DEFAULTS.block_cost,
+    success: Annotated[
+        float | None, Parameter(help=f"Success probability of steps whose source has none; {SUCCESS:g} by default.")
+    ] = None,
+    attack_cost: Annotated[
+        float | None,
+        Parameter(help="Cost of attempting a step, where the source has none; by default a share of the reward."),
+    ] = None,
+    block_cost: Annotated[
+        float | None,
+        Parameter(help="Cost of blocking a step for a stage, where the source has none; by default a share."),
+    ] = None,
     lasting_cost: Annotated[
-        float | None, Parameter(help="Cost of a control that lasts, paid once; ten times --block-cost by default.")
+        float | None,
+        Parameter(help=f"Cost of a control that lasts, paid once; {LASTING_STAGES:g} times --block-cost by default."),
     ] = None,
     controls: Annotated[
         bool, Parameter(help="Use the source's defences as controls; without, each step can be blocked on its own.")
@@ -47,12 +57,15 @@ def import_(
         Path | None,
         Parameter(help="Table of EPSS scores as FIRST publishes it, for the success of steps that name a CVE."),
     ] = None,
-    discount: Annotated[float, Parameter(help="Discount factor.")] = DEFAULTS.discount,
+    discount: Annotated[float | None, Parameter(help=f"Discount factor; {DISCOUNT:g} by default.")] = None,
     horizon: Annotated[int | None, Parameter(help="Stages to play; for ever if not given.")] = None,
     observes: Annotated[Literal["actions", "outcomes"], Parameter(help="What the defender sees.")] = "actions",
     attacker_budget: Annotated[int | None, Parameter(help="Most steps attempted in a stage.")] = None,
     defender_budget: Annotated[int | None, Parameter(help="Most steps blocked in a stage.")] = None,
-    merge: Annotated[bool, Parameter(help="Make steps that need and give the same one.")] = True,
+    merge: Annotated[
+        bool | None,
+        Parameter(help="Make steps that need and give the same one, to the attacker's advantage; by default of many."),
+    ] = None,
     name: Annotated[str, Parameter(help="The graph's name.")] = "",
     settings: Annotated[
         list[str] | None,
@@ -62,7 +75,7 @@ def import_(
         Path | None,
         Parameter(help="Success, costs and effort by kind of step, CSV, YAML or JSON, where the format has kinds."),
     ] = None,
-    size_limit: Annotated[int, Parameter(help="Most bytes a file may have.")] = DEFAULTS.size_limit,
+    size_limit: Annotated[int, Parameter(help="Most bytes a file may have.")] = SIZE_LIMIT,
     output: GraphOutput = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="Print no report.")] = False,
     json: JsonFlag = False,

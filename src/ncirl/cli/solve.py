@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.apart import comes_apart
+from ncirl.attack_graphs.origins import assumed_numbers
 from ncirl.attack_graphs.reductions import listable
 from ncirl.attack_graphs.reductions.record import Origin, origin_of, with_prior
 from ncirl.attack_graphs.reductions.record import retimed as retimed_graph
@@ -293,10 +294,10 @@ def _chosen(graph: AttackGraph | None, time_limit: float | None = None) -> tuple
 
 def _resting(graph: AttackGraph | None) -> str:
     """Say which defaults of an import a graph rests on, and how to change them; nothing where it rests on none."""
-    from ncirl.importers.defaults import CHANGE, defaults_in
+    from ncirl.importers.defaults import CHANGE
 
-    found = () if graph is None else defaults_in(graph)
-    return f"rests on defaults of an import: {', '.join(found)}; {CHANGE}" if found else ""
+    found = () if graph is None else assumed_numbers(graph)
+    return f"rests on defaults of an import: {'; '.join(map(str, found))}; {CHANGE}" if found else ""
 
 
 def _check_worst(asked: str | None, graph: AttackGraph | None) -> None:

@@ -65,8 +65,7 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     draft = Draft("bloodhound", most_goals=MOST_GOALS)
     opened = OpenGraph(files.graphs)
     for (told, item), count in opened.notes.items():
-        for _ in range(min(count, 1000)):
-            draft.note("assumed" if "of their own" in told else "dropped", told, item)
+        draft.note("assumed" if "of their own" in told else "dropped", told, item, times=count)
     collected, told_edges = nodes_and_edges(files.collections)
     if files.graphs and files.collections and not opened.nodes.keys() & collected.keys():
         raise InputError("collectors' files and a graph that have no node in common; import them one by one", where)

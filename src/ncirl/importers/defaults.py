@@ -1,89 +1,120 @@
-"""What the defaults of an import stand for in the real world, why they are what they are, and where a graph has them.
+"""What a number is where a source says none, what that stands for in the real world, and why it is what it is.
 
-All are in the unit of a goal's reward, 1: what the attacker gains by what it came for.
+Success is a chance in a stage. Costs are shares of the largest reward of an intent, what the attacker gains by what it
+came for: only ratios matter, and a network whose loss is a hundred is not defended at the price of one whose loss is 1.
+
+A control that lasts costs `LASTING_STAGES` times what blocking one step for a stage does, once: to change a right or a
+rule, and to look after what that breaks, keeps somebody busy for about two days. Blocking for ever, at a discount of
+0.95, costs twenty times the price of a block: as much as the loss itself.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ncirl.attack_graphs.controls import Kind
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.importers.controls import LASTING
+from ncirl.importers.draft import DraftExploit
 from ncirl.importers.options import ImportOptions
+from ncirl.importers.report import QUANTITIES, Origin
 
-__all__ = ["CHANGE", "defaults_in", "meanings"]
+__all__ = ["CHANGE", "DISCOUNT", "GOAL_REWARD", "LASTING_STAGES", "SUCCESS", "Usual", "meanings"]
 
-DEFAULTS = ImportOptions()
-MOST = 0.5  # of the numbers of a kind: from there on a graph rests on a default
+SUCCESS = 0.8
+ATTACK_COST, BLOCK_COST = 0.02, 0.05  # shares of the largest reward
+LASTING_STAGES = 2.0  # of blocking one step
+GOAL_REWARD = 1.0
+DISCOUNT = 0.95
 CHANGE = (
     "change them with --set, such as --set 'NAME.success=0.5', or import again with --success, --attack-cost, "
     "--block-cost, --lasting-cost; `ncirl sensitivity` tells which of them matter"
 )
+UNSAID = "as nothing says it; {} sets it"
 
 
-def meanings(graph: AttackGraph, options: ImportOptions, defaulted: Sequence[str]) -> Iterator[str]:
-    """Say what a stage, an attempt, a block and a lasting fix stand for, with the reason for each default in use.
+@dataclass(frozen=True)
+class Usual:
+    """What numbers are where a source says none: what a person asked for, or a default beside the largest reward.
 
-    `defaulted` are the quantities of exploits that have a default somewhere.
+    Examples
+    --------
+    >>> Usual(ImportOptions(success=0.5), largest=4.0).number("success")[1].words
+    '--success'
+    >>> Usual(ImportOptions(), largest=4.0).number("block_cost")[0]
+    0.2
     """
-    goal, block = options.goal_reward, options.block_cost
-    lasts = f"about {1 / (1 - options.discount):.0f} stages" if options.discount < 1 else "as many stages as are played"
+
+    options: ImportOptions
+    largest: float = 1.0
+
+    def number(self, quantity: str) -> tuple[float, Origin]:
+        """Return a success, attack cost, block cost, goal reward or discount, and where it comes from."""
+        option = f"--{quantity.replace('_', '-')}"
+        if (asked := getattr(self.options, quantity)) is not None:
+            return asked, Origin(option, asked=True)
+        unsaid = UNSAID.format(option)
+        if quantity in (shares := {"attack_cost": ATTACK_COST, "block_cost": BLOCK_COST}):
+            each = " a stage" if quantity == "block_cost" else ""
+            words = f"{shares[quantity]:g} of the largest reward{each}, {unsaid}"
+            return shares[quantity] * self.largest, Origin(words, default=True)
+        usual = {"success": SUCCESS, "goal_reward": GOAL_REWARD, "discount": DISCOUNT}
+        return usual[quantity], Origin(unsaid, default=True)
+
+    def cost(self, lasting: bool, said: float | None, origin: Origin) -> tuple[float, Origin]:
+        """Return what a control costs and where that comes from; an importer has `said` something, or nothing."""
+        block, usual = self.number("block_cost")
+        is_asked = usual.asked or (lasting and self.options.lasting_cost is not None)
+        if said is not None and not (origin.default and is_asked):
+            return said, origin
+        if not lasting:
+            return block, usual if usual.asked else Origin(
+                f"{BLOCK_COST:g} of the largest reward a stage", default=True
+            )
+        if self.options.lasting_cost is not None:
+            return self.options.lasting_cost, Origin("--lasting-cost, paid once", asked=True)
+        words = f"paid once, as much as {LASTING_STAGES:g} stages of blocking one step; --lasting-cost sets it"
+        return LASTING_STAGES * block, Origin(words, default=True)
+
+    def resolved(self, step: DraftExploit) -> DraftExploit:
+        """Return a step with a number for all that its source leaves open; a default of its own yields to an option."""
+        changes: dict[str, Any] = {}
+        origins = dict(step.origins)
+        for quantity in QUANTITIES:
+            number, origin = self.number(quantity)
+            said = step.origin(quantity)
+            if said is None or (said.default and origin.asked):
+                changes[quantity], origins[quantity] = number, origin
+        return replace(step, **changes, origins=origins) if changes else step
+
+
+def meanings(graph: AttackGraph, usual: Usual) -> Iterator[str]:
+    """Say what a stage, an attempt, a block and a lasting fix stand for, with the reason for each default in use."""
+    lasts = f"about {1 / (1 - graph.discount):.0f} stages" if graph.discount < 1 else "as many stages as are played"
     yield (
         "a stage is as long as an attempt and your answer to it take, say a day; with a discount of "
-        f"{options.discount:g} an intrusion goes on for {lasts} before it is found or given up (--discount)"
+        f"{graph.discount:g} an intrusion goes on for {lasts} before it is found or given up (--discount)"
     )
-    if "success" in defaulted:
+    defaults = {entry.of for entry in graph.origins if entry.origin == "default"}
+    goal = usual.largest
+    if "success" in defaults:
         yield (
-            f"success {options.success:g}: what is in an attack graph mostly works within a stage, and nobody has "
+            f"success {SUCCESS:g}: what is in an attack graph mostly works within a stage, and nobody has "
             "measured how often (--success, --epss, --table)"
         )
-    if "attack_cost" in defaulted:
+    if "attack_cost" in defaults:
         yield (
-            f"attack_cost {options.attack_cost:g} beside a goal of {goal:g}: an attempt is cheap but not free, or "
-            "attackers would try everything at once, also what they do not want (--attack-cost)"
+            f"attack_cost {usual.number('attack_cost')[0]:g} beside a goal of {goal:g}: an attempt is cheap but not "
+            "free, or attackers would try everything at once, also what they do not want (--attack-cost)"
         )
     kinds = {control.kind for control in graph.defences}
-    if "block_cost" in defaulted or (graph.controls is not None and Kind.MOMENTARY in kinds):
+    block = usual.number("block_cost")[0]
+    if Kind.MOMENTARY in kinds:
         hurts = f"{goal / block:.0f} such days hurt you as much as the loss of a goal" if block else "it costs nothing"
         what = "a step blocked for one stage is a session cut or a port closed for a day"
         yield f"{what}; at {block:g}, {hurts} (--block-cost)"
     if lasting := sorted({control.cost for control in graph.defences if control.lasts}):
         costs = f"{lasting[0]:g}" if len(lasting) == 1 else f"{lasting[0]:g} to {lasting[-1]:g}"
-        usual = options.lasting_cost is None and LASTING * block in lasting
-        why = f", {LASTING:g} days of blocking: dear beside one, cheap beside blocking for ever" if usual else ""
+        is_usual = usual.options.lasting_cost is None and LASTING_STAGES * block in lasting
+        why = f", {LASTING_STAGES:g} days of blocking: somebody changes it, and looks after what breaks"
         done = "a lasting fix is a patch, a policy or a right removed, done once"
-        yield f"{done}; it costs {costs}{why} (--lasting-cost)"
-
-
-def defaults_in(graph: AttackGraph) -> tuple[str, ...]:
-    """Return which defaults of an import a graph rests on, in words; none where its costs were chosen by somebody.
-
-    What an attempt costs and what defending costs are known to no source: where most of both are as an import leaves
-    them, the graph rests on its defaults.
-
-    Examples
-    --------
-    >>> from ncirl.games.office import office_graph
-    >>> defaults_in(office_graph())
-    ()
-    """
-    exploits, count = graph.exploits, len(graph.exploits)
-    tried = sum(e.attack_cost == DEFAULTS.attack_cost for e in exploits)
-    prices = {Kind.MOMENTARY: DEFAULTS.block_cost, Kind.LASTING: LASTING * DEFAULTS.block_cost}
-    priced = {kind: sum(c.kind == kind and c.cost == price for c in graph.defences) for kind, price in prices.items()}
-    if not count or tried < MOST * count or sum(priced.values()) < MOST * max(len(graph.defences), 1):
-        return ()
-    succeed = sum(e.success == DEFAULTS.success for e in exploits)
-    what = "blocking a step" if graph.controls is None else "controls"
-    found = [f"success {DEFAULTS.success:g} of {succeed} of {count} exploits"] if succeed else []
-    found.append(f"attack_cost {DEFAULTS.attack_cost:g} of {tried}")
-    if priced[Kind.MOMENTARY]:
-        found.append(f"{what} for a stage at {prices[Kind.MOMENTARY]:g} ({priced[Kind.MOMENTARY]})")
-    if priced[Kind.LASTING]:
-        found.append(f"{what} that last at {prices[Kind.LASTING]:g} ({priced[Kind.LASTING]})")
-    if graph.discount == DEFAULTS.discount:
-        found.append(f"discount {graph.discount:g}")
-    rewards = {reward for intent in graph.intents for reward in intent.rewards.values()}
-    if rewards == {DEFAULTS.goal_reward} and len({intent.prior for intent in graph.intents}) == 1:
-        alike = ", all as likely" if len(graph.intents) > 1 else ""
-        found.append(f"goals worth {DEFAULTS.goal_reward:g}{alike}")
-    return tuple(found)
+        yield f"{done}; it costs {costs}{why if is_usual else ''} (--lasting-cost)"

@@ -66,6 +66,14 @@ class DraftExploit:
         """Return where a number comes from; None where nobody has said it."""
         return None if getattr(self, quantity) is None else self.origins.get(quantity, SOURCE)
 
+    @property
+    def numbers(self) -> tuple[float, float, float]:
+        """The success, attack cost and block cost, of a step of which all are known."""
+        assert self.success is not None
+        assert self.attack_cost is not None
+        assert self.block_cost is not None
+        return self.success, self.attack_cost, self.block_cost
+
 
 @dataclass
 class DraftControl:
@@ -73,8 +81,9 @@ class DraftControl:
 
     key: str
     label: str
-    lasting: bool = False
+    lasting: bool = True
     cost: float | None = None
+    origin: Origin = SOURCE  # of the cost
     references: dict[str, None] = field(default_factory=dict)  # each once, in order
 
 
@@ -223,7 +232,14 @@ class Draft:
         )
 
     def control(
-        self, key: str, label: str, *, lasting: bool = False, cost: float | None = None, references: Iterable[str] = ()
+        self,
+        key: str,
+        label: str,
+        *,
+        lasting: bool = True,
+        cost: float | None = None,
+        origin: Origin = SOURCE,
+        references: Iterable[str] = (),
     ) -> str:
         """Add something a defender can do, for steps to name by its key; one that is there gains references.
 
@@ -234,9 +250,12 @@ class Draft:
         label : str
             What people read.
         lasting : bool
-            Whether it stops its steps from then on, for a cost paid once, or in one stage only.
+            Whether it stops its steps from then on, for a cost paid once: what is removed, patched or configured. What
+            ends by itself (to isolate a host, to log an account off, to block a port for now) is momentary.
         cost : float, optional
-            Where the source says one.
+            Where the source says one; `defaults.Usual` has what it is otherwise.
+        origin : Origin
+            Where the cost comes from.
         references : iterable of str
             What it is about: a CVE, a rule.
 
@@ -247,7 +266,7 @@ class Draft:
         """
         there = self.controls.get(key)
         if there is None:
-            there = self.controls[key] = DraftControl(key, text(label), lasting, cost)
+            there = self.controls[key] = DraftControl(key, text(label), lasting, cost, origin)
         there.references.update(dict.fromkeys(_distinct(references)))
         return key
 
@@ -283,9 +302,9 @@ class Draft:
         for name in _distinct(names):
             self.mentions.setdefault(name, why)
 
-    def note(self, kind: NoteKind, text: str, item: str = "") -> None:
+    def note(self, kind: NoteKind, text: str, item: str = "", times: int = 1) -> None:
         """Tell the person something; equal notes are counted, with the first few items as examples."""
-        self.notes.add(kind, text, item)
+        self.notes.add(kind, text, item, times)
 
     def finish(self, options: ImportOptions | None = None, files: Iterable[str | Path] = ()) -> Imported:
         """Turn the draft into an attack graph with a report.

@@ -11,12 +11,13 @@ from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
-from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit
+from ncirl.attack_graphs.origins import NumberOrigin, gathered, numbers_by_origin
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
 from ncirl.importers.candidates import candidates_of
 from ncirl.importers.controls import controls_of
-from ncirl.importers.defaults import meanings
+from ncirl.importers.defaults import Usual, meanings
 from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
 from ncirl.importers.epss import epss_of, read_epss
 from ncirl.importers.fold import CERTAIN, Follows, fold
@@ -25,7 +26,7 @@ from ncirl.importers.intents import Chosen, choose_intents
 from ncirl.importers.lost import names_lost
 from ncirl.importers.names import ConditionNames, one_label, unique_ids
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import QUANTITIES, Defaulted, ImportReport, Notes, Numbers, Origin, shortened
+from ncirl.importers.report import QUANTITIES, SOURCE, Defaulted, ImportReport, Notes, Origin, shortened
 
 __all__ = ["finish"]
 
@@ -58,32 +59,36 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     if not steps:
         raise InputError(["no attack step is left", *map(str, notes.all())], where)
     chosen = choose_intents(draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes)
+    usual = Usual(options, max((paid for i in chosen.intents for paid in i.rewards.values() if paid > 0), default=1.0))
+    steps = [usual.resolved(step) for step in steps]
     gains = {step.gives for step in steps}
     if follows:
         follows.control(draft.ties if options.controls else {}, given)
         steps = _without_effort(steps, follows, start, chosen, names, notes)
-    if options.merge:
+    if options.merge is not False:
         steps = _merged(steps, folded, options.controls, notes)
     if any(step.immediate for step in steps):
         wanted = {names.key(id_) for intent in chosen.intents for id_ in intent.rewards}
         steps = without_immediate(steps, wanted, notes)
-        steps = _merged(steps, folded, options.controls, notes) if options.merge else steps
+        steps = _merged(steps, folded, options.controls, notes) if options.merge is not False else steps
     used = {key for step in steps for key in (*step.needs, step.gives)} - folded
     left_out = _left_out(draft, names, depth, used, gains, notes)
-    exploits = tuple(_exploits(steps, folded, names, options))
+    exploits = tuple(_exploits(steps, folded, names))
+    controls = controls_of(draft.controls, steps, [exploit.id for exploit in exploits], usual, notes)
     graph = AttackGraph(
         conditions=tuple(_condition(c, names, c.key in start) for c in conditions if c.key in used),
         exploits=exploits,
         intents=chosen.intents,
-        discount=options.discount,
+        discount=usual.number("discount")[0],
         horizon=options.horizon,
         observes=options.observes,
         attacker_budget=options.attacker_budget,
         defender_budget=options.defender_budget,
-        controls=controls_of(draft.controls, steps, [exploit.id for exploit in exploits], options, notes),
+        controls=None if controls is None else tuple(controls),
         name=options.name or draft.name or _title(files) or draft.format,
+        origins=tuple(_origins(steps, exploits, controls or {}, chosen, usual)),
     )
-    report = _report(graph, draft, options, steps, len(folded), chosen.words, notes, files)
+    report = _report(graph, draft, usual, steps, len(folded), chosen.words, notes, files)
     lost = names_lost(draft, graph, start, depth)
     offered = candidates_of(draft, names, given | entries, depth, graph.intents)
     return Imported(graph, replace(report, left_out=left_out, names_lost=lost), offered)
@@ -205,7 +210,11 @@ def _entries(
         shown = shortened([names.told(key) for key in sources or needed], MOST_LISTED)
         raise InputError(f"{held}; name where attackers begin with --initial, such as {shown}", where)
     for key in sources:
-        notes.add("assumed", "nothing is known to hold from the start, so what no step gives does (see --initial)", key)
+        notes.add(
+            "assumed",
+            "nothing is known to hold from the start, so what no step gives does (see --initial)",
+            names.told(key),
+        )
     return set(sources)
 
 
@@ -237,47 +246,41 @@ def _told_together(best: DraftExploit, group: Sequence[DraftExploit]) -> DraftEx
     )
 
 
-def _exploits(
-    steps: Sequence[DraftExploit], folded: set[str], names: ConditionNames, options: ImportOptions
-) -> Iterator[Exploit]:
+def _exploits(steps: Sequence[DraftExploit], folded: set[str], names: ConditionNames) -> Iterator[Exploit]:
     for exploit_id, step in zip(unique_ids(step.name for step in steps), steps, strict=True):
         yield Exploit(
             exploit_id,
             tuple(names.id(key) for key in step.needs if key not in folded),
             names.id(step.gives),
-            options.success if step.success is None else step.success,
-            options.attack_cost if step.attack_cost is None else step.attack_cost,
-            options.block_cost if step.block_cost is None else step.block_cost,
+            *step.numbers,
             label=step.label,
             asset=step.asset,
             references=step.references,
         )
 
 
-def _quantities(graph: AttackGraph) -> tuple[str, ...]:
-    """Return the numbers that count: what blocking one exploit costs does not where the graph has controls."""
-    return tuple(q for q in QUANTITIES if q != "block_cost" or graph.controls is None)
-
-
-def _numbers(steps: Sequence[DraftExploit], graph: AttackGraph) -> Iterator[Numbers]:
-    """Yield where the numbers come from: what the source says first, the largest share first."""
-    for quantity in _quantities(graph):
-        asked = f"as nothing says it; --{quantity.replace('_', '-')} sets it"
-        found: dict[tuple[bool, str], list[float]] = defaultdict(list)
-        for step, exploit in zip(steps, graph.exploits, strict=True):
-            origin = step.origin(quantity)
-            found[(True, asked) if origin is None else (origin.default, origin.words)].append(
-                getattr(exploit, quantity)
-            )
-        for (default, words), values in sorted(found.items(), key=lambda item: (item[0][0], -len(item[1]))):
-            share = len(values) / len(steps)
-            yield Numbers(quantity, words, default, len(values), share, min(values), max(values))
+def _origins(
+    steps: Sequence[DraftExploit],
+    exploits: Sequence[Exploit],
+    controls: Mapping[Control, Origin],
+    chosen: Chosen,
+    usual: Usual,
+) -> Iterator[NumberOrigin]:
+    """Yield where the numbers of the graph come from."""
+    for quantity in QUANTITIES:
+        if quantity != "block_cost" or not controls:  # beside controls it says nothing
+            said = (step.origins.get(quantity, SOURCE).said for step in steps)
+            yield from gathered(quantity, dict(zip((exploit.id for exploit in exploits), said, strict=True)))
+    yield from gathered("cost", {control.id: origin.said for control, origin in controls.items()})
+    yield from gathered("reward", {intent.id: chosen.worth[intent.id].said for intent in chosen.intents})
+    yield from gathered("prior", {intent.id: chosen.likely.said for intent in chosen.intents})
+    yield from gathered("discount", {"": usual.number("discount")[1].said})
 
 
 def _report(
     graph: AttackGraph,
     draft: Draft,
-    options: ImportOptions,
+    usual: Usual,
     steps: Sequence[DraftExploit],
     facts: int,
     intents_from: str,
@@ -287,7 +290,9 @@ def _report(
     import networkx as nx
 
     leads = nx.DiGraph((premise, exploit.result) for exploit in graph.exploits for premise in exploit.premises)
-    counts = {q: sum(getattr(step, q) is None for step in steps) for q in _quantities(graph)}
+    counting = [q for q in QUANTITIES if q != "block_cost" or graph.controls is None]
+    unsaid = {quantity: usual.number(quantity) for quantity in counting}
+    counts = {q: sum(step.origins.get(q) == origin for step in steps) for q, (_, origin) in unsaid.items()}
     return ImportReport(
         format=draft.format,
         files=files,
@@ -300,10 +305,8 @@ def _report(
         goals=tuple(dict.fromkeys(key for intent in graph.intents for key, paid in intent.rewards.items() if paid > 0)),
         intents=tuple(intent.id for intent in graph.intents),
         intents_from=intents_from,
-        defaulted={
-            quantity: Defaulted(count, getattr(options, quantity)) for quantity, count in counts.items() if count
-        },
+        defaulted={quantity: Defaulted(count, unsaid[quantity][0]) for quantity, count in counts.items() if count},
         notes=notes.all(),
-        numbers=tuple(_numbers(steps, graph)),
-        meanings=tuple(meanings(graph, options, [quantity for quantity, count in counts.items() if count])),
+        numbers=numbers_by_origin(graph),
+        meanings=tuple(meanings(graph, usual)),
     )

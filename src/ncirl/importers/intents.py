@@ -1,16 +1,17 @@
 """What attackers may want: from a file, from goals that a person names, from the source, or guessed and said so."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ncirl.attack_graphs.graph import Intent
 from ncirl.errors import InputError
 from ncirl.formats.untrusted import read_data
+from ncirl.importers.defaults import Usual
 from ncirl.importers.draft import Draft
 from ncirl.importers.names import ConditionNames, unique_ids
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import Notes, shortened
+from ncirl.importers.report import SOURCE, Notes, Origin, shortened
 
 __all__ = ["Chosen", "choose_intents"]
 
@@ -20,15 +21,21 @@ MOST_INTENTS = 1000  # far beyond what can be solved
 MOST_LISTED = 20
 FEW_STEPS = 3  # in so small a graph one step may be all there is
 DECIDE = "--goal or --intents decides"
+EQUALLY = Origin("equally likely, as nothing says which is likelier; --intents sets it", default=True)
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The intents, where they come from in words, and of goals that are one the key that stands for each."""
+    """The intents, where they come from in words, and of goals that are one the key that stands for each.
+
+    `worth` and `likely` say where the rewards of each intent and its prior come from, by its id.
+    """
 
     intents: tuple[Intent, ...]
     words: str
     standing: Mapping[str, str] = field(default_factory=dict)
+    worth: Mapping[str, Origin] = field(default_factory=dict)
+    likely: Origin = EQUALLY
 
 
 def choose_intents(
@@ -47,11 +54,11 @@ def choose_intents(
     Raises `InputError` when a condition is unknown or can never be gained, or no goal can be guessed.
     """
     if options.intents is not None:
-        return Chosen(_from_file(options, names, depth), f"from {options.intents}")
+        return _from_file(options, names, depth)
     if options.goals:
         goals = [_gained(name, "goal", names, depth) for name in options.goals]
         paid = {key: draft.goals.get(key) for key in goals}
-        return Chosen(_one_each(paid, draft, options, names), f"one per goal given, equally likely{_worth_told(draft)}")
+        return _one_each(paid, draft, options, names, "one per goal given, equally likely")
     told = "rewards of the source for what cannot be gained"
     rewards = {intent: _gainable(paid, told, depth, names, notes) for intent, paid in draft.rewards.items()}
     paying = [(intent, paid) for intent, paid in rewards.items() if any(value > 0 for value in paid.values())]
@@ -59,22 +66,23 @@ def choose_intents(
         ids = unique_ids(intent for intent, _ in paying)
         by_id = [{names.id(key): value for key, value in paid.items()} for _, paid in paying]
         intents = tuple(Intent(id_, 1 / len(ids), paid) for id_, paid in zip(ids, by_id, strict=True))
-        return Chosen(intents, "those of the source, equally likely")
-    worth = {key: paid for key, paid in draft.goals.items() if paid is None or paid > 0}
-    for key in draft.goals.keys() - worth.keys():
+        worth = dict.fromkeys(ids, SOURCE)
+        return Chosen(intents, "those of the source, equally likely", worth=worth)
+    wanted = {key: paid for key, paid in draft.goals.items() if paid is None or paid > 0}
+    for key in draft.goals.keys() - wanted.keys():
         notes.add("dropped", "goals of the source that are worth nothing", names.told(key))
-    held = {draft.groups[key] for key in worth if key in draft.groups and depth.get(key) == 0}
-    for key in [key for key in worth if draft.groups.get(key) in held]:
+    held = {draft.groups[key] for key in wanted if key in draft.groups and depth.get(key) == 0}
+    for key in [key for key in wanted if draft.groups.get(key) in held]:
         notes.add("dropped", "goals of the source that are one with what holds from the start", names.told(key))
-        del worth[key]
-    stated = _gainable(worth, "goals of the source that cannot be gained", depth, names, notes)
+        del wanted[key]
+    stated = _gainable(wanted, "goals of the source that cannot be gained", depth, names, notes)
     if stated:
         return _stated(stated, draft, options, names, notes)
     guessed = _guessed(draft, names, depth, steps)
     for key, why in guessed.items():
         notes.add("assumed", f"guessed as a goal, as {why}", names.id(key))
-    intents = _one_each(dict.fromkeys(guessed), draft, options, names)
-    return Chosen(intents, f"one per guessed goal, equally likely{_worth_told(draft)}; {DECIDE}")
+    words = "one per guessed goal, equally likely"
+    return _one_each(dict.fromkeys(guessed), draft, options, names, words, f"; {DECIDE}")
 
 
 def _stated(
@@ -91,9 +99,9 @@ def _stated(
             notes.add("dropped", told, names.told(key))
         elif key != one:
             notes.add("merged", "goals of the source that are one, since either gives the other", names.told(key))
-    intents = _one_each({key: stated[key] for key in taken}, draft, options, names)
-    kept = {key: one for key, one in standing.items() if one in taken}
-    return Chosen(intents, f"one per goal of the source, equally likely{_worth_told(draft)}", kept)
+    words = "one per goal of the source, equally likely"
+    chosen = _one_each({key: stated[key] for key in taken}, draft, options, names, words)
+    return replace(chosen, standing={key: one for key, one in standing.items() if one in taken})
 
 
 def _gainable(
@@ -106,18 +114,24 @@ def _gainable(
 
 
 def _one_each(
-    goals: Mapping[str, float | None], draft: Draft, options: ImportOptions, names: ConditionNames
-) -> tuple[Intent, ...]:
+    goals: Mapping[str, float | None],
+    draft: Draft,
+    options: ImportOptions,
+    names: ConditionNames,
+    words: str,
+    more: str = "",
+) -> Chosen:
     """Make an intent of each goal; what it pays is what the source says, or its share of what is worth most."""
-    paid = {
-        key: options.goal_reward * (draft.worth.get(key) or 1.0) if said is None else said
-        for key, said in goals.items()
-    }
-    return tuple(Intent(names.id(key), 1 / len(goals), {names.id(key): paid[key]}) for key in goals)
-
-
-def _worth_told(draft: Draft) -> str:
-    return f", worth {draft.worth_from}" if draft.worth else ""
+    reward, usual = Usual(options).number("goal_reward")
+    shared = replace(usual, words=f"{draft.worth_from}, what is worth most being worth {reward:g}: {usual.words}")
+    intents, worth = [], {}
+    for key, said in goals.items():
+        share = draft.worth.get(key)
+        paid = reward * (share or 1.0) if said is None else said
+        intents.append(Intent(names.id(key), 1 / len(goals), {names.id(key): paid}))
+        worth[names.id(key)] = usual if said is None and share is None else shared if said is None else SOURCE
+    told = f", worth {draft.worth_from}" if draft.worth else ""
+    return Chosen(tuple(intents), f"{words}{told}{more}", worth=worth)
 
 
 def _guessed(
@@ -171,7 +185,7 @@ def _trivial(draft: Draft, depth: Mapping[str, int], steps: Sequence[tuple[Seque
     return found
 
 
-def _from_file(options: ImportOptions, names: ConditionNames, depth: Mapping[str, int]) -> tuple[Intent, ...]:
+def _from_file(options: ImportOptions, names: ConditionNames, depth: Mapping[str, int]) -> Chosen:
     from ncirl.formats.shapes import Name, Strict, shaped
 
     class GivenIntent(Strict):
@@ -194,11 +208,13 @@ def _from_file(options: ImportOptions, names: ConditionNames, depth: Mapping[str
         if any(prior is not None for prior in priors):
             raise InputError("give every intent a prior, or none to make them equally likely", where)
         priors = [1 / len(given)] * len(given)
-    at = f"{where}: condition"
-    return tuple(
+    at, asked = f"{where}: condition", Origin(where, asked=True)
+    intents = tuple(
         Intent(i.id, prior or 0.0, {names.id(_gained(c, at, names, depth)): paid for c, paid in i.rewards.items()})
         for i, prior in zip(given, priors, strict=True)
     )
+    likely = EQUALLY if given[0].prior is None else asked
+    return Chosen(intents, f"from {where}", worth={i.id: asked for i in intents}, likely=likely)
 
 
 def _gained(name: str, where: str, names: ConditionNames, depth: Mapping[str, int]) -> str:

@@ -8,7 +8,7 @@ and so is the reward of each intent: the value of one sensitive host, for root a
 To have access to some host of a subnet is a condition of its own, "a foothold", that follows from each of them at once
 (see `immediate`): a step is tried from any of them.
 
-The defender closes services for a stage, between two subnets or, as the format has firewalls of hosts too, on one host.
+The defender closes services for good, between two subnets or, as the format has firewalls of hosts too, on one host.
 An escalation of privileges passes no firewall: no control stops it.
 """
 
@@ -35,26 +35,15 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
         raise not_of_format(path, WANTED, "nasim", options.size_limit, recognise_data(data))
     draft = Draft("nasim", path.stem)
     scenario = scenario_of(data, draft, str(path))
-    _Network(scenario, draft, _block_cost(scenario, draft, options)).fill()
+    _Network(scenario, draft).fill()
     return draft
-
-
-def _block_cost(scenario: Scenario, draft: Draft, options: ImportOptions) -> float | None:
-    """Return what blocking costs: the default is a share of what there is to lose, so the values scale it."""
-    largest = max(scenario.values.values(), default=0.0)
-    if options.block_cost != ImportOptions.block_cost or largest <= 0:
-        return None
-    cost = options.block_cost * largest
-    told = f"blocking a step costs {cost:g}, {options.block_cost:g} of the largest value of a host (see --block-cost)"
-    draft.note("defaulted", told)
-    return cost
 
 
 class _Network:
     """A scenario being written into a draft."""
 
-    def __init__(self, scenario: Scenario, draft: Draft, block_cost: float | None) -> None:
-        self.scenario, self.draft, self.block_cost = scenario, draft, block_cost
+    def __init__(self, scenario: Scenario, draft: Draft) -> None:
+        self.scenario, self.draft = scenario, draft
         self.ways_in: dict[int, dict[str, Address]] = defaultdict(dict)  # conditions that give a foothold, by subnet
         self.footholds: set[int] = set()
         for host in scenario.hosts.values():
@@ -85,7 +74,6 @@ class _Network:
                     needs=[way],
                     gives=key,
                     label=f"through {way}",
-                    block_cost=self.block_cost,
                     immediate=True,
                 )
         if self.footholds:
@@ -98,10 +86,10 @@ class _Network:
         """Return the controls that keep a service of a host out of reach of a subnet."""
         target = host.address[0]
         own = f"deny {service} on {host.address}"
-        found = [self.draft.control(own, f"host firewall: {own}", cost=self.block_cost)]
+        found = [self.draft.control(own, f"host firewall: {own}")]
         if source != target:
             told = f"firewall: close {service} from {_zone(source)} to {_zone(target)}"
-            found.append(self.draft.control(told, told, cost=self.block_cost))
+            found.append(self.draft.control(told, told))
         return found
 
     def _sources(self, host: Host, service: str) -> Iterator[tuple[str, int]]:
@@ -128,7 +116,6 @@ class _Network:
             gives=access(host.address, attack.gives),
             success=attack.chance,
             attack_cost=attack.cost,
-            block_cost=self.block_cost,
             label=f"{what} on {host.address} ({attack.name}){told}",
             asset=str(host.address),
             references=[attack.name],

@@ -1,6 +1,5 @@
 """What a person may decide about an import, the same for every format."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,24 +19,27 @@ class ImportOptions:
     ----------
     goals : tuple of str
         Conditions that an attacker may want, one intent each, all equally likely; by id or label.
-    goal_reward : float
-        What an intent made from a goal is paid for it.
+    goal_reward : float, optional
+        What an intent made from a goal is paid for it; 1 by default.
     intents : path, optional
         A YAML or JSON file with intents as in an attack-graph file; instead of `goals`.
     initial : tuple of str
         Conditions that hold from the start beyond those the file says; by id or label.
-    success, attack_cost, block_cost : float
-        For the steps whose source says nothing.
-    discount, horizon, observes, attacker_budget, defender_budget
+    success, attack_cost, block_cost : float, optional
+        For the steps whose source says nothing, in place of every default; `defaults.Usual` has what these are.
+    discount : float, optional
+        As for `AttackGraph`; 0.95 by default.
+    horizon, observes, attacker_budget, defender_budget
         As for `AttackGraph`.
     lasting_cost : float, optional
-        Of a control that lasts, once, where the source says none; ten times `block_cost` by default.
+        Of a control that lasts, once, where the source says none; two times what blocking costs by default.
     controls : bool
         Whether the defender has the controls that the source tells of, or blocks each step on its own.
     epss : path, optional
         A table of EPSS scores, CSV or JSON as FIRST publishes it: the success of steps that name a CVE in it.
-    merge : bool
-        Whether steps with the same premises and the same result become one.
+    merge : bool, optional
+        Whether steps with the same premises, the same result and the same controls become one, to the attacker's
+        advantage; by default where there are more than `merge.MOST_APART` steps.
     size_limit : int
         Most bytes a file may have.
     name : str
@@ -52,13 +54,13 @@ class ImportOptions:
     """
 
     goals: tuple[str, ...] = ()
-    goal_reward: float = 1.0
+    goal_reward: float | None = None
     intents: str | Path | None = None
     initial: tuple[str, ...] = ()
-    success: float = 0.8
-    attack_cost: float = 0.02
-    block_cost: float = 0.05
-    discount: float = 0.95
+    success: float | None = None
+    attack_cost: float | None = None
+    block_cost: float | None = None
+    discount: float | None = None
     horizon: int | None = None
     observes: str = "actions"
     attacker_budget: int | None = None
@@ -66,7 +68,7 @@ class ImportOptions:
     lasting_cost: float | None = None
     controls: bool = True
     epss: str | Path | None = None
-    merge: bool = True
+    merge: bool | None = None
     size_limit: int = SIZE_LIMIT
     name: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -85,12 +87,12 @@ class ImportOptions:
         return [word.strip() for word in self.setting(name).split(",") if word.strip()]
 
     def _faults(self) -> Iterator[str]:
-        if not 0 < self.success <= 1:
+        if self.success is not None and not 0 < self.success <= 1:
             yield f"success: must lie in (0, 1], got {self.success:g}"
         for cost in ("attack_cost", "block_cost", "lasting_cost"):
             if not 0 <= (getattr(self, cost) or 0.0) <= LARGEST_REWARD:
                 yield f"{cost}: must lie in [0, {LARGEST_REWARD:g}], got {getattr(self, cost):g}"
-        if not (math.isfinite(self.goal_reward) and 0 < self.goal_reward <= LARGEST_REWARD):
+        if self.goal_reward is not None and not 0 < self.goal_reward <= LARGEST_REWARD:
             yield f"goal_reward: must lie in (0, {LARGEST_REWARD:g}], got {self.goal_reward:g}"
         if self.goals and self.intents is not None:
             yield "goals, intents: give one or the other; intents may reward any condition"

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from ncirl.attack_graphs.origins import From, Numbers
+
 __all__ = [
     "QUANTITIES",
     "SOURCE",
@@ -14,7 +16,6 @@ __all__ = [
     "Note",
     "NoteKind",
     "Notes",
-    "Numbers",
     "Origin",
     "shortened",
 ]
@@ -50,12 +51,12 @@ class Notes:
         self._taken: dict[tuple[NoteKind, str], tuple[int, tuple[str, ...]]] = {}
         self._dropped: dict[str, dict[str, None]] = {}
 
-    def add(self, kind: NoteKind, text: str, item: str = "") -> None:
-        """Take a note; `item` is what it is about, kept as an example."""
+    def add(self, kind: NoteKind, text: str, item: str = "", times: int = 1) -> None:
+        """Take a note, or as many as `times`; `item` is what it is about, kept as an example."""
         count, examples = self._taken.get((kind, text), (0, ()))
         if item and len(examples) <= MOST_SHOWN and item not in examples:
             examples = (*examples, item)
-        self._taken[kind, text] = (count + 1, examples)
+        self._taken[kind, text] = (count + times, examples)
         if item and kind == "dropped":
             self._dropped.setdefault(text, {})[item] = None
 
@@ -74,10 +75,19 @@ class Notes:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a number comes from, in words that follow "from"; a default is nobody's measurement."""
+    """Where a number comes from, in words that follow "from"; a default is nobody's measurement.
+
+    A default yields to what a person has `asked` for by an option; what a source says does not.
+    """
 
     words: str
     default: bool = False
+    asked: bool = field(default=False, repr=False)
+
+    @property
+    def said(self) -> tuple[From, str]:
+        """Who says the number, and why."""
+        return From.DEFAULT if self.default else From.OPTION if self.asked else From.SOURCE, self.words
 
 
 SOURCE = Origin("the source")
@@ -85,26 +95,8 @@ QUANTITIES = ("success", "attack_cost", "block_cost")
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """How many exploits, and which share of all, have a quantity of one origin, and within which bounds it lies."""
-
-    quantity: str
-    origin: str
-    default: bool
-    count: int
-    share: float
-    least: float
-    most: float
-
-    def __str__(self) -> str:
-        value = f"{self.least:g}" if self.least == self.most else f"{self.least:g} to {self.most:g}"
-        said = f"a default, {self.origin}" if self.default else f"from {self.origin}"
-        return f"{self.quantity} {value} of {_plural(self.count, 'exploit')} ({self.share:.0%}): {said}"
-
-
-@dataclass(frozen=True)
 class Defaulted:
-    """A quantity that the source does not say of `count` exploits."""
+    """A quantity that neither the source nor a table of the format says of `count` exploits."""
 
     count: int
     value: float
@@ -158,7 +150,7 @@ class ImportReport:
     defaulted : mapping
         How many exploits have the default success, attack cost and block cost, and what it is.
     numbers : tuple of Numbers
-        Where every success, attack cost and block cost comes from, and which share of the exploits rests on it.
+        Where every number of the graph comes from, and how many rest on what; the graph keeps it as its `origins`.
     left_out : mapping
         The names of all that the source has and the graph has not, by the reason.
     names_lost : mapping
@@ -217,6 +209,7 @@ class ImportReport:
     def to_data(self) -> dict[str, Any]:
         """Return the report as plain data: its fields, `format` as ``source``."""
         data = asdict(self, dict_factory=_plain)
+        data["numbers"] = [numbers.to_data() for numbers in self.numbers]
         return {"source": data.pop("format")} | data
 
 

@@ -10,7 +10,8 @@ __all__ = ["chance", "identifiers", "mapping", "mappings", "number", "text", "te
 TRUE, FALSE = frozenset({"true", "yes", "1", "1.0", "t", "y"}), frozenset({"false", "no", "0", "0.0", "f", "n"})
 LONGEST = 200  # characters of a text kept for people
 IDENTIFIER = re.compile(
-    r"\b(?:C(?:VE|AN)-\d{1,4}(?:-\d{1,7})?|GHSA(?:-[0-9a-z]{4}){3}|CWE-\d{1,5}|CAPEC-\d{1,4}|TA?\d{4}(?:\.\d{3})?)\b",
+    r"\b(?:C(?:VE|AN)-\d{1,4}(?:-\d{1,7})?|GHSA(?:-[0-9a-z]{4}){3}|CWE-\d{1,5}|CAPEC-\d{1,4}"
+    r"|TA0\d{3}|T(?:08\d\d|1(?!000)\d{3})(?:\.\d{3})?)\b",  # T1000 is more likely a host
     re.IGNORECASE,
 )
 MOST_SEARCHED = 100_000  # characters of one value
@@ -21,10 +22,12 @@ def number(value: Any) -> float | None:
 
     Examples
     --------
-    >>> number(" 0.5 "), number(True), number("nan"), number(10**400), number(None)
-    (0.5, None, None, None, None)
+    >>> number(" 0.5 "), number(True), number("nan"), number(10**400), number(None), number("1_000")
+    (0.5, None, None, None, None, None)
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and not (value.isascii() and "_" not in value):  # as Python writes numbers, nobody else
         return None
     try:
         found = float(value)
