@@ -108,14 +108,17 @@ class Numbers:
         """Which share of the numbers of their kind they are."""
         return self.count / self.total
 
-    def __str__(self) -> str:
+    @property
+    def told(self) -> str:
+        """Which numbers they are, without where they come from."""
         value = f"{self.least:g}" if self.least == self.most else f"{self.least:g} to {self.most:g}"
-        said = f"a default, {self.origin}" if self.default else f"from {self.origin}"
-        thing = THINGS[self.quantity]
+        thing = "goal" if self.quantity == "reward" else THINGS[self.quantity]
         if not thing:
-            return f"{self.quantity} {value}: {said}"
-        of = f"{self.count} {thing}" + ("" if self.count == 1 else "s")
-        return f"{self.quantity} {value} of {of} ({self.share:.0%}): {said}"
+            return f"{self.quantity} {value}"
+        return f"{self.quantity} {value} of {self.count} {thing}{'' if self.count == 1 else 's'} ({self.share:.0%})"
+
+    def __str__(self) -> str:
+        return f"{self.told}: {f'a default, {self.origin}' if self.default else f'from {self.origin}'}"
 
     def to_data(self) -> dict[str, Any]:
         """Return the numbers as plain data."""

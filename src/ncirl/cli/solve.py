@@ -296,8 +296,8 @@ def _resting(graph: AttackGraph | None) -> str:
     """Say which defaults of an import a graph rests on, and how to change them; nothing where it rests on none."""
     from ncirl.importers.defaults import CHANGE
 
-    found = () if graph is None else assumed_numbers(graph)
-    return f"rests on defaults of an import: {'; '.join(map(str, found))}; {CHANGE}" if found else ""
+    found = [] if graph is None else [numbers.told for numbers in assumed_numbers(graph)]
+    return f"rests on defaults of an import: {', '.join(found)}; {CHANGE}" if found else ""
 
 
 def _check_worst(asked: str | None, graph: AttackGraph | None) -> None:

@@ -8,9 +8,9 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import display_name
+from ncirl.attack_graphs.origins import assumed_numbers
 from ncirl.attack_graphs.reductions.record import Origin, Preserves, origin_of
 from ncirl.formats.graph_source import scope_of
-from ncirl.importers.defaults import defaults_in
 from ncirl.model.game import Game, Observes
 from ncirl.playbook.solution import CertifiedSolution
 
@@ -103,7 +103,7 @@ def unit_of(graph: AttackGraph | None) -> str:
 
 
 def _numbers(graph: AttackGraph) -> str:
-    found = defaults_in(graph)
+    found = [numbers.told for numbers in assumed_numbers(graph)]
     return f"Defaults that nobody measured: {'; '.join(found)}." if found else GIVEN
 
 
