@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncirl.numbers import ROUNDING, TELLABLE, at_least, at_most, between, tellable_lower, tellable_upper
+from ncirl.numbers import ROUNDING, TELLABLE, at_least, at_most, interval, tellable_lower, tellable_upper
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 SCALES = st.floats(1e-12, 1e12)
@@ -59,5 +59,5 @@ def test_no_number_is_written_that_has_lost_digits() -> None:
 
 
 def test_bounds_that_differ_are_told_apart_by_rounding_outwards() -> None:
-    assert between(0.86049, 0.86051) == "0.860 to 0.861"
+    assert interval(0.86049, 0.86051) == "0.860 to 0.861"
     assert (at_least(1 / 3), at_most(1 / 3)) == ("0.333333333", "0.333333334")

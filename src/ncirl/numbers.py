@@ -7,14 +7,14 @@ than `TELLABLE` times the magnitude of its game cannot be told from 0: an upper 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
-__all__ = ["TELLABLE", "at_least", "at_most", "between", "number", "tellable_lower", "tellable_upper"]
+__all__ = ["TELLABLE", "at_least", "at_most", "interval", "number", "tellable_lower", "tellable_upper"]
 
 TELLABLE = 1e-9  # of the magnitude of a game: what is nearer to 0 cannot be told from it
 LEAST = 1e-300  # whatever the magnitude: what is smaller has lost digits
 ROUNDING = 1e-14  # of a number: what adding up may have lost, and no reason to round it the other way
 DIGITS = 9  # of a number in full
 SHORT = 3  # decimals of a short number, and digits of a small one
-WIDEST = 400  # digits that any float has between its first and the last that is written
+WIDEST = 400  # digits that any float has interval its first and the last that is written
 PLAIN = range(-4, DIGITS)  # places of the first digit; elsewhere powers of ten are easier to read
 
 
@@ -66,12 +66,12 @@ def at_least(value: float, scale: float = 0.0, *, short: bool = False) -> str:
     return _written(tellable_lower(value, scale), ROUND_FLOOR, short)
 
 
-def between(lower: float, upper: float, scale: float = 0.0) -> str:
+def interval(lower: float, upper: float, scale: float = 0.0) -> str:
     """Write two bounds, short.
 
     Examples
     --------
-    >>> between(0.06491, 0.86099)
+    >>> interval(0.06491, 0.86099)
     '0.0649 to 0.861'
     """
     return f"{at_least(lower, scale, short=True)} to {at_most(upper, scale, short=True)}"

@@ -15,9 +15,9 @@ from forging import Forged
 from ncirl.attack_graphs.controls import Control
 from ncirl.attack_graphs.reductions import crop_hops, origin_of
 from ncirl.cli import main
-from ncirl.cli.output import number
 from ncirl.formats.combine import combine
 from ncirl.formats.graph_source import SAME, extra_of
+from ncirl.numbers import at_least, number
 from reductions.graphs import ladders
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
@@ -130,7 +130,7 @@ def test_what_is_shown_of_a_cut_graph_says_so(
     assert (found["original"]["lower"], found["original"]["upper"]) == (None, found["upper"])
     written = page.read_text()
     assert "This graph was cut from &#x27;plant&#x27;" in written
-    assert f"no defence gets below {found['lower']:.3f}, on the cut graph only" in written
+    assert f"no defence gets below {at_least(found['lower'], short=True)}, on the cut graph only" in written
     assert main(["show", file]) == DONE
     said = " ".join(capsys.readouterr().out.split())
     assert "cut from 'plant', 5 conditions and 4 exploits, by crop 1" in said

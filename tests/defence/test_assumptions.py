@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import ncirl
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Control
+from ncirl.attack_graphs.origins import NumberOrigin
 from ncirl.attack_graphs.reductions import keep_ways
 from ncirl.cli.app import main
 from ncirl.defence.assumptions import assumptions, unit_of
@@ -62,6 +64,15 @@ def test_the_attacker_is_said_to_know_the_defence() -> None:
         assert any("knows this defence" in sentence for sentence in assumptions(contest))
 
 
+def test_numbers_that_nobody_measured_are_said() -> None:
+    graph = office_graph()
+    assert any("taken as given" in sentence for sentence in assumptions(graph))
+    some = tuple(e.id for e in graph.exploits[:4])
+    origins = (NumberOrigin("success", "default", "nobody has measured it", some), NumberOrigin("discount", "default"))
+    said = assumptions(replace(graph, origins=origins))
+    assert "Defaults that nobody measured: success of 4 of 9 exploits, discount." in said
+
+
 def test_what_was_cut_or_conceded_is_said(whole: ncirl.GuardedSolution) -> None:
     smaller, _ = keep_ways(office_graph(), 1)
     assert "cut from 'office'" in assumptions(smaller)[-1]
@@ -108,9 +119,10 @@ def test_a_picture_shows_chances_of_exploits_not_of_controls(policy: Path, tmp_p
 
 
 def test_every_screen_and_page_says_them(
-    policy: Path, whole: ncirl.GuardedSolution, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, policy: Path, whole: ncirl.GuardedSolution, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for command in ("show", "verify"):
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    for command in ("show", "verify", "defend"):
         assert main([command, str(policy)]) == 0
         said = capsys.readouterr().out
         assert SIGHT in said

@@ -5,12 +5,13 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from ncirl.cli.assumed import assumed_data, bounds_data
 from ncirl.cli.output import JsonFlag, Memory, limits_of, print_facts, print_json, print_table
 from ncirl.errors import InputError
 from ncirl.formats.combine import Bracket, Cut
 from ncirl.formats.combine import combine as combined
 from ncirl.formats.guarded_file import load_solution
-from ncirl.numbers import number
+from ncirl.numbers import at_least, at_most
 
 __all__ = ["combine"]
 
@@ -42,7 +43,7 @@ def combine(
     if json:
         print_json(data)
     else:
-        _print(bracket)
+        _print(bracket, data)
 
 
 def _data(bracket: Bracket) -> dict[str, Any]:
@@ -52,9 +53,8 @@ def _data(bracket: Bracket) -> dict[str, Any]:
         "digest": bracket.digest,
         "conditions": len(graph.conditions),
         "exploits": len(graph.exploits),
-        "lower": bracket.lower,
-        "upper": bracket.upper,
-        "gap": bracket.upper - bracket.lower,
+        **bounds_data(bracket.lower, bracket.upper, graph.magnitude),
+        **assumed_data(graph),
         "cuts": [
             {
                 "policy": cut.name,
@@ -68,26 +68,31 @@ def _data(bracket: Bracket) -> dict[str, Any]:
     }
 
 
-def _print(bracket: Bracket) -> None:
+def _print(bracket: Bracket, told: dict[str, Any]) -> None:
     graph = bracket.graph
     upper = "nothing carries over from above: add a crop, or the whole graph with --solver guarded"
     print_facts(
         {
             "graph": f"{graph.name}, {len(graph.conditions)} conditions and {len(graph.exploits)} exploits",
             "digest": bracket.digest[:16],
-            "lower": number(bracket.lower),
-            "upper": number(bracket.upper) if bracket.upper < inf else upper,
-            **({"gap": f"{bracket.upper - bracket.lower:.3g}"} if bracket.upper < inf else {}),
+            "lower": at_least(told["lower"]),
+            "upper": at_most(told["upper"]) if bracket.upper < inf else upper,
+            **({"gap": at_most(told["gap"], short=True)} if bracket.upper < inf else {}),
+            "unit": told["unit"],
         }
     )
-    rows = [[cut.name, _steps(cut), _cell(cut.lower), _cell(cut.upper)] for cut in bracket.cuts]
+    rows = [
+        [
+            cut.name,
+            _steps(cut),
+            "-" if cut.lower is None else at_least(cut.lower, graph.magnitude),
+            "-" if cut.upper is None else at_most(cut.upper, graph.magnitude),
+        ]
+        for cut in bracket.cuts
+    ]
     print_table("what each policy says of it", ["policy", "cut by", "at least", "at most"], rows)
     print("\nEvery certificate holds, and every cut is what it says: the value of the graph lies between the bounds.")
 
 
 def _steps(cut: Cut) -> str:
     return "the graph itself" if cut.origin is None else "; ".join(map(str, cut.origin.steps))
-
-
-def _cell(bound: float | None) -> str:
-    return "-" if bound is None else number(bound)

@@ -94,6 +94,7 @@ class Dialogue:
         """Ask and answer until there is nobody to ask."""
         self._print(f"Defending {self.session.game.name}. Type help for what can be said, Ctrl-D to leave.")
         say(screen.LEGEND)
+        screen.show_assumed(self.session)
         self._advise()
         with suppress(EOFError):
             while self.take(self._ask()):
@@ -146,7 +147,7 @@ class Dialogue:
     def _advise(self) -> None:
         advice = self.session.advice()
         new = [note for note in advice.notes if note not in self._noted]
-        screen.show_advice(advice, new, has_controls=self.session.has_controls)
+        screen.show_advice(advice, new, has_controls=self.session.has_controls, scale=screen.magnitude_of(self.session))
         self._noted = advice.notes
 
     def _help(self) -> None:

@@ -1,17 +1,24 @@
 """What `ncirl defend` shows: the advice, the reasons, the questions. Readable without colours, and short."""
 
 from collections.abc import Sequence
+from functools import partial
 
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import members
 from ncirl.cli.output import PlainConsole, print_table, printable, say
 from ncirl.defence import Advice, Question, Session
+from ncirl.defence.assumptions import assumptions, unit_of
 from ncirl.defence.choices import some
+from ncirl.formats.graph_source import graph_of
+from ncirl.numbers import at_most
 
 __all__ = [
     "HELP",
     "HELP_RESOLVE",
     "LEGEND",
+    "magnitude_of",
     "show_advice",
+    "show_assumed",
     "show_history",
     "show_options",
     "show_reasons",
@@ -39,7 +46,22 @@ HELP_RESOLVE = """
 """
 
 
-def show_advice(advice: Advice, notes: Sequence[str], *, has_controls: bool = False) -> None:
+def magnitude_of(session: Session) -> float:
+    """Return the magnitude of what is defended."""
+    policy = session.solution
+    return policy.graph.magnitude if isinstance(policy, GuardedSolution) else session.game.magnitude
+
+
+def show_assumed(session: Session) -> None:
+    """Say in what unit promises are, and on what they rest."""
+    policy = session.solution
+    graph = policy.graph if isinstance(policy, GuardedSolution) else graph_of(policy)
+    say(f"Unit: {unit_of(graph)}.")
+    for sentence in assumptions(session.game, graph, policy):
+        say(sentence)
+
+
+def show_advice(advice: Advice, notes: Sequence[str], *, has_controls: bool = False, scale: float = 0.0) -> None:
     """Show where play stands, what to do now and what is promised, with the notes that are new."""
     console = PlainConsole()
     console.print()
@@ -66,7 +88,7 @@ def show_advice(advice: Advice, notes: Sequence[str], *, has_controls: bool = Fa
         rows = [(f"{chance:.1%}", name) for name, chance in list(advice.blocked.items())[:ACTIONS]]
         what, done = ("control", "applied") if has_controls else ("exploit", "blocked")
         print_table(f"so each {what} is {done} with", ["chance", what], rows)
-    _show_intents(advice)
+    _show_intents(advice, scale)
 
 
 def show_history(session: Session) -> None:
@@ -114,12 +136,13 @@ def show_reasons(session: Session) -> None:
     if not reasons.best_attacks:
         say("The playbook has nothing more to say here.")
         return
-    best = [(intent, f"{worth:.3f}", some(names, 3)) for intent, (worth, names) in reasons.best_attacks.items()]
+    short = partial(at_most, scale=magnitude_of(session), short=True)
+    best = [(intent, short(worth), some(names, 3)) for intent, (worth, names) in reasons.best_attacks.items()]
     print_table("what each intent can get against this draw, and how", ["intent", "at most", "by attempting"], best)
     if len(reasons.if_known) > 1 and advice.promised is not None:
         known = list(reasons.if_known)[:3]
         rows = [
-            (intent, f"{most:.3f}", *(f"{reasons.if_known[name][intent]:.3f}" for name in known))
+            (intent, short(most), *(short(reasons.if_known[name][intent]) for name in known))
             for intent, most in advice.promised.items()
         ]
         print_table(
@@ -131,12 +154,12 @@ def show_reasons(session: Session) -> None:
     say(LEGEND)
 
 
-def _show_intents(advice: Advice) -> None:
+def _show_intents(advice: Advice, scale: float) -> None:
     order = sorted(advice.posterior, key=lambda intent: -advice.posterior[intent])
     rows = [
         (
             intent,
-            "nothing promised" if advice.promised is None else f"{advice.promised[intent]:.3f}",
+            "nothing promised" if advice.promised is None else at_most(advice.promised[intent], scale, short=True),
             _likelihood(advice.prior[intent], advice.posterior[intent]),
         )
         for intent in order[:INTENTS]

@@ -8,10 +8,16 @@ from cyclopts import Parameter
 
 from ncirl.attack_graphs.between import Between, between
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.what_if import with_numbers
+from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data
+from ncirl.cli.listed import SOLVED
 from ncirl.cli.output import print_facts
+from ncirl.defence.first_moves import now_data
 from ncirl.errors import InputError
 from ncirl.formats.load import Loaded
+from ncirl.numbers import at_least, at_most, interval
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import ProgressCallback, Status
 from ncirl.solution import solve as solve_game
 
@@ -89,15 +95,18 @@ def ends_data(ends: Between, solver: str, options: Mapping[str, Any], progress: 
     mild, grave = (solve_game(graph, settings, progress=progress) for graph in (ends.mildest, ends.gravest))
     statuses = [solution.status for solution in (mild, grave)]
     status = next((each for each in statuses if each is not Status.GAP_REACHED), Status.GAP_REACHED)
+    scale = ends.gravest.magnitude
+    worst = grave if isinstance(grave, CertifiedSolution | GuardedSolution) else None
     return {
+        "format": SOLVED,
         "game": ends.gravest.name,
         "solver": solver,
-        "lower": mild.lower,
-        "upper": grave.upper,
-        "gap": grave.upper - mild.lower,
+        **bounds_data(mild.lower, grave.upper, scale),
+        **assumed_data(ends.gravest, policy=worst),
         "claim": CLAIM,
-        "mildest": {"lower": mild.lower, "upper": mild.upper},
-        "gravest": {"lower": grave.lower, "upper": grave.upper},
+        "now": [] if worst is None else now_data(worst, ends.gravest),
+        "mildest": {side: bounds_data(mild.lower, mild.upper, scale)[side] for side in ("lower", "upper")},
+        "gravest": {side: bounds_data(grave.lower, grave.upper, scale)[side] for side in ("lower", "upper")},
         "intervals": {name: list(interval) for name, interval in ends.intervals.items()},
         "status": status.label,
         "advice": status.value,
@@ -114,12 +123,13 @@ def print_ends(data: Mapping[str, Any]) -> None:
         {
             "game": f"{data['game']}, {len(data['intervals'])} chances of success between two numbers",
             "solver": data["solver"],
-            "lower": data["lower"],
-            "upper": data["upper"],
-            "mildest": f"{mild['lower']:.6g} to {mild['upper']:.6g}, with every success at its least",
-            "gravest": f"{grave['lower']:.6g} to {grave['upper']:.6g}, with every success at its largest",
+            "lower": at_least(data["lower"]),
+            "upper": at_most(data["upper"]),
+            **assumed_facts(data),
+            "mildest": f"{interval(mild['lower'], mild['upper'])}, with every success at its least",
+            "gravest": f"{interval(grave['lower'], grave['upper'])}, with every success at its largest",
             "claim": data["claim"],
             "status": f"{data['status']}. {data['advice']}",
-            "effort": f"{data['seconds']:.3g} s, {data['lp_solves']} LPs, {data['states']} states",
+            "effort": f"{data['seconds']:.3g} s, {data['states']} states",
         }
     )

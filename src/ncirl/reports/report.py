@@ -13,7 +13,7 @@ from ncirl.formats.graph_source import scope_of
 from ncirl.formats.policy_file import plain_settings
 from ncirl.limits import Limits, default_memory
 from ncirl.model.belief import prior_of
-from ncirl.numbers import TELLABLE, at_least, at_most, between
+from ncirl.numbers import TELLABLE, at_least, at_most, interval
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate, verify
 from ncirl.reports.names_section import names_section
@@ -214,7 +214,7 @@ def _by_option(worths: list[Worth], found: Certificate, n_options: int, what: st
             continue
         low, high = least[w.option], most[w.option]
         shown = bar(low, most=high, top=top)
-        rows.append([w.option, between(w.lower, w.upper, scale), between(low, high, scale), shown])
+        rows.append([w.option, interval(w.lower, w.upper, scale), interval(low, high, scale), shown])
     verb = "block" if what == "step" else "apply"
     parts = [
         Html("<h3>What each option is worth</h3>"),
