@@ -70,7 +70,7 @@ def test_numbers_that_nobody_measured_are_said() -> None:
     some = tuple(e.id for e in graph.exploits[:4])
     origins = (NumberOrigin("success", "default", "nobody has measured it", some), NumberOrigin("discount", "default"))
     said = assumptions(replace(graph, origins=origins))
-    assert "Defaults that nobody measured: success of 4 of 9 exploits, discount." in said
+    assert "Defaults that nobody measured: success 0.8 to 0.9 of 4 exploits (44%); discount 0.9." in said
 
 
 def test_what_was_cut_or_conceded_is_said(whole: ncirl.GuardedSolution) -> None:
