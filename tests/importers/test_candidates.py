@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from ncirl.errors import InputError
 from ncirl.importers import Draft, ImportOptions
 from ncirl.importers.candidates import MOST
-from ncirl.importers.report import Candidate
+from ncirl.importers.report import Candidate, Undecided
 
 
 def two_sides() -> Draft:
@@ -55,3 +58,40 @@ def test_candidates_are_few() -> None:
     draft.condition("end")
     draft.exploit("last", needs=["c0"], gives="end")
     assert len(draft.finish().candidates.goals) == MOST
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (ImportOptions(goals=("wbe",)), "web"),
+        (ImportOptions(initial=("ofice",)), "office"),
+        (ImportOptions(goals=("internet",)), "holds from the start"),
+        (ImportOptions(goals=("printer",)), "cannot be reached"),
+    ],
+)
+def test_a_choice_that_is_refused_offers_what_may_be_chosen(options: ImportOptions, said: str) -> None:
+    with pytest.raises(Undecided, match=said) as refused:
+        two_sides().finish(options)
+    assert "office" in {one.id for one in refused.value.candidates.start}
+    assert isinstance(refused.value, InputError)
+    assert ("db" in {one.id for one in refused.value.candidates.goals}) == bool(options.goals)
+
+
+def test_where_nothing_can_be_guessed_goals_are_offered() -> None:
+    draft = Draft("ring")
+    draft.condition("in", initial=True)
+    for key in ("a", "b", "c"):
+        draft.condition(key)
+    for needs, gives in (("in", "a"), ("a", "b"), ("b", "c"), ("c", "a")):
+        draft.exploit(f"{needs}-{gives}", needs=[needs], gives=gives)
+    with pytest.raises(Undecided, match="no goal can be guessed") as refused:
+        draft.finish()
+    assert {one.id for one in refused.value.candidates.goals} == {"a", "b", "c"}
+
+
+def test_where_no_step_can_be_taken_starts_are_offered() -> None:
+    draft = two_sides()
+    draft.exploits = draft.exploits[2:]
+    with pytest.raises(Undecided, match="no step can be taken from internet") as refused:
+        draft.finish()
+    assert [one.id for one in refused.value.candidates.start] == ["office"]

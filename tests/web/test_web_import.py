@@ -120,11 +120,22 @@ def test_where_a_choice_is_wanting_the_sentence_says_so(client: TestClient) -> N
     refused = brought(client, [("lab.jsonl", USERS)], 422)
     assert refused["field"] == "goal"
     assert "name where attackers begin with --initial, such as ANN@LAB" in refused["message"]
+    assert [(one["id"], one["why"]) for one in refused["offered"]["start_candidates"]] == [
+        ("ANN@LAB", "User, 1 step from high value")
+    ]
     told = brought(client, [("lab.jsonl", USERS)], initial=["ANN@LAB"])["imported"]
     assert ids(told["goal_candidates"]) == ["ADMINS@LAB"]
     misspelt = brought(client, MULVAL, 422, goal=["execCode(db,rot)"])
     assert misspelt["field"] == "goal"
     assert "do you mean execCode(db,root)" in misspelt["message"]
+    assert "execCode_db_root" in ids(misspelt["offered"]["goal_candidates"], chosen=False)
+
+
+def test_a_sentence_that_names_an_option_is_no_choice(client: TestClient) -> None:
+    data = {"directed": True, "nodes": [{"id": "a"}], "links": [{"source": "a", "target": None}]}
+    refused = brought(client, [("notes on --goal.json", json.dumps(data).encode())], 422)
+    assert "--goal.json: edge 0" in refused["message"]
+    assert refused.keys() == {"message"}
 
 
 @pytest.mark.parametrize(

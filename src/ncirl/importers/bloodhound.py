@@ -20,7 +20,7 @@ from ncirl.importers.bloodhound_graph import TIER_ZERO, Edge, Node, OpenGraph
 from ncirl.importers.bloodhound_kinds import KINDS, KindOfEdge, is_known, known_kind, plain, read_table
 from ncirl.importers.draft import Draft
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import SOURCE, shortened
+from ncirl.importers.report import SOURCE, Candidate, Candidates, Undecided, shortened
 
 __all__ = ["read"]
 
@@ -29,6 +29,7 @@ FIRST_GOALS = ("-512", "-519", "-544", "-516", "-518")  # Domain Admins, Enterpr
 LIKELY_GOALS = ("Group", "Computer", "OU", "GPO", "Container", "User")
 NOBODY_LEAVES = ("S-1-1-0", "S-1-5-11")
 MOST_GOALS = 5
+MOST_SHOWN, MOST_OFFERED = 10, 50  # candidates in a sentence, and as data
 MOST_UNKNOWN = 1 / 3  # of the edges, of kinds that nobody knows: beyond it the graph would be another than the source's
 LASTING = 2.0  # times the cost of blocking in one stage: to take a right away is work once
 FREE_COST = 0.05  # of ending a membership in one stage
@@ -75,9 +76,7 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
         raise InputError(f"has {len(nodes)} nodes and no edge, so there is no attack step", where)
     edges += _derived(draft, nodes, edges)
     reading = _sorted(draft, nodes, edges, options, where)
-    faults = list(_missing(reading, options))
-    if faults:
-        raise InputError(faults, where)
+    _missing(reading, options, where)
     _fill(draft, reading, _wanted_controls(options))
     return draft
 
@@ -127,10 +126,12 @@ def _sorted(
             where,
         )
     if not reading.steps:
-        raise InputError(
+        offered = tuple(Candidate(kind, kind, f"{count} edges", False) for kind, count in counts.most_common())
+        raise Undecided(
             f"none of the {counts.total()} edges is known to be an attack step; name the kinds that are with "
             f"--set steps=KIND,…: {_counted(counts)}",
             where,
+            Candidates(steps=offered),
         )
     return reading
 
@@ -221,24 +222,34 @@ def _first(node: Node) -> tuple[int, int, str]:
     return (ending if _is_tier_zero(node) else len(FIRST_GOALS) + 1), kind, node.name
 
 
-def _missing(reading: _Reading, options: ImportOptions) -> Iterator[str]:
-    """Tell what neither the files nor the person say, with candidates, the likeliest first, and why."""
+def _missing(reading: _Reading, options: ImportOptions, where: str) -> None:
+    """Refuse what neither the files nor the person say, with candidates, the likeliest first, and why."""
     nodes = reading.nodes
     prized = {id_ for id_, node in nodes.items() if node.prized}
+    faults: list[str] = []
+    starts: list[Candidate] = []
+    goals: list[Candidate] = []
     if not (options.initial or any(node.owned for node in nodes.values())):
         tier_zero = {id_ for id_ in prized if _is_tier_zero(nodes[id_])}
-        shown = shortened([*_starts(reading, tier_zero or prized, "tier zero" if tier_zero else "high value")], 10)
-        yield f"no node is marked as owned; name where attackers begin with --initial, such as {shown}"
+        starts = list(_starts(reading, tier_zero or prized, "tier zero" if tier_zero else "high value"))
+        shown = shortened([f"{one.label} ({one.why})" if one.why else one.label for one in starts], MOST_SHOWN)
+        faults.append(f"no node is marked as owned; name where attackers begin with --initial, such as {shown}")
     if not (options.goals or options.intents or prized):
         entered = Counter(edge.end for edge in reading.steps)
-        shown = shortened([reading.told(id_) for id_, _ in entered.most_common()], 10)
-        yield (
+        goals = [Candidate(reading.told(i), reading.told(i), _lead(n), False) for i, n in entered.most_common()]
+        faults.append(
             "no node that a step leads to is marked as tier zero or of high value; name what attackers may want with "
-            f"--goal, such as {shown}"
+            f"--goal, such as {shortened([one.label for one in goals], MOST_SHOWN)}"
         )
+    if faults:
+        raise Undecided(faults, where, Candidates(tuple(starts[:MOST_OFFERED]), tuple(goals[:MOST_OFFERED])))
 
 
-def _starts(reading: _Reading, prized: set[str], called: str) -> Iterator[str]:
+def _lead(count: int) -> str:
+    return f"{count} steps lead here" if count > 1 else "1 step leads here"
+
+
+def _starts(reading: _Reading, prized: set[str], called: str) -> Iterator[Candidate]:
     """Yield where attackers may begin: what everybody has, then accounts, those nearest to something prized first.
 
     Whoever holds something prized already, by itself or through its groups, is none of them.
@@ -266,7 +277,7 @@ def _starts(reading: _Reading, prized: set[str], called: str) -> Iterator[str]:
         why = [nodes[id_].kind] if nodes[id_].kind else []
         why += ["everybody"] if id_.endswith(ANYBODY) else []
         why += [f"{far} step{'s' if far > 1 else ''} from {called}"] if far else []
-        yield f"{reading.told(id_)} ({', '.join(why)})" if why else reading.told(id_)
+        yield Candidate(reading.told(id_), reading.told(id_), ", ".join(why), False)
 
 
 def _likely(node: Node, away: int) -> tuple[bool, bool, bool, int, str]:

@@ -5,14 +5,16 @@ hold from the start is no choice.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from ncirl.attack_graphs.graph import Intent
+from ncirl.errors import InputError
 from ncirl.importers.draft import Draft
 from ncirl.importers.names import ConditionNames
-from ncirl.importers.report import Candidate, Candidates
+from ncirl.importers.report import Candidate, Candidates, Undecided
 
-__all__ = ["candidates_of"]
+__all__ = ["candidates_of", "offering"]
 
 MOST = 50  # of either; any other can be named
 
@@ -31,6 +33,17 @@ def candidates_of(
         tuple(Candidate(names.id(key), names.told(key), why, key in set(begun)) for key, why in starts[:MOST]),
         tuple(Candidate(names.id(key), names.told(key), why, key in wanted) for key, why in goals[:MOST]),
     )
+
+
+@contextmanager
+def offering(candidates: Callable[[], Candidates]) -> Iterator[None]:
+    """Let what is refused inside carry candidates, as what a person may choose instead."""
+    try:
+        yield
+    except Undecided:
+        raise
+    except InputError as error:
+        raise Undecided.over(error, candidates()) from None
 
 
 def _starts(draft: Draft, begun: set[str], depth: Mapping[str, int]) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit
 from ncirl.attack_graphs.origins import NumberOrigin, gathered, numbers_by_origin
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
-from ncirl.importers.candidates import candidates_of
+from ncirl.importers.candidates import candidates_of, offering
 from ncirl.importers.controls import controls_of
 from ncirl.importers.defaults import Usual, meanings
 from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
@@ -41,14 +41,17 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     conditions = list(draft.conditions.values())
     names = ConditionNames(conditions)
     follows = Follows((a, b) for a, b in draft.follows if a in draft.conditions and b in draft.conditions)
-    given = {c.key for c in conditions if c.initial} | {names.find(name, "initial") for name in options.initial}
+    given = {c.key for c in conditions if c.initial}
+    with offering(lambda: candidates_of(draft, names, given, {}, ())):
+        given |= {names.find(name, "initial") for name in options.initial}
     start = follows.closed(given)
     folded = {c.key for c in conditions if c.folded}
     if not draft.exploits:
         raise InputError("has no attack step", where)
     start = follows_from(start, (step for step in draft.exploits if step.gives in draft.conditions))
     steps = list(_sound(draft, start, options, notes))
-    entries = _entries(steps, start, given - folded, names, notes, where)
+    with offering(lambda: candidates_of(draft, names, given, {}, ())):
+        entries = _entries(steps, start, given - folded, names, notes, where)
     start = follows_from(start | entries, steps)
     steps = [step for step in steps if step.gives not in start]
     depth = rounds_to(start, [(step.needs, step.gives) for step in steps], follows.in_order)
@@ -56,9 +59,10 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         if not depth.keys() >= set(step.needs):
             notes.add("dropped", "steps that cannot be reached from the start", step.name)
     steps = [step for step in steps if depth.keys() >= set(step.needs)]
-    if not steps:
-        raise InputError(["no attack step is left", *map(str, notes.all())], where)
-    chosen = choose_intents(draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes)
+    with offering(lambda: candidates_of(draft, names, given | entries, depth, ())):
+        if not steps:
+            raise InputError(["no attack step is left", *map(str, notes.all())], where)
+        chosen = choose_intents(draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes)
     usual = Usual(options, max((paid for i in chosen.intents for paid in i.rewards.values() if paid > 0), default=1.0))
     steps = [usual.resolved(step) for step in steps]
     gains = {step.gives for step in steps}

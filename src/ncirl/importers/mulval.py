@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ncirl.errors import InputError
 from ncirl.importers.draft import Draft
 from ncirl.importers.mulval_facts import (
     Term,
@@ -29,7 +28,7 @@ from ncirl.importers.mulval_files import AND, LEAF, OR, read_rows
 from ncirl.importers.mulval_graph import Vertex, graph_of
 from ncirl.importers.mulval_metrics import successes
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import Origin, shortened
+from ncirl.importers.report import Candidate, Candidates, Origin, Undecided, shortened
 
 __all__ = ["read"]
 
@@ -126,7 +125,9 @@ class _Derivation:
         known = [place.term.host or place.fact for place in places.values()]
         for name in chosen:
             if name not in known:
-                raise InputError(f"no attacker is located there; there are {shortened(known, 20)}", f"attacker={name}")
+                told = f"no attacker is located there; there are {shortened(known, 20)}"
+                places_told = (Candidate(one, one, "the file says so", False) for one in known)
+                raise Undecided(told, f"attacker={name}", Candidates(start=tuple(places_told)))
         for key, place in places.items():
             begins = not chosen or place.term.host in chosen
             self.draft.condition(key, label=place.fact, name=place.fact, asset=self._host(place.term), initial=begins)

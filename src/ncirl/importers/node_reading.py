@@ -13,7 +13,7 @@ from ncirl.errors import InputError
 from ncirl.importers.draft import Draft
 from ncirl.importers.node_flaws import HELD, HELD_BY, Flaw, Flaws
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import Origin, shortened
+from ncirl.importers.report import Candidate, Candidates, Origin, Undecided, shortened
 from ncirl.importers.values import identifiers, number, text
 from ncirl.importers.vulnerabilities import is_denial, is_rated, odds_of
 
@@ -199,8 +199,11 @@ def _steps(draft: Draft, graph: NodeGraph, options: ImportOptions) -> list[Edge]
     for setting, words in (("steps", chosen), ("reverse", turned)):
         for word in words:
             if word not in (*types, ANY):
-                known = shortened(sorted(set(types) - {""}), 20) or "none"
-                raise InputError(f"no edge has this type; there are {known}", f"setting {setting}={word}")
+                there = Counter(kind for kind in types if kind)
+                known = shortened(sorted(there), 20) or "none"
+                kinds = tuple(Candidate(kind, kind, f"{count} edges", False) for kind, count in there.most_common())
+                told = f"no edge has this type; there are {known}"
+                raise Undecided(told, f"setting {setting}={word}", Candidates(steps=kinds))
     found = []
     for edge, kind in zip(graph.edges, types, strict=True):
         if kind not in chosen and ANY not in chosen:

@@ -1,10 +1,11 @@
 """What an import did: what became what, what was assumed for lack of better, what was left out and why."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from ncirl.attack_graphs.origins import From, Numbers
+from ncirl.errors import InputError
 
 __all__ = [
     "QUANTITIES",
@@ -17,6 +18,7 @@ __all__ = [
     "NoteKind",
     "Notes",
     "Origin",
+    "Undecided",
     "shortened",
 ]
 
@@ -117,10 +119,32 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Where attackers may begin and what they may want."""
+    """Where attackers may begin, what they may want, and which kinds of edges may be steps."""
 
     start: tuple[Candidate, ...] = ()
     goals: tuple[Candidate, ...] = ()
+    steps: tuple[Candidate, ...] = ()
+
+
+class Undecided(InputError):
+    """An import that a person must decide something about, or has decided otherwise than the file allows.
+
+    Attributes
+    ----------
+    candidates : Candidates
+        What may be chosen; the message names the first of it.
+    """
+
+    def __init__(self, faults: str | Iterable[str], where: str = "", candidates: Candidates | None = None) -> None:
+        super().__init__(faults, where)
+        self.candidates = candidates or Candidates()
+
+    @classmethod
+    def over(cls, error: InputError, candidates: Candidates) -> "Undecided":
+        """Return an error that says the same and offers candidates."""
+        made = cls(str(error), candidates=candidates)
+        made.faults = error.faults
+        return made
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def create_app(
 
 
 async def _refused(_: Request, error: Refused) -> JSONResponse:
-    return error_response(error.status, str(error), error.field)
+    return error_response(error.status, str(error), error.field, error.offered)
 
 
 async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -154,7 +154,8 @@ async def upload(
     """Open a game, an attack graph or a policy: the body is the file. Keep the id, it is told to nobody else.
 
     Files of other tools are imported as an attack graph: one, or those of one graph one after the other, or a zip
-    archive of them. `field` of a refusal is `goal` where another start or other goals may help.
+    archive of them. `field` of a refusal is `goal` where another start or other goals may help, and
+    `offered` has candidates.
     """
 
     async def taken() -> Upload:

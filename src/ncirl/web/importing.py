@@ -19,7 +19,7 @@ from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.formats.load import POLICY, ZIP
 from ncirl.importers import AUTO, Imported, ImportOptions, import_graph
 from ncirl.importers.recognise import recognise
-from ncirl.importers.report import Note, shortened
+from ncirl.importers.report import Candidates, Note, Undecided, shortened
 from ncirl.web.limits import Limits, in_a_sentence
 from ncirl.web.opening import Opened, open_source
 from ncirl.web.source import Source, Upload, shown
@@ -32,12 +32,24 @@ PART = ".npy"  # what an archive of this package is made of
 MOST_NAMES = 20  # in one line
 MOST_LINES = 100  # of one kind
 LONGEST_LINE = 1000  # characters
-CHOICES = ("--initial", "--goal")  # what a message of an importer names where a choice is wanting
 TOGETHER = "imported"  # the name of a graph of several files
 
 
 class NotImported(InputError):
-    """A file of a known format that cannot be imported as asked; another choice may help."""
+    """A file of a known format that cannot be imported as asked; another choice may help, such as the `offered`."""
+
+    def __init__(self, said: str, where: str, offered: Candidates) -> None:
+        super().__init__(said, where)
+        self.offered = offered_view(offered)
+
+
+def offered_view(offered: Candidates) -> dict[str, Any]:
+    """Return what may be chosen, as data."""
+    return {
+        "start_candidates": [asdict(one) for one in offered.start],
+        "goal_candidates": [asdict(one) for one in offered.goals],
+        "step_candidates": [asdict(one) for one in offered.steps],
+    }
 
 
 def open_upload(upload: Upload, limits: Limits) -> tuple[Source, Opened, dict[str, Any]]:
@@ -94,10 +106,10 @@ def _imported(upload: Upload, limits: Limits) -> Imported:
     try:
         return import_graph(AUTO, paths, options)
     except InputError as error:
-        chosen = upload.initial or upload.goals
-        wanting = chosen or any(choice in str(error) for choice in CHOICES)
         archive = next((shown(file.name) for file in upload.files if _is_foreign_archive(file)), "")
-        raise (NotImported if wanting else InputError)(in_a_sentence(error), archive) from None
+        if isinstance(error, Undecided):
+            raise NotImported(in_a_sentence(error), archive, error.candidates) from None
+        raise InputError(in_a_sentence(error), archive) from None
 
 
 def _folder_of(files: Sequence[Source]) -> str:
@@ -176,9 +188,7 @@ def _view(imported: Imported) -> dict[str, Any]:
                 *(f"not named: {shortened(names, MOST_NAMES)}: {why}" for why, names in report.names_lost.items()),
             ]
         ),
-        "start_candidates": [asdict(one) for one in imported.candidates.start],
-        "goal_candidates": [asdict(one) for one in imported.candidates.goals],
-    }
+    } | offered_view(imported.candidates)
 
 
 def _noted(notes: Sequence[Note], *kinds: str) -> list[str]:

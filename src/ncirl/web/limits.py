@@ -1,7 +1,8 @@
 """How much a visitor may ask for: everything that could grow is bounded here; and how more is refused."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from ncirl.errors import NcirlError
 
@@ -67,12 +68,17 @@ class Refused(NcirlError):
         Of the answer, 4xx.
     field : str, optional
         What to change about the request.
+    offered : mapping, optional
+        What may be chosen instead, as data.
     """
 
-    def __init__(self, status: int, message: str, field: str | None = None) -> None:
+    def __init__(
+        self, status: int, message: str, field: str | None = None, offered: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.field = field
+        self.offered = offered
 
 
 def in_a_sentence(error: NcirlError) -> str:

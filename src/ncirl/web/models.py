@@ -91,11 +91,29 @@ class ResolveRequest(PlayRequest):
     time_limit: float = Field(default=20.0, ge=0.1, le=MOST_SECONDS, allow_inf_nan=False, description="Seconds.")
 
 
+class CandidateView(BaseModel):
+    """A condition that may be chosen, and why."""
+
+    id: str
+    label: str
+    why: str
+    chosen: bool
+
+
+class Offered(BaseModel):
+    """What may be chosen for an import: where attackers begin, what they may want, which kinds of edges are steps."""
+
+    start_candidates: list[CandidateView] = []
+    goal_candidates: list[CandidateView] = []
+    step_candidates: list[CandidateView] = []
+
+
 class Fault(BaseModel):
-    """One clear sentence."""
+    """One clear sentence, and of an import that wants a choice what may be chosen."""
 
     message: str
     field: str | None = None
+    offered: Offered | None = None
 
 
 class Problem(BaseModel):
@@ -276,16 +294,7 @@ class OriginalView(BaseModel):
     upper: bool
 
 
-class CandidateView(BaseModel):
-    """A condition that may be chosen, and why."""
-
-    id: str
-    label: str
-    why: str
-    chosen: bool
-
-
-class ImportView(BaseModel):
+class ImportView(Offered):
     """How files of another tool became an attack graph: what they say, what was assumed, what was left out."""
 
     format: str
@@ -296,8 +305,6 @@ class ImportView(BaseModel):
     source: list[str]
     assumed: list[str]
     left_out: list[str]
-    start_candidates: list[CandidateView]
-    goal_candidates: list[CandidateView]
 
 
 class Contest(ContestEntry):

@@ -119,8 +119,11 @@ class Sandbox:
             raise Refused(422, f"{shown(source.name)}: the process that opened it was ended; try again") from None
         if told[1:HEAD] == GOES:
             self._end()
-        if told[:1] in (REFUSED, CHOOSE):
-            raise Refused(422, json.loads(told[HEAD:]), "goal" if told[:1] == CHOOSE else None)
+        if told[:1] == CHOOSE:
+            wanting = json.loads(told[HEAD:])
+            raise Refused(422, wanting["message"], "goal", wanting["offered"])
+        if told[:1] == REFUSED:
+            raise Refused(422, json.loads(told[HEAD:]))
         return told[HEAD:]
 
     def _answer(self, child: ChildProcess, question: tuple[Any, ...], late: float) -> bytes:
@@ -218,7 +221,7 @@ class OpenContests:
             else:
                 told = as_json(_told(self._opened(key, source), what))
         except NotImported as error:
-            return CHOOSE, as_json(in_a_sentence(error))
+            return CHOOSE, as_json({"message": in_a_sentence(error), "offered": error.offered})
         except NcirlError as error:
             return REFUSED, as_json(in_a_sentence(error))
         except MemoryError:

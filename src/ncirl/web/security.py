@@ -8,7 +8,7 @@ script in a name or a file                         the page runs only script of 
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,9 +37,12 @@ HEADERS = {
 }
 
 
-def error_response(status: int, message: str, field: str | None = None) -> JSONResponse:
-    """Return the answer that says what is wrong, in one sentence."""
+def error_response(
+    status: int, message: str, field: str | None = None, offered: Mapping[str, Any] | None = None
+) -> JSONResponse:
+    """Return the answer that says what is wrong, in one sentence, and what may be chosen instead."""
     fault: dict[str, Any] = {"message": message} | ({} if field is None else {"field": field})
+    fault |= {} if offered is None else {"offered": offered}
     return JSONResponse({"error": fault}, status)
 
 

@@ -2,15 +2,16 @@
 
 async function refused(response) {
   let message = `The server answered ${response.status} ${response.statusText}.`;
-  let field = null;
+  let field = null, offered = null;
   try {
     const { error } = await response.json();
     message = error.message ?? message;
     field = error.field ?? null;
+    offered = error.offered ?? null;
   } catch {
     // not one of our answers: the status says all there is
   }
-  return Object.assign(new Error(message), { status: response.status, field });
+  return Object.assign(new Error(message), { status: response.status, field, offered });
 }
 
 async function call(path, options = {}) {

@@ -24,15 +24,15 @@ function chosen(side) {
   return [...boxes.filter((box) => box.checked).map((box) => box.value), ...typed];
 }
 
-function show(said, imported) {
+function show(said, imported, offered = imported) {
   by("import-said").textContent = said;
   by("import-report").hidden = !imported;
   for (const [key, id] of Object.entries(LISTS)) {
     by(id).replaceChildren(...(imported?.[key] ?? []).map((line) => make("li", {}, line)));
     by(id).previousElementSibling.hidden = !imported?.[key].length;
   }
-  showChoices("initial", imported?.start_candidates ?? []);
-  showChoices("goals", imported?.goal_candidates ?? []);
+  showChoices("initial", offered?.start_candidates ?? []);
+  showChoices("goals", offered?.goal_candidates ?? []);
   const again = Boolean(brought) && (!imported || brought.contest === state.contest.id);
   by("import-form").hidden = !again;
   by("import-elsewhere").hidden = again;
@@ -59,7 +59,7 @@ async function bring(files, choices) {
       by("import-dialog").scrollTop = 0;
     } else {
       brought = { files, contest: null, ...choices };
-      show(error.message, null);
+      show(error.message, null, error.offered);
     }
     return;
   }
