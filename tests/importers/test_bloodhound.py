@@ -141,7 +141,7 @@ def test_loops_parallel_edges_and_broken_entries_do_no_harm(tmp_path: Path) -> N
         None,
     ]
     nodes: list[Any] = [START, GOAL, node("g"), {"kinds": ["User"]}, "x"]
-    found = imported(tmp_path, opengraph(nodes, odd))
+    found = imported(tmp_path, opengraph(nodes, odd), merge=True)
     assert steps(found) == {("u", "g")}
     for told in (
         "need their own result",

@@ -328,7 +328,7 @@ def test_the_person_chooses_where_attackers_begin(tmp_path: Path) -> None:
 
 def test_exploits_say_host_program_and_vulnerabilities(tmp_path: Path) -> None:
     files = pair(tmp_path, PLACES, PLACE_ARCS)
-    (exploit,) = import_graph("mulval", files, settings={"attacker": "laptop"}).graph.exploits
+    (exploit,) = import_graph("mulval", files, settings={"attacker": "laptop"}, merge=True).graph.exploits
     said = "remote exploit of a server program: httpd at tcp/80 on web (CVE-2007-2446, CVE-2008-1) from laptop"
     assert (exploit.label, exploit.asset) == (said, "web")
     assert exploit.references == ("CVE-2007-2446", "RULE 1", "CVE-2008-1")
@@ -342,7 +342,8 @@ def test_vulnerabilities_can_be_patched_and_flows_closed(tmp_path: Path) -> None
     patch, closed = controls.values()
     assert (patch.lasts, patch.references) == (True, ("CVE-2007-2446", "CVE-2008-1"))
     assert closed.lasts  # a rule of a firewall stays
-    assert patch.blocks == closed.blocks == (graph.exploits[0].id,)
+    assert patch.blocks == closed.blocks == tuple(exploit.id for exploit in graph.exploits)
+    assert [exploit.references[0] for exploit in graph.exploits] == ["CVE-2007-2446", "CVE-2008-1"]
 
 
 def test_facts_about_cvss_are_the_success(tmp_path: Path) -> None:

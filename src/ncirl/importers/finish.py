@@ -1,12 +1,12 @@
 """From a draft to an attack graph: what all formats have in common.
 
-Steps that can never be taken are dropped, facts that always hold are folded into the start, parallel steps become
-one, and the rest gets ids, defaults and intents. A condition is reachable when it holds at the start or is the result
+Steps that can never be taken are dropped, facts that always hold are folded into the start, numbers that nobody says
+get defaults, and the rest gets ids and intents. A condition is reachable when it holds at the start or is the result
 of a step all of whose needs are reachable; since conditions are never lost, what is dropped here cannot matter.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,8 @@ from ncirl.importers.fold import CERTAIN, Follows, fold
 from ncirl.importers.immediate import follows_from, without_immediate
 from ncirl.importers.intents import Chosen, choose_intents
 from ncirl.importers.lost import names_lost
-from ncirl.importers.names import ConditionNames, one_label, unique_ids
+from ncirl.importers.merge import are_merged, merged
+from ncirl.importers.names import ConditionNames, unique_ids
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import QUANTITIES, SOURCE, Defaulted, ImportReport, Notes, Origin, shortened
 
@@ -69,15 +70,16 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     if follows:
         follows.control(draft.ties if options.controls else {}, given)
         steps = _without_effort(steps, follows, start, chosen, names, notes)
-    if options.merge is not False:
-        steps = _merged(steps, folded, options.controls, notes)
+    steps = [replace(step, needs=tuple(key for key in step.needs if key not in folded)) for step in steps]
+    if is_merging := are_merged(steps, options):
+        steps = merged(steps, options, notes)
     if any(step.immediate for step in steps):
         wanted = {names.key(id_) for intent in chosen.intents for id_ in intent.rewards}
         steps = without_immediate(steps, wanted, notes)
-        steps = _merged(steps, folded, options.controls, notes) if options.merge is not False else steps
-    used = {key for step in steps for key in (*step.needs, step.gives)} - folded
+        steps = merged(steps, options, notes) if is_merging else steps
+    used = {key for step in steps for key in (*step.needs, step.gives)}
     left_out = _left_out(draft, names, depth, used, gains, notes)
-    exploits = tuple(_exploits(steps, folded, names))
+    exploits = tuple(_exploits(steps, names))
     controls = controls_of(draft.controls, steps, [exploit.id for exploit in exploits], usual, notes)
     graph = AttackGraph(
         conditions=tuple(_condition(c, names, c.key in start) for c in conditions if c.key in used),
@@ -222,39 +224,11 @@ def _entries(
     return set(sources)
 
 
-def _merged(steps: Iterable[DraftExploit], folded: set[str], told_apart: bool, notes: Notes) -> list[DraftExploit]:
-    """Keep the best of the steps that need and give the same; by what stops them, too, where they are `told_apart`."""
-    alike: dict[tuple[frozenset[str], str, frozenset[str], bool], list[DraftExploit]] = defaultdict(list)
-    for step in steps:
-        needs = frozenset(key for key in step.needs if key not in folded)
-        alike[needs, step.gives, frozenset(step.controls if told_apart else ()), step.immediate].append(step)
-    kept = []
-    told = "groups of steps that need and give the same are one each, the likeliest, so that one block stops all"
-    for group in alike.values():
-        known = [step for step in group if step.success is not None] or group
-        best = max(known, key=lambda step: (step.success or 0.0, -(step.attack_cost or 0.0)))
-        kept.append(best if len(group) == 1 else _told_together(best, group))
-        if len(group) > 1:
-            notes.add("merged", told, f"{best.name} (one of {len(group)})")
-    return kept
-
-
-def _told_together(best: DraftExploit, group: Sequence[DraftExploit]) -> DraftExploit:
-    """Let the best of some steps say to people what all of them say."""
-    ordered = [best, *(step for step in group if step is not best)]
-    return replace(
-        best,
-        label=one_label(step.label for step in ordered),
-        asset=", ".join(dict.fromkeys(step.asset for step in ordered if step.asset)),
-        references=tuple(dict.fromkeys(name for step in ordered for name in step.references)),
-    )
-
-
-def _exploits(steps: Sequence[DraftExploit], folded: set[str], names: ConditionNames) -> Iterator[Exploit]:
+def _exploits(steps: Sequence[DraftExploit], names: ConditionNames) -> Iterator[Exploit]:
     for exploit_id, step in zip(unique_ids(step.name for step in steps), steps, strict=True):
         yield Exploit(
             exploit_id,
-            tuple(names.id(key) for key in step.needs if key not in folded),
+            tuple(map(names.id, step.needs)),
             names.id(step.gives),
             *step.numbers,
             label=step.label,
