@@ -46,7 +46,7 @@ class Stats:
     Attributes
     ----------
     seconds, lp_seconds : float
-        In all, and in linear programs.
+        In all, and in linear programs; of a search in the compiled kernel, all of its seconds count as such.
     lp_solves : int
         Number of linear programs.
     states : int

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import pickle
+from itertools import count
 
 import numpy as np
 import pytest
 
 from ncirl import AttackGraph, Status, games, solve
 from ncirl.attack_graphs.random_graphs import random_attack_graph
-from ncirl.errors import LimitError
+from ncirl.errors import LimitError, SizeError
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
+from ncirl.solvers.certified import compiled as module
+from ncirl.solvers.certified import loading
 from ncirl.solvers.certified.certified import Certified
 from ncirl.solvers.certified.compiled import IMPROVE, TRIAL, WALK, Compiled
-from ncirl.solvers.certified.fewer import served_after
+from ncirl.solvers.certified.fewer import in_kernel, served_after
 from ncirl.solvers.certified.kernel import build
-from ncirl.solvers.certified.machine import Machine
+from ncirl.solvers.certified.loading import MOST_INTENTS
+from ncirl.solvers.certified.machine import KernelError, Machine
 from ncirl.solvers.certified.node_tables import VectorTable, pieces
 from ncirl.solvers.certified.set_up import LATE, SetUp
 from ncirl.solvers.certified.tuning import Tuning
@@ -298,3 +302,69 @@ def test_what_is_solved_in_the_kernel_is_what_is_solved_without(monkeypatch: pyt
     monkeypatch.setattr(Tuning.__init__, "__defaults__", _defaults(compiled=np.inf))
     without = solve(game, Certified(gap=0.0, relative_gap=0.03))
     assert max(with_it.lower, without.lower) <= min(with_it.upper, without.upper) + HOME
+
+
+MANY_STARTS = random_game(
+    3, n_states=2, n_actions=(2, 2), n_intents=40, n_starts=2, terminal=False, horizon=None, discount=0.5
+)
+
+
+def test_more_intents_than_the_kernel_has_room_for_are_refused_at_its_door() -> None:
+    search = SetUp(MANY_STARTS, UNLIMITED).search
+    assert len(search.game.intents) > MOST_INTENTS
+    assert not search.may_fuse, "beliefs differ between the starts"
+    assert in_kernel(search, 0.01, UNLIMITED) is None
+    with pytest.raises(SizeError, match="at most 32 intents apart, got 40"):
+        Compiled(search).bounds()
+
+
+def test_a_trap_is_told_from_a_want_of_memory_and_ends_the_use_of_that_kernel(caplog: pytest.LogCaptureFixture) -> None:
+    _, compiled = handed_over(GRAPH.game())
+    machine = compiled.machine
+    with pytest.raises(KernelError, match="bounds: memory out of bounds"):
+        machine.call("bounds", -16)
+    with pytest.raises(KernelError, match="bounds: memory out of bounds"):
+        compiled.bounds()
+    (said,) = caplog.messages
+    assert "report" in said
+
+
+def test_scratch_that_is_too_small_is_no_want_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "SCRATCH", 0)
+    made, compiled = handed_over(GRAPH.game())
+    with pytest.raises(KernelError, match="run: unreachable"):
+        compiled.machine.call("run", WALK, 1e6, 1e9, 1e-6)
+    made.rest()  # which brings home what the kernel holds
+    assert made.now is made.search
+
+
+def test_a_kernel_that_fails_is_left_and_the_search_goes_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(loading, "SCRATCH", 0)
+    monkeypatch.setattr(Tuning.__init__, "__defaults__", _defaults(compiled=0.0))
+    found = solve(GRAPH.game(), Certified(gap=0.0, relative_gap=0.03))
+    assert found.status is Status.GAP_REACHED
+    certify(found, gap=0.03 * found.upper)
+    assert sum("kernel failed" in said for said in caplog.messages) == 1
+
+
+def test_what_was_written_before_the_kernel_failed_is_not_lost() -> None:
+    made, compiled = handed_over(GRAPH.game())
+    searched(compiled, 2)
+    made.write(UNLIMITED)
+    before = made._last
+    made.leave_kernel()
+    made.meter.solves += 1
+    assert made.certified_now(UNLIMITED, somebody_waits=False) is before
+
+
+def test_the_seconds_in_the_kernel_are_those_of_linear_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, compiled = handed_over(GRAPH.game())
+    calls, calling = list[str](), Machine.call
+    monkeypatch.setattr(Machine, "call", lambda self, name, *more: calls.append(name) or calling(self, name, *more))
+    monkeypatch.setattr(module.time, "perf_counter", count().__next__)
+    before = made.meter.seconds
+    searched(compiled, 1)
+    assert calls.count("run") > 0
+    assert made.meter.seconds - before == calls.count("run"), "a second between two looks at this clock"

@@ -39,7 +39,7 @@ LADDER: tuple[dict[str, str | int], ...] = (
 
 @dataclass
 class Meter:
-    """Counts solves and the seconds inside HiGHS over any number of sessions."""
+    """Counts solves and the seconds inside HiGHS, or the compiled kernel, over any number of sessions."""
 
     solves: int = 0
     seconds: float = 0.0

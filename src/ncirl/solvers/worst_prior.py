@@ -136,10 +136,10 @@ class _Search:
             before = self.upper - self.lower
             try:
                 solution = self._solved(prior)
-            except LimitError:
+            except LimitError as error:
                 if not self.solutions:
                     raise
-                status = Status.TIME_LIMIT
+                status = Status.TIME_LIMIT if error.kind == "time" else Status.MEMORY_LIMIT
                 break
             self._take(solution)
             found = least_worst(self._blocks(), self.priors, self.meter)
@@ -152,12 +152,16 @@ class _Search:
                 status = Status.INTERRUPTED if solution.status is Status.INTERRUPTED else Status.TIME_LIMIT
                 break
             if self.stalled >= STALLED:
+                status = Status.STALLED
                 break
             prior = found.prior if round_ % 2 else (found.prior + prior_of(self.solutions[self.best].game)) / 2
         return self._assembled(weights, status)
 
     def _target(self) -> float:
-        return max(self.settings.gap, self.settings.relative_gap * max(abs(self.upper), abs(self.lower)))
+        return self._target_of(self.lower, self.upper)
+
+    def _target_of(self, lower: float, upper: float) -> float:
+        return max(self.settings.gap, self.settings.relative_gap * max(abs(upper), abs(lower)))
 
     def _solved(self, prior: FloatArray) -> CertifiedSolution:
         asked = self.settings
@@ -200,7 +204,7 @@ class _Search:
             worst,
             lower=-inf,
             upper=inf,
-            status=status,
+            status=Status.STALLED,  # until it is known what both prove
             defender_playbook=self.cuts.mixed(worst.defender_playbook.game, by_start),
             settings=self.settings,
             extra=_said(self.priors, self.game),
@@ -211,7 +215,16 @@ class _Search:
                 stats[0].states,
             ),
         )
-        return made.recomputed(verify(made))
+        made = made.recomputed(verify(made))
+        return replace(made, status=self._status(status, made))
+
+    def _status(self, ended: Status, made: CertifiedSolution) -> Status:
+        """Return why what is returned is no closer: what verifies may be wider than what was searched for."""
+        if ended is Status.INTERRUPTED:
+            return ended
+        if made.gap <= self._target_of(made.lower, made.upper):
+            return Status.GAP_REACHED
+        return Status.STALLED if ended is Status.GAP_REACHED else ended
 
 
 def _possible(game: Game, priors: Priors) -> list[Start]:

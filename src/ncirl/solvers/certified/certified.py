@@ -49,8 +49,9 @@ from ncirl.solution import Progress, ProgressCallback, Stats, Status
 from ncirl.solvers.certified.activities import scheduled
 from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.elsewhere import Beside, WalksElsewhere
+from ncirl.solvers.certified.machine import KernelError
 from ncirl.solvers.certified.search import Search
-from ncirl.solvers.certified.set_up import SMALLER, SetUp
+from ncirl.solvers.certified.set_up import SMALLER, Playbooks, SetUp
 from ncirl.solvers.certified.tuning import Aim
 
 __all__ = ["NO_PRIOR", "Certified"]
@@ -58,6 +59,7 @@ __all__ = ["NO_PRIOR", "Certified"]
 PATIENCE = 50  # turns without progress before giving up
 REPORT_EVERY = 0.5  # seconds
 LOOK_EVERY = 0.001  # seconds between two looks at the limits: programs ask much more often
+ROUNDED = 0.5  # of the gap that is asked: by how much closer to search at the most, for what is lost in writing
 LEAST = 1.0  # seconds for what comes before the search: a limit below it ends the search only
 LARGEST_DISCOUNT = 0.999999  # beyond it a stage counts for less than the accuracy of a linear program
 
@@ -157,9 +159,25 @@ class Certified:
         seconds: float | None = None,
         aim: Aim = Aim.BOTH,
     ) -> CertifiedSolution:
-        """Search for so long, from where an earlier search of the game ended if there was one, and write playbooks."""
-        status = self._grow(made, limits, progress, seconds, aim)
-        found = made.certified_now(limits, somebody_waits=status is Status.INTERRUPTED)
+        """Search for so long, from where an earlier search of the game ended if there was one, and write playbooks.
+
+        The status is that of what is returned. What is written may be a little wider apart than what was searched for,
+        by rounding: then the search goes on until it is not.
+        """
+        own, closer = Limits(seconds), 0.0
+        while True:
+            try:
+                status = self._grow(made, limits, progress, own, aim, closer)
+                found = made.certified_now(limits, somebody_waits=status is Status.INTERRUPTED)
+            except KernelError:
+                made.leave_kernel()
+                continue
+            target = self._target(found.proved.lower, found.proved.upper)
+            closer += 2 * max(found.gap - target, 0.0)
+            is_written_wider = status is Status.GAP_REACHED and made.cut is None and found.gap > target
+            if not (is_written_wider and closer < ROUNDED * target):
+                break
+        status = self._status(status, made, found)
         return CertifiedSolution(
             game=made.game,
             lower=found.proved.lower,
@@ -171,6 +189,18 @@ class Certified:
             defender_playbook=found.defender,
             proved_per_intent=found.proved.per_intent,
         )
+
+    def _target(self, lower: float, upper: float) -> float:
+        """Return how close bounds must come."""
+        return max(self.gap, self.relative_gap * max(abs(lower), abs(upper)))
+
+    def _status(self, ended: Status, made: SetUp, found: Playbooks) -> Status:
+        """Return why what is returned is no closer: the search may have been closer than what could be written."""
+        if ended is Status.INTERRUPTED:
+            return ended
+        if found.gap <= self._target(found.proved.lower, found.proved.upper):
+            return Status.GAP_REACHED
+        return made.cut or Status.STALLED if ended is Status.GAP_REACHED else ended
 
     def _check(self, game: Game) -> None:
         if game.horizon is None and game.discount > LARGEST_DISCOUNT:
@@ -196,15 +226,16 @@ class Certified:
         made: SetUp,
         limits: Limits,
         progress: ProgressCallback | None,
-        seconds: float | None,
+        own: Limits,
         aim: Aim,
+        closer: float,
     ) -> Status:
         """Improve both bounds until they are close, a limit comes or nothing moves; Ctrl-C keeps what there is.
 
-        The limits are those of the whole, `seconds` those of the search if it has any of its own.
+        The limits are those of the whole, `own` those of the search if it has any of its own. The bounds are to come
+        `closer` than is asked by so much.
         """
         scale, reported, looked, was_late = made.scale, -np.inf, -np.inf, False
-        own = Limits(seconds)
 
         def is_late() -> bool:
             return own.passed or made.is_late(limits)
@@ -231,7 +262,7 @@ class Certified:
         try:
             while True:
                 low, high = made.now.bounds()
-                target = max(self.gap / scale, self.relative_gap * max(abs(low), abs(high)))
+                target = (self._target(low * scale, high * scale) - closer) / scale
                 report()
                 if high - low <= target:
                     return Status.GAP_REACHED
@@ -246,6 +277,7 @@ class Certified:
                 ) or made.take_back():
                     if elsewhere is not None:
                         elsewhere.end()
+                    made.search.accuracy.late = late  # which it had forgotten with its programs
                     elsewhere = self._elsewhere(made.now, lambda: min(own.left, limits.left))
                     schedule = scheduled(made, self.width, elsewhere, aim)
                 shows = schedule.step(target, lambda: late() or made.is_hard)

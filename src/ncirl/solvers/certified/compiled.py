@@ -9,6 +9,7 @@ In the end the nodes that the starts lead to come home and are written and verif
 kernel says is believed. Work is counted, not timed, and the arithmetic is the same everywhere, so runs can be repeated.
 """
 
+import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -89,7 +90,9 @@ class Compiled:
         """Do one thing for a while, but for no more than about what has been done before."""
         until = self.meter.work + min(TURN, max(SLICE, PART * (self.meter.work - self._begun)))
         while self.meter.work < until and not late():
-            work = int(self.machine.call("run", what, SLICE, LONGEST, roughly * self.accuracy.missed))
+            machine, began = self.machine, time.perf_counter()
+            work = int(machine.call("run", what, SLICE, LONGEST, roughly * self.accuracy.missed))
+            self.meter.seconds += time.perf_counter() - began
             self.meter.work += work
             self.meter.solves += int(self.machine.call("new_solves"))
             if not work:  # there is nowhere to go

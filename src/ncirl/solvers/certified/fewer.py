@@ -16,7 +16,7 @@ from ncirl.solvers.certified.clusters import Clusters
 from ncirl.solvers.certified.compiled import Compiled, brought
 from ncirl.solvers.certified.fused import fused_arrays
 from ncirl.solvers.certified.lifting import game_among, lifted
-from ncirl.solvers.certified.loading import WIDER, Members, loaded, most_intents
+from ncirl.solvers.certified.loading import MOST_INTENTS, WIDER, Members, loaded, most_intents
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.node_tables import VectorTable
 from ncirl.solvers.certified.search import Search
@@ -38,7 +38,8 @@ def in_kernel(search: Search, gap: float, limits: Limits) -> Compiled | None:
         clusters = search.clusters_at(share * gap)
         if clusters is not None and clusters.n <= most:
             return Fewer(search, clusters, limits)
-    return Compiled(search) if not search.may_fuse or len(search.game.intents) <= most_intents(search) else None
+    most = most_intents(search) if search.may_fuse else MOST_INTENTS
+    return Compiled(search) if len(search.game.intents) <= most else None
 
 
 def served_after(search: Search) -> float:

@@ -54,7 +54,7 @@ class Kinds:
 
     def turn(self, _: float, late: Late) -> None:
         """Go on with the games of kinds, and hand over what came of it."""
-        work, solves = self._meter.work, self._meter.solves
+        work, solves, seconds = self._meter.work, self._meter.solves, self._meter.seconds
         try:
             if not self._is_begun:
                 self._begin()
@@ -66,6 +66,7 @@ class Kinds:
         finally:
             self.whole.meter.work += int(self._pace * (self._meter.work - work))
             self.whole.meter.solves += self._meter.solves - solves
+            self.whole.meter.seconds += self._meter.seconds - seconds
 
     def _begin(self) -> None:
         self._is_begun = True

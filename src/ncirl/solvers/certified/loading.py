@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
+from ncirl.errors import SizeError
 from ncirl.lp.state_arrays import StateArrays
 from ncirl.solvers.certified.extremes import Extremes
 from ncirl.solvers.certified.lattice import serves
@@ -12,7 +13,7 @@ from ncirl.solvers.certified.layers import ends
 from ncirl.solvers.certified.machine import Machine
 from ncirl.solvers.certified.search import Search
 
-__all__ = ["WIDER", "Members", "loaded", "most_intents", "serves_kinds"]
+__all__ = ["MOST_INTENTS", "WIDER", "Members", "loaded", "most_intents", "serves_kinds"]
 
 MOST_INTENTS = 32  # that the kernel has room for
 WIDEST, WIDER = 520, 1000  # columns of a program whose tableau is worth having whole, at all and among few intents
@@ -56,7 +57,15 @@ class Members(NamedTuple):
 
 
 def loaded(search: Search, members: Members) -> Machine:
-    """Return a kernel that knows the game, and the members of its intents."""
+    """Return a kernel that knows the game, and the members of its intents.
+
+    Raises
+    ------
+    SizeError
+        When the game has more intents than the arrays of the kernel have room for.
+    """
+    if search.arrays[0].n_t > MOST_INTENTS:
+        raise SizeError(f"the kernel tells at most {MOST_INTENTS} intents apart, got {search.arrays[0].n_t}")
     machine, n_m = Machine(), len(members.odds)
     slots = int(ROOM / (3 * 8 * sum(2.0 * _columns(here) ** 2 for here in search.arrays)))
     widest = max(here.n_a * (n_m + here.n_d) + (len(here.seen) + 8) * (n_m + 4) for here in search.arrays)

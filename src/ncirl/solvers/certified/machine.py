@@ -5,6 +5,7 @@ and does its arithmetic as IEEE 754 has it, so that a search is the same on ever
 """
 
 import atexit
+import logging
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -19,8 +20,11 @@ from ncirl.solvers.certified.node_tables import PointTable, VectorTable, pieces
 if TYPE_CHECKING:  # it takes a while to load, and most games do without it
     import wasmtime
 
-__all__ = ["ADDRESS", "Machine"]
+__all__ = ["ADDRESS", "KernelError", "Machine"]
 
+log = logging.getLogger(__name__)
+FAILED = "the compiled kernel failed ({reason}): the search goes on without it; please report this"
+TOO_MUCH = 2**30 + 1  # bytes, which the kernel never gives at once
 WORDS = 16  # of the largest table that the kernel writes
 ADDRESS = 0xFFFFFFFF  # addresses are 32 bits without a sign
 KINDS: dict[str, type[np.generic]] = {
@@ -44,11 +48,41 @@ def _module() -> "tuple[wasmtime.Engine, wasmtime.Module]":
     return engine, wasmtime.Module(engine, code)
 
 
+@cache
+def _allocator() -> int | None:
+    """Return the number of the function of the kernel that ends where there is no more memory to give.
+
+    A trap says where it was, and not why: to fail there is to find no more memory, anywhere else it is an error.
+    """
+    import wasmtime
+
+    machine = Machine()
+    take = machine._exports["take"]
+    assert isinstance(take, wasmtime.Func)
+    try:
+        take(machine._store, TOO_MUCH)
+    except wasmtime.Trap as trap:
+        return _innermost(trap)
+    return None
+
+
+def _innermost(trap: "wasmtime.Trap") -> int | None:
+    """Return the number of the function in which a trap came."""
+    frames = trap.frames
+    return frames[0].func_index if frames else None
+
+
+class KernelError(RuntimeError):
+    """The kernel went wrong, and not for want of memory: what it holds cannot be used any more."""
+
+
 class Machine:
     """An instance of the kernel: functions to call, and a memory to put arrays into and read them from."""
 
     def __init__(self) -> None:
         import wasmtime
+
+        self._failure = ""  # why nothing here can be used any more
 
         engine, module = _module()
         self._store = wasmtime.Store(engine)
@@ -61,15 +95,29 @@ class Machine:
         self._memory = memory
 
     def call(self, name: str, *arguments: float) -> float:
-        """Call a function of the kernel; one that finds no more memory raises a `MemoryError`."""
+        """Call a function of the kernel.
+
+        Raises
+        ------
+        MemoryError
+            When it finds no more memory.
+        KernelError
+            When it ends in any other way than by returning, now or earlier.
+        """
         import wasmtime
 
         function = self._exports[name]
         assert isinstance(function, wasmtime.Func)
+        if self._failure:
+            raise KernelError(self._failure)
         try:
             found = function(self._store, *arguments)
-        except wasmtime.Trap as error:
-            raise MemoryError("the kernel finds no more memory") from error
+        except wasmtime.Trap as trap:
+            if _innermost(trap) == _allocator():
+                raise MemoryError("the kernel finds no more memory") from trap
+            self._failure = f"{name}: {_reason(trap)}"
+            log.warning(FAILED.format(reason=self._failure))
+            raise KernelError(self._failure) from trap
         return 0.0 if found is None else float(found)
 
     @property
@@ -153,6 +201,12 @@ class Machine:
             "share": self.numbers(share, n_links)[follow],
             "worth": self.numbers(worth, *per_node),
         }, own
+
+
+def _reason(trap: "wasmtime.Trap") -> str:
+    """Say in a line what kind of trap it was, and in which function of the kernel."""
+    kind = trap.trap_code.name.lower().replace("_", " ")
+    return f"{kind}, in its function {_innermost(trap)}"
 
 
 def _size(array: NDArray[Any]) -> int:

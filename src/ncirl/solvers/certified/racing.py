@@ -21,6 +21,7 @@ from ncirl.solvers.certified.choosing import Choosing
 from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.divisions import Copies, Groups
 from ncirl.solvers.certified.lifting import search_among
+from ncirl.solvers.certified.machine import KernelError
 from ncirl.solvers.certified.schedule import Late, Schedule
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.tuning import Aim
@@ -36,7 +37,7 @@ TURN, PART = 5e7, 0.2  # work of a turn: at the least, and of all that was done 
 SETTLED = 0.2  # of what a game may gain: what is left when a finer one begins,
 LITTLE = 0.01  # or of the gap of the whole
 SLIGHT = 1e-9  # a rise that is rounding
-FAILS = MemoryError, LPError, np.linalg.LinAlgError
+FAILS = MemoryError, KernelError, LPError, np.linalg.LinAlgError
 
 Begun = Callable[[Groups, Late], "KindsGame | None"]  # the game of a division; None while there is no time for it
 

@@ -24,10 +24,12 @@ from ncirl.model.tempered import tempered
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.unmerged import unmerged
 from ncirl.playbook.verify import Certificate, evaluated
+from ncirl.solution import Status
 from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.export import attacker_playbook, defender_playbook
 from ncirl.solvers.certified.fewer import Fewer, in_kernel, served_after
 from ncirl.solvers.certified.kinds import Kinds
+from ncirl.solvers.certified.machine import KernelError
 from ncirl.solvers.certified.schedule import Late
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.initial import initial_bounds
@@ -70,6 +72,7 @@ class SetUp:
         # writing and verifying goes through the same arrays, of the game as it was given
         self._seconds, self._bytes = LIKEWISE * (limits.spent - began), max(0, limits.used - used)
         self._last: Playbooks | None = None
+        self.cut: Status | None = None  # which limit cut the last writing, so that there are only older playbooks
         self._gap, self._when = np.inf, limits.spent  # of the search, and the time, when they were last written
 
     @property
@@ -93,7 +96,7 @@ class SetUp:
             if compiled is None:
                 return False
             compiled.machine.call("count_vectors")
-        except (MemoryError, LimitError):
+        except (MemoryError, LimitError, KernelError):
             return False
         self.search.forget_programs()
         self._refused, self._learned = False, False
@@ -111,6 +114,10 @@ class SetUp:
         self.hand_over()  # all told apart, if they are not too many
         return True
 
+    def leave_kernel(self) -> None:
+        """Go on from where the kernel began: it failed, and what it holds cannot be used any more."""
+        self.compiled, self.kinds, self._refused = None, None, True
+
     def turn_of_kinds(self, target: float, late: Late) -> None:
         """Go on with games that tell few kinds of intents apart."""
         if self.kinds is None:
@@ -119,9 +126,12 @@ class SetUp:
 
     def rest(self) -> None:
         """Give back what can be made again until the search is gone on with."""
-        self.now.rest()
-        if self.kinds is not None:
-            self.kinds.rest()
+        try:
+            self.now.rest()
+            if self.kinds is not None:
+                self.kinds.rest()
+        except KernelError:
+            self.leave_kernel()
 
     @property
     def numbers(self) -> int:
@@ -182,7 +192,8 @@ class SetUp:
             self._seconds, self._when = max(self._seconds, 2 * (limits.spent - began)), limits.spent
 
     def certified_now(self, limits: Limits, *, somebody_waits: bool) -> "Playbooks":
-        """Write and verify the playbooks as they are now; if that is cut, return the last ones."""
+        """Write and verify the playbooks as they are now; if that is `cut`, return the last ones."""
+        self.cut = None
         last, late, limits = self._last, LATE * (limits.seconds or 0.0), limits.undisturbed()
         self.search.forget_programs()
         if last is not None and last.solves == self.meter.solves:
@@ -196,10 +207,14 @@ class SetUp:
         else:  # a little late is better than a search in vain
             limits = limits.at_least(max(limits.left, 0.0) + late)
         try:
-            self._last = self._timed(limits)  # what a search that goes on falls back to
-            return self._last
+            found = self._timed(limits)
+            if last is None or found.gap <= last.gap:  # else the kernel was left, with what it had found
+                self._last = found  # what a search that goes on falls back to
+            return self._last or found
         except (LimitError, MemoryError) as error:
             if last is not None:
+                is_late = isinstance(error, LimitError) and error.kind == "time"
+                self.cut = Status.TIME_LIMIT if is_late else Status.MEMORY_LIMIT
                 return last
             if isinstance(error, MemoryError):
                 error = LimitError("memory", "writing and verifying the playbooks")
@@ -237,3 +252,8 @@ class Playbooks:
     proved: Certificate
     seconds: float  # that writing and verifying them took
     solves: int  # linear programs before them
+
+    @property
+    def gap(self) -> float:
+        """Distance of the bounds that they prove."""
+        return self.proved.upper - self.proved.lower
