@@ -12,6 +12,7 @@ the groups, all hide in one team and play side by side (`hideout`), which is bet
 from dataclasses import replace
 from itertools import combinations
 from math import inf
+from typing import Any
 
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group
 from ncirl.attack_graphs.guarded.check import sum_down
@@ -33,11 +34,13 @@ MANY = 240  # states from which on single exploits, few at a time, may be better
 LITTLE = 100  # states up to which everything climbs
 MUCH = 0.6  # of what the intent gets that gets most
 MOST_ALONE = 24  # intents that are also looked at alone
-MOST_MATCHED = 10  # intents whose groups are matched: all choices of disjoint groups are gone through
+MOST_MATCHED = 10  # intents whose groups are put together by twos
+MOST_CHOICES = 2_000  # of disjoint groups that are kept while the best one is looked for: beyond, the best ones
 MOST_MERGED = 10  # pairs of groups that are looked at as one, on a rung
 
 Intents = tuple[int, ...]
 Found = tuple[float, Solved]  # weight of a group, and its game
+Chosen = tuple[Any, ...]  # nothing, or a group and what was chosen before it
 
 
 class Below:
@@ -133,8 +136,8 @@ class Below:
         """Return those that get much as one, and two of the best groups each, first those that fewest guards stop."""
         alone = {t: self.solved[t,][1].lower for t in self.able if (t,) in self.solved}
         rich = tuple(t for t, gets in alone.items() if gets >= MUCH * max(alone.values()))
-        pairs = [tuple(sorted(a + b)) for a, b in combinations(self.plan, 2)]
-        matched = sorted(pairs, key=self._crowd) if len(self.able) <= MOST_MATCHED else []
+        few = combinations(self.plan, 2) if len(self.able) <= MOST_MATCHED else ()
+        matched = sorted((tuple(sorted(a + b)) for a, b in few), key=self._crowd)
         fresh = [group for group in dict.fromkeys([rich, *matched]) if group not in self._merged | {self.able}]
         chosen = [group for group in fresh if len(group) > 1][:MOST_MERGED]
         return chosen
@@ -169,20 +172,36 @@ class Below:
         return self.solved[group][0] * self.solved[group][1].lower if group in self.solved else inf
 
     def _matched(self) -> list[Intents]:
-        """Return the best choice of groups that have no intent in common: V(left) = max over the group of the first."""
-        known: dict[Intents, tuple[float, list[Intents]]] = {(): (0.0, [])}
+        """Return the best choice of groups that have no intent in common, or one no worse than the last.
 
-        def chosen(left: Intents) -> tuple[float, list[Intents]]:
-            if left not in known:
-                options = [chosen(left[1:])]
-                for group in self.solved:
-                    if group[0] == left[0] and set(group) <= set(left):
-                        value, rest = chosen(tuple(t for t in left if t not in group))
-                        options.append((value + self._value(group), [group, *rest]))
-                known[left] = max(options, key=lambda option: option[0])
-            return known[left]
-
-        return chosen(self.able)[1]
+        Intent by intent, by its groups of which it is the first: V(taken) is the best so far that has taken so many of
+        the intents that follow. Where there are too many choices the best ones are gone on with.
+        """
+        groups: dict[int, list[tuple[int, float, Intents]]] = {}
+        for group in self.solved:
+            taken = sum(1 << t for t in group)
+            groups.setdefault(group[0], []).append((taken, self._value(group), group))
+        best: dict[int, tuple[float, Chosen]] = {0: (0.0, ())}
+        for t in self.able:
+            following: dict[int, tuple[float, Chosen]] = {}
+            for taken, (value, chosen) in best.items():
+                options = [(taken & ~(1 << t), value, chosen)]
+                for its, more, group in () if taken >> t & 1 else groups.get(t, ()):
+                    if not its & taken:
+                        options.append(((taken | its) & ~(1 << t), value + more, (group, chosen)))
+                for left, its_value, its_choice in options:
+                    if left not in following or its_value > following[left][0]:
+                        following[left] = its_value, its_choice
+            if len(following) > MOST_CHOICES:
+                following = dict(sorted(following.items(), key=lambda each: -each[1][0])[:MOST_CHOICES])
+            best = following
+        value, chosen = max(best.values(), key=lambda each: each[0])
+        if value < self._planned():
+            return self.plan
+        plan: list[Intents] = []
+        while chosen:
+            plan, chosen = [chosen[0], *plan], chosen[1]
+        return plan
 
 
 def _total(plan: list[Found]) -> float:

@@ -83,8 +83,8 @@ def group_faults(net: Net, groups: Sequence[Group]) -> list[str]:
     """List what keeps groups from bounding the value of the graph."""
     faults = []
     teams = [group for k, group in enumerate(groups) if _first_of_team(groups, k)]
-    intents = Counter(name for group in teams for name in group.intents)
-    faults += [f"group: unknown intent '{name}'" for name in intents if name not in net.intents]
+    intents, known = Counter(name for group in teams for name in group.intents), set(net.intents)
+    faults += [f"group: unknown intent '{name}'" for name in intents if name not in known]
     faults += [f"group: intent '{name}' is in two groups" for name, times in intents.items() if times > 1]
     for group in groups:
         used = Counter(name for bundle in group.bundles for name in bundle)
@@ -97,7 +97,8 @@ def group_faults(net: Net, groups: Sequence[Group]) -> list[str]:
         if group.owners and len(group.owners) != len(group.bundles):
             faults.append(f"group: owners are given for {len(group.owners)} of {len(group.bundles)} bundles")
         made = Counter(net.exploits[net.place[name]].result for name in used)
-        wanting = [t for t, name in enumerate(net.intents) if name in group.intents]
+        members = set(group.intents)
+        wanting = [t for t, name in enumerate(net.intents) if name in members]
         for bundle in group.bundles:
             if len(bundle) == 1:
                 continue
@@ -170,8 +171,10 @@ class Bundled:
         held = [c for c in net.graph.conditions if c.initial]
         known = {c.id for c in held} | set(self.class_of)
         usable = [all(p in known for e in members for p in e.premises) for members in self.members]
-        mine = [i for i in net.graph.intents if i.id in group.intents]
-        self.weight = fsum(i.prior for i in mine) / fsum(i.prior for i in net.graph.intents)
+        names = set(group.intents)
+        mine = [i for i in net.graph.intents if i.id in names]
+        prior = fsum(i.prior for i in mine)
+        self.weight = prior / fsum(i.prior for i in net.graph.intents)
         several = any(len(members) > 1 for members in self.members)
         exploits = {k: self._exploit(k) for k, able in enumerate(usable) if able}
         self.graph: AttackGraph = replace(
@@ -181,7 +184,7 @@ class Bundled:
             ),
             conditions=(*held, *(Condition(name) for name in dict.fromkeys(self.given) if name not in known - {name})),
             exploits=tuple(exploits.values()),
-            intents=tuple(self._intent(intent, len(mine)) for intent in mine),
+            intents=tuple(self._intent(i, i.prior / prior if prior > 0 else 1.0 / len(mine)) for i in mine),
             observes=Observes.ACTIONS if several else net.graph.observes,
             name=f"{net.graph.name}, few ways",
         )
@@ -213,11 +216,10 @@ class Bundled:
             block_cost=min(e.block_cost for e in members),
         )
 
-    def _intent(self, intent: Intent, count: int) -> Intent:
+    def _intent(self, intent: Intent, chance: float) -> Intent:
         rewards: dict[str, float] = {}
         for result, name in self.class_of.items():
             if intent.rewards.get(result):
                 both = name in rewards  # summed, so rounded down
                 rewards[name] = (rewards.get(name, 0.0) + intent.rewards[result]) * (1.0 - SHADE if both else 1.0)
-        mine = fsum(i.prior for i in self.net.graph.intents if i.id in self.group.intents)
-        return Intent(intent.id, intent.prior / mine if mine > 0 else 1.0 / count, rewards)
+        return Intent(intent.id, chance, rewards)

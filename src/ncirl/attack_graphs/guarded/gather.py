@@ -131,12 +131,17 @@ def _free(net: Net, group: Group, size: Size, deadline: Limits) -> tuple[Group, 
 
 
 def _freest(net: Net, group: Group, size: Size, deadline: Limits) -> tuple[Group, Size] | None:
-    """Return a group with as many private ways beside each other as fit."""
-    for kept in range(group.kept, 0, -1):
+    """Return a group with as many private ways beside each other as fit: the more there are, the larger the game."""
+    best: tuple[Group, Size] | None = None
+    fits, kept, too_many = 0, group.kept, group.kept + 1
+    while fits < kept < too_many:
         freer = replace(group, kept=kept)
         if (its_size := _fits(net, freer, size, deadline)) is not None:
-            return freer, its_size
-    return None
+            best, fits = (freer, its_size), kept
+        else:
+            too_many = kept
+        kept = (fits + too_many) // 2
+    return best
 
 
 def _narrowest(net: Net, group: Group, size: Size, deadline: Limits) -> tuple[Group, Size] | None:

@@ -136,15 +136,24 @@ def compared(
     n, shares = len(prior), [mass / mass.sum() for mass in starts if mass.any()]
     if not arrays or not all(np.allclose(share, prior / prior.sum(), 0.0, EQUAL) for share in shares):
         return None
-    inner = np.zeros((n, n))  # products of rewards; the root of it has the same distances
     apart = [0] * n  # members play alike, so they must be free to
     for here in arrays:
         limits.check(COMPARING)
-        each, met = here.reward.reshape(-1, n), dict[tuple[int, bytes], int]()
-        inner += each.T @ each
+        met = dict[tuple[int, bytes], int]()
         apart = [met.setdefault((kind, here.attacker[:, k].tobytes()), len(met)) for k, kind in enumerate(apart)]
+    return _as_far_apart(arrays, n, limits), prior, np.array(apart)
+
+
+def _as_far_apart(arrays: Sequence[StateArrays], n: int, limits: Limits) -> FloatArray:
+    """Return no more than n rows [k, θ] whose columns are as far apart as the rewards of all states."""
+    rewards = [here.reward.reshape(-1, n) for here in arrays]
+    if sum(map(len, rewards)) <= n:
+        return np.concatenate(rewards)
+    inner = np.zeros((n, n))  # products of rewards; the root of it has the same distances
+    for each in limits.watch(rewards, COMPARING):
+        inner += each.T @ each
     sizes, directions = np.linalg.eigh(inner)
-    return np.sqrt(sizes.clip(0.0))[:, None] * directions.T, prior, np.array(apart)
+    return np.asarray(np.sqrt(sizes.clip(0.0))[:, None] * directions.T)
 
 
 def fused(rewards: FloatArray, prior: FloatArray, apart: IntArray, lost: float) -> Clusters:
