@@ -205,7 +205,8 @@ class Machine:
 
 def _reason(trap: "wasmtime.Trap") -> str:
     """Say in a line what kind of trap it was, and in which function of the kernel."""
-    kind = trap.trap_code.name.lower().replace("_", " ")
+    code = trap.trap_code
+    kind = "unknown trap" if code is None else code.name.lower().replace("_", " ")
     return f"{kind}, in its function {_innermost(trap)}"
 
 
