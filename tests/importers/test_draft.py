@@ -354,3 +354,19 @@ def test_goals_that_are_worth_nothing_are_none() -> None:
     report = draft.finish().report
     assert report.goals == ("web",)
     assert "goals of the source that are worth nothing: data base" in str(report)
+
+
+def test_notes_are_counted_as_often_as_they_were_met() -> None:
+    draft = chain()
+    draft.note("dropped", "edges of no use", "AdminTo", times=5000)
+    draft.note("dropped", "edges of no use", "Owns", times=2)
+    assert "5002 x edges of no use: AdminTo, Owns" in noted(draft.finish(), "dropped")
+
+
+def test_where_nothing_holds_the_sources_are_called_as_people_call_them() -> None:
+    draft = Draft("sketch")
+    draft.condition("S-1-5-21-7", label="ANN@LAB", kind="User")
+    draft.condition("S-1-5-21-9", label="SRV@LAB", kind="Computer")
+    draft.exploit("log on", needs=["S-1-5-21-7"], gives="S-1-5-21-9")
+    (note,) = [note for note in noted(draft.finish(), "assumed") if "nothing is known to hold" in note]
+    assert note.endswith(": User:ANN@LAB")

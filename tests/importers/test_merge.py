@@ -95,7 +95,8 @@ def test_what_is_merged_keeps_labels_references_and_the_weakest_origin() -> None
     assert (one.label, one.asset, one.references) == ("pull or push", "y, x", ("CVE-2", "CVE-1"))
     assert one.success == pytest.approx(1 - 0.5 * 0.2)
     assert one.block_cost == pytest.approx(0.1)
-    assert [str(said and said[0]) for said in said_of(imported.graph, "success").values()] == ["default"]
+    (said,) = said_of(imported.graph, "success").values()
+    assert said == ("default", "as nothing says it; --success sets it (parallel steps as one)")
     (note,) = [str(note) for note in imported.report.notes if note.kind == "merged"]
     assert "a bound from above stays one; the attacker may be given more than it has".lower() in note.lower()
 

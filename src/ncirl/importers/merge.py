@@ -19,6 +19,7 @@ from ncirl.importers.report import QUANTITIES, SOURCE, Notes, Origin
 __all__ = ["MOST_APART", "are_merged", "merged"]
 
 MOST_APART = 500  # steps; a larger graph is guarded as a whole, where parallel steps only cost time
+AS_ONE = " (parallel steps as one)"
 TOLD = (
     "groups of steps that need and give the same and are stopped by the same are one each: one success is enough, and "
     "blocking costs as much as blocking all. A bound from above stays one; the attacker may be given more than it has "
@@ -75,4 +76,5 @@ def _as_one(group: Sequence[DraftExploit], attacker_budget: int | None) -> Draft
 def _weakest(steps: Iterable[DraftExploit], quantity: str) -> Origin:
     """Return where a number made of several comes from: a default if one of them is."""
     origins = (step.origins.get(quantity, SOURCE) for step in steps)
-    return min(origins, key=lambda origin: WEAKEST_FIRST.index(origin.said[0]))
+    weakest = min(origins, key=lambda origin: WEAKEST_FIRST.index(origin.said[0]))
+    return replace(weakest, words=weakest.words.removesuffix(AS_ONE) + AS_ONE)

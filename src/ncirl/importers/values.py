@@ -27,7 +27,7 @@ def number(value: Any) -> float | None:
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    if isinstance(value, str) and not (value.isascii() and "_" not in value):  # as Python writes numbers, nobody else
+    if isinstance(value, str) and ("_" in value or not value.strip().isascii()):  # what only Python calls a number
         return None
     try:
         found = float(value)
