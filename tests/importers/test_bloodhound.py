@@ -566,8 +566,8 @@ def test_rights_memberships_and_sessions_can_be_controls(tmp_path: Path) -> None
     assert found.controls is not None
     stops = {control.label: control.blocks for control in found.controls}
     assert stops == {
-        "remove u from a": ("AdminTo_a_c",),
-        "remove from the local group: AdminTo of a over c": ("AdminTo_a_c",),
+        "remove u from a": ("AdminTo_a_c_via_u",),
+        "remove from the local group: AdminTo of a over c": ("AdminTo_a_c_via_u",),
         "keep v from logging on to c": ("HasSession_c_v",),
         "remove the right: AddSelf of v over g": ("AddSelf_v_g",),
     }

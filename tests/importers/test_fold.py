@@ -8,7 +8,7 @@ import pytest
 
 from ncirl.errors import InputError
 from ncirl.importers import Draft, ImportOptions
-from ncirl.importers.fold import Follows
+from ncirl.importers.follows import Follows
 
 Pairs = list[tuple[str, str]]
 
@@ -118,3 +118,42 @@ def takes_as_many_steps(seed: int) -> bool:
     assert found[goals[-1]] == away[goals[-1]]
     assert all(exploit.success == 0.5 for exploit in graph.exploits)  # with one goal nothing is late
     return True
+
+
+def tied(follows: dict[tuple[str, str], str], steps: Pairs, *goals: str) -> tuple[Pairs, dict[str, Pairs]]:
+    """Return the steps, as what they need and give, and those of them that each control stops."""
+    sketch = draft(steps, [])
+    for key in dict.fromkeys(key for pair in follows for key in pair):
+        sketch.condition(key)
+    for (before, after), control in follows.items():
+        sketch.follow(before, after, sketch.control(control, control) if control else "")
+    graph = sketch.finish(ImportOptions(goals=goals)).graph
+    ends = {exploit.id: (exploit.premises[0], exploit.result) for exploit in graph.exploits}
+    stopped = {control.label: sorted(ends[exploit] for exploit in control.blocks) for control in graph.controls or ()}
+    return sorted(ends.values()), stopped
+
+
+def test_to_remove_one_member_of_a_group_takes_nothing_from_the_others() -> None:
+    follows = {("ann", "g"): "remove ann", ("bob", "g"): "remove bob"}
+    steps, stopped = tied(follows, [("s", "ann"), ("s", "bob"), ("g", "h")], "g", "h")
+    assert steps == [("g", "h"), ("s", "g"), ("s", "g")]
+    assert stopped == {"remove ann": [("s", "g")], "remove bob": [("s", "g")]}
+
+
+def test_who_loses_a_group_keeps_what_it_has_without_it() -> None:
+    steps, stopped = tied({("ann", "g"): "remove ann", ("ann", "m"): ""}, [("s", "ann"), ("m", "g")], "g")
+    assert steps == [("ann", "g"), ("s", "ann"), ("s", "g")]  # who is removed can come back
+    assert stopped == {"remove ann": [("s", "g")]}
+
+
+def test_what_the_attacker_has_from_the_start_and_can_lose_may_be_gained_again() -> None:
+    steps, stopped = tied({("s", "m"): "remove s"}, [("s", "x"), ("x", "m"), ("m", "g")], "g")
+    assert steps == [("m", "g"), ("s", "g"), ("s", "x"), ("x", "m")]
+    assert stopped == {"remove s": [("s", "g")]}
+
+
+def test_a_tie_that_the_source_has_twice_is_not_untied_by_ending_one() -> None:
+    sketch = draft([("s", "x"), ("m", "g")], [])
+    sketch.follow("x", "m", sketch.control("remove x", "remove x"))
+    sketch.follow("x", "m")
+    assert sketch.finish(ImportOptions(goals=("g",))).graph.controls is None

@@ -15,10 +15,11 @@ from ncirl.importers.report import QUANTITIES, SOURCE, Candidates, ImportReport,
 from ncirl.importers.values import text
 from ncirl.model.stage import LARGEST_REWARD
 
-__all__ = ["MOST_PARTS", "Draft", "DraftCondition", "DraftControl", "DraftExploit", "Imported"]
+__all__ = ["MOST_MADE", "MOST_PARTS", "Draft", "DraftCondition", "DraftControl", "DraftExploit", "Imported"]
 
 FOLLOWS = Origin("what follows at once")
 MOST_PARTS = 200_000  # conditions and steps: far beyond what can be played on
+MOST_MADE = 500_000  # steps while what comes without effort is folded, before useless ones are left out
 
 
 @dataclass
@@ -273,12 +274,12 @@ class Draft:
     def follow(self, start: str, end: str, control: str = "") -> None:
         """Note that whoever holds `start` holds `end` at once: no attempt, no stage; see `fold`.
 
-        `control` is the key of what unties the two, such as to end a membership.
+        `control` is the key of what unties the two, such as to end a membership. Where the source ties them more than
+        once, nothing does that unties them once only.
         """
         self._check_size()
         self.follows.append((start, end))
-        if control:
-            self.ties[start, end] = control
+        self.ties[start, end] = control if self.ties.get((start, end), control) == control else ""
 
     def goal(self, key: str, reward: float | None = None, group: str = "") -> None:
         """Note that the source calls a condition a goal, and what it is worth where the source says so.

@@ -20,7 +20,8 @@ from ncirl.importers.controls import controls_of
 from ncirl.importers.defaults import Usual, meanings
 from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
 from ncirl.importers.epss import epss_of, read_epss
-from ncirl.importers.fold import CERTAIN, Follows, fold
+from ncirl.importers.fold import CERTAIN, fold
+from ncirl.importers.follows import START, Follows
 from ncirl.importers.immediate import follows_from, without_immediate
 from ncirl.importers.intents import Chosen, choose_intents
 from ncirl.importers.lost import names_lost
@@ -41,26 +42,32 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     notes = deepcopy(draft.notes)
     conditions = list(draft.conditions.values())
     names = ConditionNames(conditions)
-    follows = Follows((a, b) for a, b in draft.follows if a in draft.conditions and b in draft.conditions)
-    given = {c.key for c in conditions if c.initial}
+    given = dict.fromkeys(c.key for c in conditions if c.initial)
     with offering(lambda: candidates_of(draft, names, given, {}, ())):
-        given |= {names.find(name, "initial") for name in options.initial}
+        given |= dict.fromkeys(names.find(name, "initial") for name in options.initial)
+    follows = Follows(
+        ((a, b) for a, b in draft.follows if a in draft.conditions and b in draft.conditions),
+        draft.ties if options.controls else {},
+        given,
+    )
     start = follows.closed(given)
+    sure = {key for key in start if not follows.cuts(START, key)}
     folded = {c.key for c in conditions if c.folded}
     if not draft.exploits:
         raise InputError("has no attack step", where)
-    start = follows_from(start, (step for step in draft.exploits if step.gives in draft.conditions))
-    steps = list(_sound(draft, start, options, notes))
+    immediate = [step for step in draft.exploits if step.gives in draft.conditions]
+    start, sure = follows_from(start, immediate), follows_from(sure, immediate)
+    steps = list(_sound(draft, sure, options, notes))
     with offering(lambda: candidates_of(draft, names, given, {}, ())):
-        entries = _entries(steps, start, given - folded, names, notes, where)
-    start = follows_from(start | entries, steps)
-    steps = [step for step in steps if step.gives not in start]
+        entries = _entries(steps, start, given.keys() - folded, names, notes, where)
+    start, sure = follows_from(start | entries, steps), follows_from(sure | entries, steps)
+    steps = [step for step in steps if step.gives not in sure]
     depth = rounds_to(start, [(step.needs, step.gives) for step in steps], follows.in_order)
     for step in steps:
         if not depth.keys() >= set(step.needs):
             notes.add("dropped", "steps that cannot be reached from the start", step.name)
     steps = [step for step in steps if depth.keys() >= set(step.needs)]
-    with offering(lambda: candidates_of(draft, names, given | entries, depth, ())):
+    with offering(lambda: candidates_of(draft, names, given.keys() | entries, depth, ())):
         if not steps:
             raise InputError(["no attack step is left", *map(str, notes.all())], where)
         chosen = choose_intents(draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes)
@@ -68,8 +75,7 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     steps = [usual.resolved(step) for step in steps]
     gains = {step.gives for step in steps}
     if follows:
-        follows.control(draft.ties if options.controls else {}, given)
-        steps = _without_effort(steps, follows, start, chosen, names, notes)
+        steps = _without_effort(steps, follows, sure, chosen, names, notes)
     steps = [replace(step, needs=tuple(key for key in step.needs if key not in folded)) for step in steps]
     if is_merging := are_merged(steps, options):
         steps = merged(steps, options, notes)
@@ -78,11 +84,11 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         steps = without_immediate(steps, wanted, notes)
         steps = merged(steps, options, notes) if is_merging else steps
     used = {key for step in steps for key in (*step.needs, step.gives)}
-    left_out = _left_out(draft, names, depth, used, gains, notes)
+    left_out = _left_out(draft, names, depth, sure, used, gains, notes)
     exploits = tuple(_exploits(steps, names))
     controls = controls_of(draft.controls, steps, [exploit.id for exploit in exploits], usual, notes)
     graph = AttackGraph(
-        conditions=tuple(_condition(c, names, c.key in start) for c in conditions if c.key in used),
+        conditions=tuple(_condition(c, names, c.key in sure) for c in conditions if c.key in used),
         exploits=exploits,
         intents=chosen.intents,
         discount=usual.number("discount")[0],
@@ -96,14 +102,14 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     )
     report = _report(graph, draft, usual, steps, len(folded), chosen.words, notes, files)
     lost = names_lost(draft, graph, start, depth)
-    offered = candidates_of(draft, names, given | entries, depth, graph.intents)
+    offered = candidates_of(draft, names, given.keys() | entries, depth, graph.intents)
     return Imported(graph, replace(report, left_out=left_out, names_lost=lost), offered)
 
 
 def _without_effort(
     steps: Sequence[DraftExploit],
     follows: Follows,
-    start: set[str],
+    sure: set[str],
     chosen: Chosen,
     names: ConditionNames,
     notes: Notes,
@@ -113,7 +119,7 @@ def _without_effort(
     for intent in chosen.intents:
         for id_, paid in intent.rewards.items():
             rewards[names.key(id_)] = max(rewards[names.key(id_)], paid)
-    folded = fold(steps, follows, start, {key: key for key in rewards} | dict(chosen.standing), rewards)
+    folded = fold(steps, follows, sure, {key: key for key in rewards} | dict(chosen.standing), rewards)
     for step in folded.useless:
         notes.add("dropped", "steps that lead to no goal", step.name)
     times = Counter(step.name for step in folded.steps if step.through)
@@ -137,7 +143,13 @@ def _named(step: DraftExploit, names: ConditionNames) -> DraftExploit:
 
 
 def _left_out(
-    draft: Draft, names: ConditionNames, depth: Mapping[str, int], used: set[str], gains: set[str], notes: Notes
+    draft: Draft,
+    names: ConditionNames,
+    depth: Mapping[str, int],
+    sure: set[str],
+    used: set[str],
+    gains: set[str],
+    notes: Notes,
 ) -> dict[str, tuple[str, ...]]:
     """Return what the source has and the graph has not, by the reason, and note it."""
     found: dict[str, list[str]] = defaultdict(list)
@@ -146,7 +158,7 @@ def _left_out(
             continue
         if c.key not in depth:
             why = "that cannot be reached from the start"
-        elif not depth[c.key]:
+        elif c.key in sure:
             why = "that no step needs"
         elif c.key in gains:
             why = "that lead to no goal, or are one with another"

@@ -14,6 +14,15 @@ Who can reach what, and in how many stages, stays the same, but for what the rep
   step gives one condition. Its goals follow by a certain step, free and not worth blocking, one stage later.
 - Goals that are one (tier zero) are held together: what comes with one of them comes with all.
 
+Controls may untie edges, such as to end a membership. A control stops a folded step exactly if, without the edge, the
+step does not lead from the gains that stand for its need to the goal that stands for its result (`Follows.cuts`):
+
+- A step from a goal that comes with several gains is stopped only by what unties the need from all of them: to remove
+  one of fifteen members takes nothing from the other fourteen.
+- Where a control unties a gain from the goal that stands for it and leaves it something of use, the step is there
+  twice: to the goal, which the control stops, and to the gain, which it does not.
+- What the attacker holds from the start by an edge that can be untied may be gained again, and by others.
+
 Steps that lead to no goal are left out, and so are those from a goal that lead to no other.
 """
 
@@ -24,7 +33,8 @@ from itertools import product
 
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
-from ncirl.importers.draft import MOST_PARTS, DraftExploit
+from ncirl.importers.draft import MOST_MADE, DraftExploit
+from ncirl.importers.follows import START, Follows
 from ncirl.importers.report import Origin
 
 __all__ = ["CERTAIN", "Folded", "Follows", "fold"]
@@ -32,76 +42,6 @@ __all__ = ["CERTAIN", "Folded", "Follows", "fold"]
 MOST_LOOKED_AT = 20_000_000  # conditions, over all gains: some seconds
 CERTAIN = Origin("what takes no effort: it is certain and free")
 NOT_WORTH_IT = Origin("what comes without effort is not worth blocking: the goal's reward", default=True)
-
-
-class Follows:
-    """The edges a ⊢ b.
-
-    Examples
-    --------
-    >>> sorted(Follows([("ann", "staff"), ("staff", "everyone")]).closed(["ann"]))
-    ['ann', 'everyone', 'staff']
-    """
-
-    def __init__(self, edges: Iterable[tuple[str, str]]) -> None:
-        self.next: dict[str, list[str]] = defaultdict(list)
-        self.before: dict[str, list[str]] = defaultdict(list)
-        for start, end in dict.fromkeys(edges):
-            self.next[start].append(end)
-            self.before[end].append(start)
-        self._ties: Mapping[tuple[str, str], str] = {}
-        self._given: frozenset[str] = frozenset()
-        self._cuts: dict[tuple[str, str], tuple[str, ...]] = {}
-
-    def control(self, ties: Mapping[tuple[str, str], str], given: Collection[str]) -> None:
-        """Let controls untie some edges; `given` are the conditions that the attacker has and nothing else gives."""
-        self._ties, self._given = ties, frozenset(given)
-
-    def cuts(self, gain: str, need: str) -> tuple[str, ...]:
-        """Return the controls each of which keeps a gain, or with "" the start, from coming with what is needed."""
-        if not self._ties:
-            return ()
-        if (gain, need) not in self._cuts:
-            sources = frozenset([gain]) if gain else self._given
-            way = self._way(sources, need, None)
-            on_all = (edge for edge in way or () if edge in self._ties and self._way(sources, need, edge) is None)
-            self._cuts[gain, need] = tuple(self._ties[edge] for edge in on_all)
-        return self._cuts[gain, need]
-
-    def _way(self, sources: Collection[str], end: str, without: tuple[str, str] | None) -> list[tuple[str, str]] | None:
-        """Return the edges of a shortest way, if there is one without some edge."""
-        came: dict[str, str] = dict.fromkeys(sources, "")
-        rest = list(sources)
-        for key in rest:
-            for after in self.next.get(key, ()):
-                if after not in came and (key, after) != without:
-                    came[after] = key
-                    rest.append(after)
-        if end not in came:
-            return None
-        way = []
-        while came[end]:
-            way.append((came[end], end))
-            end = came[end]
-        return way
-
-    def __bool__(self) -> bool:
-        return bool(self.next)
-
-    def closed(self, keys: Iterable[str], among: Collection[str] | None = None) -> set[str]:
-        """Return some conditions and all that comes with them, or so much of it as lies `among` some."""
-        return set(self.in_order(keys, among))
-
-    def in_order(self, keys: Iterable[str], among: Collection[str] | None = None) -> list[str]:
-        """Return the same as a list that is the same each time."""
-        found = dict.fromkeys(keys)
-        rest = list(found)
-        for key in rest:
-            for after in self.next.get(key, ()):
-                if after not in found and (among is None or after in among):
-                    found[after] = None
-                    rest.append(after)
-        return rest
 
 
 @dataclass(frozen=True)
@@ -116,7 +56,7 @@ class Folded:
 def fold(
     steps: Sequence[DraftExploit],
     follows: Follows,
-    start: Collection[str],
+    sure: set[str],
     goals: Mapping[str, str],
     rewards: Mapping[str, float],
 ) -> Folded:
@@ -128,8 +68,8 @@ def fold(
         Each can be taken some day, and gives what does not hold from the start.
     follows : Follows
         The edges.
-    start : collection of str
-        What holds from the start, closed under `follows`.
+    sure : collection of str
+        What holds from the start and no control unties from it, closed under `follows`.
     goals : mapping
         The conditions that intents reward, each with the one that stands for it: goals that are one are told apart by
         nobody.
@@ -144,15 +84,16 @@ def fold(
     serving = {goal: _useful(steps, follows, keys) for goal, keys in members.items()}
     useful = set().union(*serving.values())
     kept = [step for step in steps if step.gives in useful]
+    follows.look_at(useful)
     coming = _coming(kept, follows, useful)
     beyond = {goal: _beyond(goal, follows.closed(keys), kept, serving) for goal, keys in members.items()}
+    needed = {need for step in kept for need in step.needs} - sure
     given = {gain: _given(gain, held, goals, beyond) for gain, held in coming.items()}
-    makers: dict[str, list[str]] = defaultdict(list)
-    for gain, held in coming.items():
-        for key in held:
-            makers[key].append(gain)
-    between = _between_gains(kept, follows, start, makers, coming, given)
-    folded = [step for step in between if _leads_on(step, serving)]
+    given |= {
+        x: x for x, goal in given.items() if goal != x and not _cut_alike(x, members[goal], coming[x] & needed, follows)
+    }
+    places = _Places(follows, coming, given, members, needed)
+    folded = [step for step in places.between(kept, sure) if _leads_on(step, serving)]
     late = [
         DraftExploit(
             f"{gain} gives {goal}",
@@ -162,12 +103,13 @@ def fold(
             attack_cost=0.0,
             block_cost=rewards[goal],
             origins={"success": CERTAIN, "attack_cost": CERTAIN, "block_cost": NOT_WORTH_IT},
+            controls=places.ended(gain, goal),
         )
         for gain, held in coming.items()
         if given[gain] == gain
         for goal in sorted({goals[key] for key in held if key in goals} - {gain})
     ]
-    reach = rounds_to(start, [(step.needs, step.gives) for step in (*folded, *late)])
+    reach = rounds_to(sure.union(follows.given), [(step.needs, step.gives) for step in (*folded, *late)])
     left = [step for step in (*folded, *late) if reach.keys() >= set(step.needs)]
     late_left = sum(step.origins.get("success") == CERTAIN for step in left)
     named = {step.name for step in left}
@@ -220,33 +162,103 @@ def _given(gain: str, held: set[str], goals: Mapping[str, str], beyond: Mapping[
     return gain if goal == gain or held & beyond[goal] else goal
 
 
-def _between_gains(
-    steps: Sequence[DraftExploit],
-    follows: Follows,
-    start: Collection[str],
-    makers: Mapping[str, list[str]],
-    coming: Mapping[str, set[str]],
-    given: Mapping[str, str],
-) -> Iterator[DraftExploit]:
-    """Yield the steps with what gives their needs in place of these."""
-    made = 0
-    for step in steps:
-        result = given[step.gives]
-        ways = [
-            [(need, need)] if need in start else [(need, gain) for gain in makers.get(need, ())] for need in step.needs
-        ]
-        seen: set[tuple[str, ...]] = set()
-        for way in product(*ways):
-            made += 1
-            if made > MOST_PARTS:
-                raise InputError(f"more than {MOST_PARTS} steps once what comes without effort is folded; cut it down")
-            if any(step.gives in coming.get(gain, ()) for _, gain in way):
-                continue  # it is held already
-            needs = tuple(dict.fromkeys(given.get(gain, gain) for _, gain in way))
-            if result in needs or needs in seen:
-                continue
-            seen.add(needs)
-            through = tuple(gain for need, gain in way if gain != need)
-            untied = (key for need, gain in way for key in follows.cuts("" if need in start else gain, need))
-            controls = tuple(dict.fromkeys((*step.controls, *untied)))
-            yield replace(step, needs=needs, gives=result, through=through, controls=controls)
+def _cut_alike(gain: str, goal: Sequence[str], held: Iterable[str], follows: Follows) -> bool:
+    """Tell whether what cuts needs from a goal cuts them from a gain that the goal would stand for."""
+    return all(set(follows.cuts_of(goal, need)) <= set(follows.cuts(gain, need)) for need in held)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """What a step can need in place of a condition, whether this comes with it, and the controls that cut it off."""
+
+    key: str
+    comes: bool = False
+    cuts: tuple[str, ...] = ()
+
+
+class _Places:
+    """The conditions that stand for what steps need and give."""
+
+    def __init__(
+        self,
+        follows: Follows,
+        coming: Mapping[str, set[str]],
+        given: Mapping[str, str],
+        members: Mapping[str, list[str]],
+        needed: set[str],
+    ) -> None:
+        self.follows, self.coming, self.given, self.members = follows, coming, given, members
+        self.makers: dict[str, list[str]] = defaultdict(list)  # the gains that a condition comes with
+        self.of_goal: dict[str, list[str]] = defaultdict(list)  # the gains that a goal comes with
+        for gain, held in coming.items():
+            for key in held:
+                self.makers[key].append(gain)
+        for goal, keys in members.items():
+            self.of_goal[goal] = list(dict.fromkeys(gain for key in keys for gain in self.makers.get(key, ())))
+        self.with_goal = {goal: follows.closed(members[goal]) for goal, gains in self.of_goal.items() if gains}
+        self.split = {gain for gain in coming if any(self._is_left(gain, need) for need in coming[gain] & needed)}
+        self.source: dict[str, str] = {}  # what is given at the start, by what comes with it
+        for key in follows.given:
+            for after in follows.closed([key]):
+                self.source.setdefault(after, key)
+
+    def ended(self, gain: str, goal: str) -> tuple[str, ...]:
+        """Return the controls each of which keeps a gain from being a goal."""
+        return self.follows.cuts_all(gain, (key for key in self.members[goal] if key in self.coming[gain]))
+
+    def between(self, steps: Sequence[DraftExploit], sure: Collection[str]) -> Iterator[DraftExploit]:
+        """Yield the steps with what gives their needs in place of these, and what stands for their results."""
+        made = looked_at = 0
+        for step in steps:
+            given = self.given[step.gives]
+            results = [(given, self.ended(step.gives, given) if given != step.gives else ())]
+            results += [(step.gives, ())] if step.gives in self.split else []
+            ways = [[_Way(need)] if need in sure else list(self._ways(need, step.gives)) for need in step.needs]
+            seen: set[tuple[tuple[str, ...], str]] = set()
+            for way, (result, ending) in product(product(*ways), results):
+                looked_at += 1
+                if looked_at > MOST_LOOKED_AT or made > MOST_MADE:
+                    raise InputError(f"more than {made} steps once what comes without effort is folded; cut it down")
+                needs = tuple(dict.fromkeys(one.key for one in way))
+                if result in needs or (needs, result) in seen:
+                    continue
+                seen.add((needs, result))
+                made += 1
+                untied = (key for one in way for key in one.cuts)
+                controls = tuple(dict.fromkeys((*step.controls, *untied, *ending)))
+                through = tuple(one.key for one in way if one.comes)
+                yield replace(step, needs=needs, gives=result, through=through, controls=controls)
+
+    def _ways(self, need: str, result: str) -> Iterator[_Way]:
+        """Yield what a need comes with, unless the result comes with it as well, whatever is untied."""
+        cuts = self.follows.cuts
+        if need in self.source:
+            yield _Way(self.source[need], True, cuts(START, need))
+        for goal, held in self.with_goal.items():
+            if need in held and (result not in held or self.follows.cuts_of(self.members[goal], result)):
+                controls = self.follows.cuts_of(self.members[goal], need)
+                if any(self._adds(gain, goal, need, controls) for gain in self.of_goal[goal]):
+                    yield _Way(goal, goal != need, controls)
+        for gain in self.makers.get(need, ()):
+            own = self.given[gain] == gain and gain not in self.with_goal
+            held_already = result in self.coming[gain] and not cuts(gain, result)
+            if not held_already and (own or (gain in self.split and self._is_left(gain, need))):
+                yield _Way(gain, gain != need, cuts(gain, need))
+
+    def _adds(self, gain: str, goal: str, need: str, controls: Collection[str]) -> bool:
+        """Tell whether a need comes with a goal that a gain makes, where it does not come with the gain itself."""
+        own = self.given[gain] == gain and gain not in self.with_goal
+        return (
+            not own
+            or need not in self.coming[gain]
+            or not set(self.follows.cuts(gain, need))
+            <= {
+                *controls,
+                *self.ended(gain, goal),
+            }
+        )
+
+    def _is_left(self, gain: str, need: str) -> bool:
+        """Tell whether a control that keeps a gain from being the goal that stands for it leaves it what is needed."""
+        goal = self.given[gain]
+        return goal != gain and not set(self.ended(gain, goal)) <= set(self.follows.cuts(gain, need))
