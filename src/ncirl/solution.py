@@ -9,9 +9,9 @@ from typing import Any, Protocol, TypeVar
 
 from ncirl._typing import State
 from ncirl.model.game import Game
-from ncirl.strategies.memory import Seed
 from ncirl.strategies.players import Attacker, Defender, Observer
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
+from ncirl.strategies.streams import Seed
 
 __all__ = ["PlayableSolution", "Progress", "ProgressCallback", "Solution", "Solver", "Stats", "Status", "solve"]
 
@@ -187,21 +187,22 @@ class PlayableSolution(Solution, ABC):
     def defender_strategy(self) -> DefenderStrategy:
         """Return how the defender plays, at the public states of ``game.timed()``."""
 
-    def attacker(self, intent: str, rng: Seed = 0, state: State | None = None) -> Attacker:
+    def attacker(self, intent: str, rng: Seed | None = None, state: State | None = None) -> Attacker:
         """Return an attacker at play.
 
         Parameters
         ----------
         intent : str
             Name of the intent it has.
-        rng : int or Generator
-            Seed of what it draws.
+        rng : int or Generator, optional
+            Seed of what it draws, another stream than the defender's of the same seed; what nobody can foresee by
+            default.
         state : State, optional
             Where play starts, by label or description; needed when there are several start states.
         """
         return Attacker(self.game, self.attacker_strategy(), intent, rng, state=state)
 
-    def defender(self, rng: Seed = 0, state: State | None = None) -> Defender:
+    def defender(self, rng: Seed | None = None, state: State | None = None) -> Defender:
         """Return a defender at play; arguments as for `attacker`."""
         return Defender(self.game, self.defender_strategy(), rng, state=state)
 

@@ -31,14 +31,14 @@ DEVIATIONS = 4.0  # a sample mean further from its expectation than this many st
 
 @pytest.mark.parametrize("name", BUILTIN)
 def test_pettingzoo_finds_nothing_wrong(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    parallel_api_test(pettingzoo.make("parallel", f"ncirl/{name}-v1"), num_cycles=CYCLES)
-    parallel_seed_test(lambda: pettingzoo.make("parallel", f"ncirl/{name}-v1"), num_cycles=CYCLES)
+    parallel_api_test(pettingzoo.make("parallel", f"ncirl/{name}-v2"), num_cycles=CYCLES)
+    parallel_seed_test(lambda: pettingzoo.make("parallel", f"ncirl/{name}-v2"), num_cycles=CYCLES)
 
 
 @pytest.mark.parametrize("side", ["attack", "defend"])
 @pytest.mark.parametrize("name", BUILTIN)
 def test_gymnasium_finds_nothing_wrong(name: str, side: str) -> None:
-    check_env(gymnasium.make(f"ncirl/{name}-{side}-v1").unwrapped)
+    check_env(gymnasium.make(f"ncirl/{name}-{side}-v2").unwrapped)
 
 
 @pytest.mark.parametrize("observes", ["actions", "outcomes"])

@@ -31,7 +31,7 @@ def policies() -> dict[str, PlayablePolicy]:
 
 
 def asked(client: TestClient, contest: str, role: str, moves: list[Any], **others: Any) -> dict[str, Any]:
-    answer = client.post("/api/play", json={"contest": contest, "role": role, "moves": moves, **others})
+    answer = client.post("/api/play", json={"contest": contest, "role": role, "moves": moves, "seed": 0, **others})
     assert answer.status_code == 200, answer.text
     told: dict[str, Any] = answer.json()
     return told
@@ -142,7 +142,7 @@ def test_what_nobody_certified_would_do_is_a_surprise(policies: dict[str, Playab
     ],
 )
 def test_a_wrong_move_is_one_sentence(client: TestClient, contest: Ids, wrong: dict[str, Any], said: str) -> None:
-    answer = client.post("/api/play", json={"contest": contest("small"), "role": "attacker"} | wrong)
+    answer = client.post("/api/play", json={"contest": contest("small"), "role": "attacker", "seed": 0} | wrong)
     assert answer.status_code == 422
     message = answer.json()["error"]["message"]
     assert said in message
@@ -232,3 +232,21 @@ def test_a_play_ends_at_the_horizon_or_when_little_is_left(policies: dict[str, P
         idle.step("nothing")
     assert idle.ended == "cap"
     assert policies["small"].game.discount ** len(idle.stages) <= 0.005
+
+
+def test_a_new_play_has_a_seed_of_its_own_which_repeats_it(client: TestClient, contest: Ids) -> None:
+    begun = {"contest": contest("small"), "role": "watch"}
+    first, second = (client.post("/api/play", json=begun).json() for _ in range(2))
+    assert first["seed"] != second["seed"]
+    again = client.post("/api/play", json=begun | {"seed": first["seed"]}).json()
+    assert again == first
+    answer = client.post("/api/play", json=begun | {"moves": [None]})
+    assert answer.status_code == 422
+    assert "give its seed" in answer.json()["error"]["message"]
+
+
+def test_a_comparison_without_a_seed_draws_anew_and_says_its_seed(client: TestClient, contest: Ids) -> None:
+    path = f"/api/contests/{contest('small')}/compare"
+    told = [client.post(path, json={"episodes": 1, **more}).json() for more in ({}, {}, {"seed": 4})]
+    assert told[0]["seed"] != told[1]["seed"]
+    assert told[2]["seed"] == 4

@@ -178,7 +178,10 @@ def test_nothing_is_opened_in_the_servers_own_process(solving: TestClient, monke
     contest = solving.post("/api/contests?name=g.yaml", content=graph).json()["id"]
     assert ended(solving, start(solving, contest, gap=0.2, time_limit=60))["state"] == "done"
     contest = solving.post("/api/contests?name=p.ncirl", content=policy).json()["id"]
-    assert solving.post("/api/play", json={"contest": contest, "role": "watch", "moves": [None]}).status_code == 200
+    assert (
+        solving.post("/api/play", json={"contest": contest, "role": "watch", "seed": 1, "moves": [None]}).status_code
+        == 200
+    )
     job = solving.post(f"/api/contests/{contest}/compare", json={"episodes": 5}).json()["job"]
     assert ended(solving, job)["state"] == "done"
 

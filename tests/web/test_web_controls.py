@@ -120,7 +120,7 @@ def test_the_server_plays_it(client: TestClient) -> None:
     assert {control["id"] for control in told["graph"]["controls"]} == {"patch", "filter"}
     watched = {guard["guard"]: guard["stops"] for guard in told["matters"]["guards"]}
     assert all(set(stops) == set(next(c.blocks for c in shop().defences if c.id == k)) for k, stops in watched.items())
-    asked = {"contest": told["id"], "role": "defender", "moves": [["patch"], None]}
+    asked = {"contest": told["id"], "role": "defender", "seed": 3, "moves": [["patch"], None]}
     play = client.post("/api/play", json=asked).json()
     assert play["stages"][0]["blocked"] == ["patch"]
     assert "in place: patch" in play["stages"][1]["state"]

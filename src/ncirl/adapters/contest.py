@@ -41,7 +41,7 @@ from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy, Memory
 
 __all__ = ["VERSION", "Mask", "NumberedPlay", "Table", "Vector", "attack_table", "defence_table"]
 
-VERSION = 1  # of the environments: raised when the same seed plays differently, or spaces change
+VERSION = 2  # of the environments: raised when the same seed plays differently, or spaces change
 MAX_STATES = 100_000  # public states that may be numbered
 SAME = 1e-12  # how far beliefs and policies may differ and still be one
 MISSED = 1e-3  # the share of a discounted return that the default cut may miss

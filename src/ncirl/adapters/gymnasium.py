@@ -1,7 +1,7 @@
 """One side of a game as a Gymnasium environment, against a given strategy of the other.
 
-Importing this module registers the built-in games, ``gymnasium.make("ncirl/patrol-attack-v1", defender=strategy)`` and
-``gymnasium.make("ncirl/patrol-defend-v1", attacker=strategy)``; without a strategy the opponent does everything equally
+Importing this module registers the built-in games, ``gymnasium.make("ncirl/patrol-attack-v2", defender=strategy)`` and
+``gymnasium.make("ncirl/patrol-defend-v2", attacker=strategy)``; without a strategy the opponent does everything equally
 often. Observations are the vectors of `ncirl.adapters.contest`, which also says what cutting and ending by chance mean
 for discounting. ``info["action_mask"]`` marks the actions there are; ``info["situation"]`` is the number s of the table
 ``P[s][a]``, which exists where the opponent's play depends on nothing but the public state.
@@ -31,6 +31,7 @@ from ncirl.strategies.strategy import (
     uniform_attacker,
     uniform_defender,
 )
+from ncirl.strategies.streams import stream
 
 try:
     import gymnasium
@@ -77,6 +78,8 @@ class _OneSide(gymnasium.Env[Vector, np.int64]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Vector, dict[str, Any]]:
         """Start a new play; the same seed plays the same."""
         super().reset(seed=seed)
+        if seed is not None:  # so that a player made from the same seed draws other numbers
+            self.np_random = stream(seed, "nature")
         self.contest.reset(self.np_random, self._intent)
         self._controller = self._opponent()
         if not self.contest.over:

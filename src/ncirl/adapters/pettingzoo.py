@@ -1,6 +1,6 @@
 """Both sides of a game as the agents of a PettingZoo ``ParallelEnv``.
 
-Importing this module registers the built-in games: ``pettingzoo.make("parallel", "ncirl/patrol-v1")``. An observation
+Importing this module registers the built-in games: ``pettingzoo.make("parallel", "ncirl/patrol-v2")``. An observation
 is ``{"observation": ..., "action_mask": ...}``; `ncirl.adapters.contest` describes the vector, and what cutting a play
 and ending it by chance mean for discounting. The attacker's vector begins with its intent, the defender's has none,
 and rewards are in neither.
@@ -15,6 +15,7 @@ from ncirl.errors import InputError
 from ncirl.formats.load import PREFIX
 from ncirl.games import BUILTIN
 from ncirl.model.game import Game
+from ncirl.strategies.streams import stream
 
 try:
     import pettingzoo
@@ -90,7 +91,7 @@ class ParallelContest(pettingzoo.ParallelEnv[str, Observation, int]):
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
         """Start a new play; the same seed plays the same."""
         if seed is not None:
-            self._rng = np.random.default_rng(seed)
+            self._rng = stream(seed, "nature")
         self.contest.reset(self._rng)
         self.agents = list(self.possible_agents)
         return self._seen(), {agent: {} for agent in self.agents}

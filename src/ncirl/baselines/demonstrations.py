@@ -24,9 +24,10 @@ from ncirl.model.belief import prior_of, start_laws
 from ncirl.model.game import Game
 from ncirl.solution import solve
 from ncirl.solvers.shapley import Shapley, ShapleySolution
-from ncirl.strategies.memory import Seed, draw
+from ncirl.strategies.memory import draw
 from ncirl.strategies.public_state import number_of
 from ncirl.strategies.strategy import StationaryAttacker
+from ncirl.strategies.streams import Seed, stream
 
 __all__ = ["Demonstration", "Demonstrator", "demonstrations", "demonstrator_strategy", "infer"]
 
@@ -49,7 +50,7 @@ def demonstrations(
     *,
     noise: float = 0.0,
     demonstrator: Demonstrator = "equilibrium",
-    rng: Seed = 0,
+    rng: Seed | None = None,
     equilibrium: ShapleySolution | None = None,
 ) -> tuple[Demonstration, ...]:
     """Simulate a log.
@@ -66,8 +67,8 @@ def demonstrations(
         The share of uniformly random actions, or the temperature of a noisy-rational demonstrator.
     demonstrator : {"equilibrium", "noisy-rational"}
         How the attacker chose its actions.
-    rng : int or Generator
-        Seed of what is drawn.
+    rng : int or Generator, optional
+        Seed of what is drawn; without one every log is drawn anew.
     equilibrium : ShapleySolution, optional
         Of `game`, if it is known already.
 
@@ -92,7 +93,7 @@ def demonstrations(
     starts = [(state, law[k]) for state, law in start_laws(game) if law[k] > 0]
     if not starts:
         raise InputError(f"game '{game.name}': play is over where it starts, so there is nothing to log")
-    generator = np.random.default_rng(rng)
+    generator = stream(rng, "nature")
     chances = np.array([chance for _, chance in starts])
     log: list[Demonstration] = []
     while len(log) < length:

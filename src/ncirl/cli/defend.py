@@ -12,7 +12,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ncirl.cli import defend_screen as screen
-from ncirl.cli.output import Holding, PlainConsole, check_seed, finite, printable, say
+from ncirl.cli.output import Holding, PlainConsole, Seeded, check_seed, finite, printable, say
 from ncirl.defence import GuardedSession, Question, Questions, Service, Session, session_class
 from ncirl.errors import InputError
 from ncirl.formats.guarded_file import open_solution
@@ -26,7 +26,7 @@ def defend(
     policy: Annotated[Path, Parameter(help="A policy file (.ncirl).")],
     /,
     *,
-    seed: Annotated[int, Parameter(help="Seed of what is drawn.")] = 0,
+    seed: Seeded = None,
     start: Annotated[str | None, Parameter(help="Start state, where there are several.")] = None,
     holding: Holding = None,
     resume: Annotated[Path | None, Parameter(help="Go on with a session that was saved.")] = None,
@@ -43,14 +43,16 @@ def defend(
 
     Example: `ncirl defend office.ncirl --seed 1`, `echo '{"do": "advise"}' | ncirl defend office.ncirl --json`
     """
-    check_seed(seed)
+    drawn_with = check_seed(seed)
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="backslashreplace")  # what is not text is a wrong entry like any other
     loaded = open_solution(policy)
     kind = session_class(loaded)
     if resume and holding:
         raise InputError("--holding: a session that was saved knows where it began; leave it out")
-    session = kind.load(resume, loaded) if resume else kind(loaded, rng=seed, state=start, holding=holding or ())
+    if resume and seed is not None:
+        raise InputError("--seed: a session that was saved has its own; leave it out")
+    session = kind.load(resume, loaded) if resume else kind(loaded, rng=drawn_with, state=start, holding=holding or ())
     if json:
         _serve(session)
     else:

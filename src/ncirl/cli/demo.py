@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
 
-import numpy as np
-
 from ncirl.attack_graphs.graph import AttackGraph, Exploit
 from ncirl.attack_graphs.names import members
 from ncirl.cli.output import JsonFlag, PlainConsole, QuietFlag, by_intent, print_json, print_table
 from ncirl.cli.progress import interruptible, reported
-from ncirl.cli.show import strongest
+from ncirl.cli.show import first_mix
 from ncirl.games.office import office_graph
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate, verify
@@ -21,6 +19,7 @@ __all__ = ["demo"]
 
 GAP = 0.01
 SETS = 4  # likeliest sets shown
+LEAST = 5e-4  # a chance below is not worth a line
 WIDTH = 110  # columns of a paragraph
 
 OPENING = """
@@ -95,7 +94,7 @@ def _data(solution: CertifiedSolution, certificate: Certificate, public: float) 
         "seconds": solution.stats.seconds,
         "holds": certificate.holds,
         "per_intent": by_intent(solution.game, certificate.per_intent),
-        "first_move": dict(strongest(solution.defender())),
+        "first_move": {name: chance for name, chance in first_mix(solution).items() if chance >= LEAST},
         "value_if_intent_were_public": public,
     }
 
@@ -124,15 +123,14 @@ def _tell(graph: AttackGraph, solution: CertifiedSolution, certificate: Certific
 
 
 def _tell_first_move(graph: AttackGraph, solution: CertifiedSolution) -> None:
-    defender = solution.defender()
-    blocked = [members(action) for action in defender.actions]
-    usable = [e for e in graph.exploits if any(e.id in exploits for exploits in blocked)]
+    mix = first_mix(solution)
+    usable = [e for e in graph.exploits if any(e.id in members(action) for action in mix)]
     _say(FIRST, all_cost=sum(e.block_cost for e in usable))
-    sets = [(f"{chance:.0%}", action) for action, chance in strongest(defender)[:SETS]]
+    sets = [(f"{chance:.0%}", action) for action, chance in list(mix.items())[:SETS] if chance >= LEAST]
     print_table("block now", ["chance", "what"], sets)
     rows = []
     for exploit in usable:
-        chance = float(defender.mix @ np.array([exploit.id in exploits for exploits in blocked]))
+        chance = sum(p for action, p in mix.items() if exploit.id in members(action))
         behind = _behind(graph, exploit, usable)
         worth = sum(intent.prior * sum(intent.rewards.get(c, 0.0) for c in behind) for intent in graph.intents)
         rows.append((exploit.id, f"{chance:.0%}", ", ".join(behind), f"{worth:.2f}"))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from ncirl.attack_graphs.random_graphs import random_attack_graph
-from ncirl.cli.output import GraphOutput, check_seed, print_graph, print_json
+from ncirl.cli.output import GraphOutput, Seeded, check_seed, print_graph, print_json
 from ncirl.formats.attack_graph_file import attack_graph_to_data
 
 __all__ = ["generate"]
@@ -24,7 +24,7 @@ def attack_graph(
     *,
     nodes: Annotated[int, Parameter(help="Number of conditions; the paper has 6 to 10.")] = 8,
     intents: Annotated[int, Parameter(help="Number of intents, equally likely.")] = 10,
-    seed: Annotated[int, Parameter(help="Seed of the draw.")] = 0,
+    seed: Seeded = None,
     shape: Annotated[
         Literal["goals", "dense", "dirichlet"],
         Parameter(help="What an intent rewards: one or two conditions, all about equally, or all by a Dirichlet draw."),
@@ -42,7 +42,7 @@ def attack_graph(
 
     Example: `ncirl generate attack-graph --nodes 8 --intents 10 --seed 1 -o graph.yaml`
     """
-    check_seed(seed)
+    seed = check_seed(seed)
     drawn = random_attack_graph(
         nodes,
         intents=intents,

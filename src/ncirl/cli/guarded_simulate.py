@@ -7,7 +7,7 @@ from ncirl.attack_graphs.guarded.answers import Narrowed, narrowed
 from ncirl.attack_graphs.guarded.plays import LEAST, Plays, play
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
-from ncirl.cli.output import check_seed, print_facts, print_json, print_table
+from ncirl.cli.output import print_facts, print_json, print_table
 from ncirl.cli.scope import bound_cell, drawn_data, promise_note, scope_facts
 from ncirl.errors import InputError, SizeError
 from ncirl.evaluation import AnsweringAttacker
@@ -33,7 +33,6 @@ def simulate_guarded(
     solution: GuardedSolution, attacker: str, episodes: int, seed: int, limits: Limits, json: bool
 ) -> None:
     """Play the defence of a whole graph, and answer it exactly where that can be listed."""
-    check_seed(seed)
     if episodes < 1:
         raise InputError(f"--episodes: at least one is needed, got {episodes}")
     unasked = limits.within(min(SHARE * limits.left, PATIENCE))
@@ -133,6 +132,7 @@ def _print(data: dict[str, Any]) -> None:
             "defender": data["defender"],
             "mean payoff": f"{number(data['mean'])} over {data['episodes']} episodes",
             "95 % interval": f"{number(low)} to {number(high)}",
+            "seed": data["seed"],
             "left out": f"stages in which at most {data['missed']:.2g} could have come",
             "promised": f"{bound_cell(data, 'upper', data['promise'])} at most, whoever attacks",
             "best answer": "too large to compute" if answer is None else _told(answer),

@@ -20,6 +20,7 @@ from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.limits import Limits, default_memory, parse_memory
 from ncirl.model.game import Game
 from ncirl.numbers import at_most, number
+from ncirl.strategies.streams import fresh_seed
 
 if TYPE_CHECKING:
     from ncirl.experiments.pool import Pool
@@ -36,6 +37,7 @@ __all__ = [
     "Memory",
     "PlainConsole",
     "QuietFlag",
+    "Seeded",
     "VerboseFlag",
     "by_intent",
     "check_page",
@@ -76,6 +78,9 @@ Holding = Annotated[
         consume_multiple=True,
         help="Begin in the middle of an incident: conditions that hold by now, and controls in place.",
     ),
+]
+Seeded = Annotated[
+    int | None, Parameter(help="Seed of what is drawn, to repeat it; a fresh one, which is told, if not given.")
 ]
 Horizon = Annotated[int | None, Parameter(help="Stages to play, instead of the game's own.")]
 Discount = Annotated[float | None, Parameter(help="Discount factor, instead of the game's own.")]
@@ -162,10 +167,13 @@ def retimed(game: Game, horizon: int | None, discount: float | None) -> Game:
     return game.with_horizon(game.horizon if horizon is None else horizon, discount)
 
 
-def check_seed(seed: int, option: str = "--seed") -> None:
-    """Refuse a seed that is none."""
+def check_seed(seed: int | None, option: str = "--seed") -> int:
+    """Return the seed that was given, or a fresh one; refuse one that is none."""
+    if seed is None:
+        return fresh_seed()
     if seed < 0:
         raise InputError(f"{option}: must not be negative, got {seed}")
+    return seed
 
 
 def check_seconds(seconds: float) -> None:

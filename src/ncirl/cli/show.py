@@ -37,9 +37,9 @@ from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.numbers import at_most, number
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.strategies.players import Defender
+from ncirl.strategies.memory import averaged
 
-__all__ = ["show", "strongest"]
+__all__ = ["first_mix", "show"]
 
 ROWS = 20  # start states in the table
 COLUMNS = 8  # intents in the table
@@ -175,18 +175,26 @@ def _policy_facts(policy: CertifiedSolution, graph: AttackGraph | None) -> dict[
 
 def _first_moves(policy: CertifiedSolution) -> list[dict[str, Any]]:
     """List what the defender does first, by start state: every action it may choose, the likeliest first."""
-    starts = [start.state for start in policy.game.starts if not policy.game.is_terminal(start.state)]
     return [
-        {"state": policy.game.describe(state), "actions": dict(strongest(policy.defender(state=state)))}
-        for state in starts
+        {
+            "state": policy.game.describe(start.state),
+            "actions": {action: chance for action, chance in first_mix(policy, k).items() if chance >= LEAST},
+        }
+        for k, start in enumerate(policy.game.starts)
+        if not policy.game.is_terminal(start.state)
     ]
 
 
-def strongest(defender: Defender) -> list[tuple[str, float]]:
-    """List the actions a defender at play may choose now with their chances, the likeliest first."""
-    mix = defender.mix
-    order = np.argsort(-mix, kind="stable").tolist()
-    return [(defender.actions[d], float(mix[d])) for d in order if mix[d] >= LEAST]
+def first_mix(policy: CertifiedSolution, start: int = 0) -> dict[str, float]:
+    """Return the chance of each action of the defender at a start, wherever its playbook begins, the likeliest first.
+
+    A playbook may begin at one of several nodes, drawn; one at play would tell of the node that it drew.
+    """
+    timed, strategy = policy.game.timed(), policy.defender_strategy()
+    place = timed.starts[start].state
+    mix = averaged(dict(strategy.begin(place)), lambda node: strategy.mix(place, node))
+    chances = dict(zip(timed.stage(place).defender, mix.tolist(), strict=True))
+    return dict(sorted(chances.items(), key=lambda entry: -entry[1]))
 
 
 def _facts(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:

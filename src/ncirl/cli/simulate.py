@@ -14,6 +14,7 @@ from ncirl.cli.output import (
     Horizon,
     JsonFlag,
     Memory,
+    Seeded,
     check_seed,
     limits_of,
     print_facts,
@@ -126,7 +127,7 @@ def simulate(
     episodes: Annotated[int, Parameter(help="Episodes to draw.")] = 1000,
     horizon: Horizon = None,
     discount: Discount = None,
-    seed: Annotated[int, Parameter(help="Seed of whatever is drawn.")] = 0,
+    seed: Seeded = None,
     time_limit: Annotated[
         float | None, Parameter(help="Seconds after which to stop with the episodes drawn so far.")
     ] = None,
@@ -151,7 +152,7 @@ def simulate(
     Example: `ncirl simulate builtin:patrol --attacker exact --defender nash --horizon 3 --episodes 2000`,
     `ncirl simulate office.ncirl --attacker best-response --defender nash --episodes 200`
     """
-    limits = limits_of(time_limit, memory)
+    limits, seed = limits_of(time_limit, memory), check_seed(seed)
     loaded = load(game, limits=limits)
     if loaded.guarded is not None:
         if horizon is not None or discount is not None:
@@ -165,7 +166,6 @@ def simulate(
     attacker, defender = attacker or usual, defender or usual
     check_known("--attacker", attacker, ATTACKERS)
     check_known("--defender", defender, DEFENDERS)
-    check_seed(seed)
     if episodes < 1:
         raise InputError(f"--episodes: at least one is needed, got {episodes}")
     played = retimed(loaded.game, horizon, discount)
@@ -235,6 +235,7 @@ def _print(data: dict[str, Any]) -> None:
         "defender": data["defender"],
         "mean payoff": f"{number(data['mean'])} over {data['episodes']} episodes",
         "95 % interval": f"{number(low)} to {number(high)}",
+        "seed": data["seed"],
     }
     for name in ("expected_payoff", "attacker_secures", "defender_concedes"):
         shown[name.replace("_", " ")] = "too large to compute" if data[name] is None else number(data[name])

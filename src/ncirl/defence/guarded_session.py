@@ -28,6 +28,7 @@ from ncirl.errors import InputError
 from ncirl.formats.graph_source import scope_of
 from ncirl.model.game import Observes
 from ncirl.playbook.playbook import DefenderPlaybook
+from ncirl.strategies.streams import checked_seed
 
 if TYPE_CHECKING:
     from ncirl.attack_graphs.guarded.resolve import Resolved
@@ -46,8 +47,8 @@ class GuardedSession(Session):
     ----------
     solution : GuardedSolution
         Bounds of the whole graph with their proof.
-    rng : int
-        Seed of what is drawn.
+    rng : int, optional
+        Seed of what is drawn; one that nobody can foresee by default. It is kept with the session.
     state : State, optional
         "start", or nothing: there is one start.
     holding : iterable of str
@@ -74,12 +75,10 @@ class GuardedSession(Session):
         self,
         solution: "GuardedSolution",
         *,
-        rng: int = 0,
+        rng: int | None = None,
         state: State | None = None,
         holding: Iterable[str] = (),
     ) -> None:
-        if rng < 0:
-            raise InputError(f"rng: a seed must not be negative, got {rng}")
         if state not in (None, "start"):
             raise InputError(f"state: '{state}' is no start state; there is only 'start'")
         if held := list(holding):
@@ -88,7 +87,7 @@ class GuardedSession(Session):
                 "(`ncirl solve GRAPH --holding ...`)"
             )
         self.solution: GuardedSolution = solution
-        self.graph, self.game, self.seed = solution.graph, solution.graph.game(), rng
+        self.graph, self.game, self.seed = solution.graph, solution.graph.game(), checked_seed(rng)
         self.scope = scope_of(solution)
         self.sees_attempts = Observes(self.graph.observes) is Observes.ACTIONS
         self.is_graph, self.has_controls = True, self.graph.controls is not None

@@ -23,6 +23,7 @@ from ncirl.model.game import Game, Observes
 from ncirl.model.stage import Outcome, Stage
 from ncirl.playbook.playbook import DefenderPlaybook
 from ncirl.playbook.solution import CertifiedSolution
+from ncirl.strategies.streams import checked_seed
 
 __all__ = ["DefenceSession"]
 
@@ -34,8 +35,8 @@ class DefenceSession(Session):
     ----------
     solution : CertifiedSolution
         A loaded policy file or a certified solution.
-    rng : int
-        Seed of what is drawn.
+    rng : int, optional
+        Seed of what is drawn; one that nobody can foresee by default. It is kept with the session.
     state : State, optional
         Where play starts; needed when there are several start states. It may be any public state that the playbook
         has a place for.
@@ -65,19 +66,17 @@ class DefenceSession(Session):
         self,
         solution: CertifiedSolution,
         *,
-        rng: int = 0,
+        rng: int | None = None,
         state: State | None = None,
         holding: Iterable[str] = (),
     ) -> None:
-        if rng < 0:
-            raise InputError(f"rng: a seed must not be negative, got {rng}")
         self.solution: CertifiedSolution = solution
-        self.game, self.seed, self.scope = solution.game, rng, scope_of(solution)
+        self.game, self.seed, self.scope = solution.game, checked_seed(rng), scope_of(solution)
         if held := frozenset(holding):
             state = _state_holding(self.game, held)
         self.begun_midway = midway(self.game, state) is not None
         self.sees_attempts = self.game.observes is Observes.ACTIONS
-        self._guard = Guard(self.game, solution.defender_playbook, rng, state)
+        self._guard = Guard(self.game, solution.defender_playbook, self.seed, state)
         self._watch = Watch(self.game, solution.attacker_playbook, state)
         self.start, self.prior = self.state, self._watch.belief
         begun = self._guard.promise if self.begun_midway else None

@@ -70,7 +70,7 @@ class Session(ABC):
     game : Game
         What is played.
     seed : int
-        Of what is drawn.
+        Of what is drawn; one that nobody can foresee, where none was given.
     sees_attempts, is_graph, has_controls : bool
         Whether what is attempted is seen, whether an attack graph is played, and whether with controls.
     scope : Scope or None
@@ -108,7 +108,9 @@ class Session(ABC):
     nothing: WhyNothing | None = None
 
     @abstractmethod
-    def __init__(self, solution: Any, *, rng: int = 0, state: State | None = None, holding: Iterable[str] = ()) -> None:
+    def __init__(
+        self, solution: Any, *, rng: int | None = None, state: State | None = None, holding: Iterable[str] = ()
+    ) -> None:
         """Begin."""
 
     @property

@@ -1,8 +1,9 @@
 """Episodes drawn at random: the mean payoff of a pair of strategies with an interval, and records of what happened.
 
 Each episode draws a start and an intent from P0, then plays. A game without a horizon is cut after n stages, when
-γ^n R / (1 − γ) is small; the interval is widened by that much, so it is about the whole play. Everything is drawn from
-one generator in one order, so the same seed gives the same episodes.
+γ^n R / (1 − γ) is small; the interval is widened by that much, so it is about the whole play. Intents and starts,
+outcomes and either side are drawn from streams of their own (`strategies.streams`): the same seed gives the same
+episodes, and other strategies meet the same intents.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,8 +22,9 @@ from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 from ncirl.model.stage import Outcome
 from ncirl.strategies.checked import checked_attacker, checked_defender
-from ncirl.strategies.memory import Seed, drawn
+from ncirl.strategies.memory import drawn
 from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStrategy, Memory, attacking, defending
+from ncirl.strategies.streams import Seed, stream
 
 __all__ = ["Draws", "History", "Played", "Simulation", "Weighted", "outcome_law", "simulate"]
 
@@ -113,7 +115,7 @@ def simulate(
     *,
     episodes: int,
     stages: int | None = None,
-    rng: Seed = 0,
+    rng: Seed | None = None,
     keep_histories: int = 0,
     confidence: float = 0.95,
     tolerance: float = 1e-4,
@@ -131,8 +133,8 @@ def simulate(
         How many.
     stages : int, optional
         Count the payoffs of that many stages only.
-    rng : int or Generator
-        Seed of what is drawn.
+    rng : int or Generator, optional
+        Seed of what is drawn; without one every call draws anew.
     keep_histories : int
         How many episodes to return in full.
     confidence : float
@@ -162,7 +164,7 @@ def simulate(
         raise InputError(f"confidence: must lie between 0 and 1, got {confidence:g}")
     tail = Tail(game, stages, tolerance, limits)
     players = checked_attacker(game, attacker), checked_defender(game, defender)
-    table = _Episodes(game.timed(), *players, np.random.default_rng(rng).random)
+    table = _Episodes(game.timed(), *players, rng)
     payoffs, intents = np.zeros(episodes), np.zeros(episodes, dtype=np.intp)
     histories = []
     for k in range(episodes):
@@ -186,10 +188,10 @@ def simulate(
 class _Episodes:
     """Everything that is drawn from, kept as running sums once it was needed."""
 
-    def __init__(
-        self, game: Game, attacker: AttackerStrategy, defender: DefenderStrategy, uniform: Callable[[], float]
-    ) -> None:
-        self.game, self.uniform = game, uniform
+    def __init__(self, game: Game, attacker: AttackerStrategy, defender: DefenderStrategy, rng: Seed | None) -> None:
+        self.game = game
+        self.begins, self.falls = stream(rng, "nature", 0).random, stream(rng, "nature", 1).random
+        self.attacks, self.defends = stream(rng, "attacker").random, stream(rng, "defender").random
         self.starts = _numbered(np.array([start.mass for start in game.starts]).ravel())
         self.attackers = [Draws(attacking(attacker, theta)) for theta in range(len(game.intents))]
         self.defender = Draws(defending(defender))
@@ -198,33 +200,29 @@ class _Episodes:
 
     def play(self, stages: int, kept: list[Played] | None) -> tuple[int, float]:
         """Play an episode; return the intent and the payoff, and record the stages in `kept`."""
-        game, pick = self.game, self._pick
-        k, theta = divmod(pick(self.starts), len(game.intents))
+        game, pick = self.game, _picked
+        k, theta = divmod(pick(self.starts, self.begins), len(game.intents))
         state: State = game.starts[k].state
         payoff, discount = 0.0, 1.0
         if game.is_terminal(state):
             return theta, payoff
         attacker, defender = self.attackers[theta], self.defender
-        m, n = pick(attacker.begin(state)), pick(defender.begin(state))
+        m, n = pick(attacker.begin(state), self.attacks), pick(defender.begin(state), self.defends)
         for _ in range(stages):
             stage = game.stage(state)
             if stage.is_terminal:
                 break
-            a, d = pick(attacker.mix(state, m)), pick(defender.mix(state, n))
-            o, i = pick(self.law(state, a, d))
+            a, d = pick(attacker.mix(state, m), self.attacks), pick(defender.mix(state, n), self.defends)
+            o, i = pick(self.law(state, a, d), self.falls)
             reward = self.reward(state, a, d, o)[theta]
             payoff += discount * reward
             discount *= game.discount
             if kept is not None:
                 kept.append(Played(state, stage.attacker[a], stage.defender[d], stage.outcomes[o], reward))
-            m = pick(attacker.after(state, m, a, d, i))
-            n = pick(defender.after(state, n, -1, d, i))  # which does not depend on what it may not see
+            m = pick(attacker.after(state, m, a, d, i), self.attacks)
+            n = pick(defender.after(state, n, -1, d, i), self.defends)  # which does not depend on what it may not see
             state = stage.outcomes[o].state
         return theta, payoff
-
-    def _pick(self, options: Weighted[T]) -> T:
-        found, sums = options
-        return found[drawn(sums, self.uniform())] if len(found) > 1 else found[0]
 
 
 class Draws:
@@ -245,6 +243,11 @@ def outcome_law(game: Game) -> Callable[[State, int, int], Weighted[tuple[int, i
         return [(o, seen.index(a, d, o)) for o in outcomes.tolist()], np.cumsum(chances).tolist()
 
     return cache(law)
+
+
+def _picked(options: Weighted[T], uniform: Callable[[], float]) -> T:
+    found, sums = options
+    return found[drawn(sums, uniform())] if len(found) > 1 else found[0]
 
 
 def _numbered(weights: FloatArray) -> Weighted[int]:

@@ -19,9 +19,8 @@ import numpy as np
 
 from ncirl._typing import FloatArray
 
-__all__ = ["Seed", "averaged", "draw", "drawn", "filtered", "picked"]
+__all__ = ["averaged", "draw", "drawn", "filtered", "picked"]
 
-Seed = int | np.random.SeedSequence | np.random.Generator
 M = TypeVar("M", bound=Hashable)  # a memory
 Mass = Any  # a float, or an array [θ]
 

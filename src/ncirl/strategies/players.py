@@ -14,9 +14,10 @@ from ncirl._typing import FloatArray, State
 from ncirl.model.game import Game, Observes
 from ncirl.model.stage import Outcome
 from ncirl.strategies.checked import checked_attacker, checked_defender
-from ncirl.strategies.memory import Seed, draw, filtered, picked
+from ncirl.strategies.memory import draw, filtered, picked
 from ncirl.strategies.public_state import PublicState, number_of
 from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStrategy, Memory, attacking, defending
+from ncirl.strategies.streams import Role, Seed, stream
 
 __all__ = ["Attacker", "Defender", "Observer"]
 
@@ -24,17 +25,21 @@ __all__ = ["Attacker", "Defender", "Observer"]
 class _Player(PublicState):
     """Draws what a controller does and remembers."""
 
-    def __init__(self, game: Game, controller: Controller, rng: Seed, state: State | None, *, attacks: bool) -> None:
+    def __init__(
+        self, game: Game, controller: Controller, rng: Seed | None, state: State | None, *, attacks: bool
+    ) -> None:
         super().__init__(game, sees_attempts=attacks or game.observes is Observes.ACTIONS)
         self._controller, self._attacks = controller, attacks
+        self._role: Role = "attacker" if attacks else "defender"
+        self._rng = stream(rng, self._role)
         self._memory: Memory = None
-        self.reset(rng, state)
+        self.reset(state=state)
 
     def reset(self, rng: Seed | None = None, state: State | None = None) -> None:
         """Start a new play, with a new seed if one is given; without one what is drawn goes on."""
         self._start(state)
         if rng is not None:
-            self._rng = np.random.default_rng(rng)
+            self._rng = stream(rng, self._role)
         self._memory = picked(self._rng, self._controller.begin(self._timed_state))
 
     @property
@@ -74,8 +79,8 @@ class Attacker(_Player):
         For every intent.
     intent : str
         The name of the one this attacker has.
-    rng : int or Generator
-        Seed of what is drawn.
+    rng : int or Generator, optional
+        Seed of what is drawn, another stream than the defender's of the same seed; what nobody can foresee by default.
     state : State, optional
         Where play starts, by label or description; needed when there are several start states.
 
@@ -96,7 +101,13 @@ class Attacker(_Player):
     """
 
     def __init__(
-        self, game: Game, strategy: AttackerStrategy, intent: str, rng: Seed = 0, *, state: State | None = None
+        self,
+        game: Game,
+        strategy: AttackerStrategy,
+        intent: str,
+        rng: Seed | None = None,
+        *,
+        state: State | None = None,
     ) -> None:
         self.intent = intent
         theta = number_of("intent", intent, game.intents)
@@ -127,7 +138,9 @@ class Defender(_Player):
     np.float64(1.0)
     """
 
-    def __init__(self, game: Game, strategy: DefenderStrategy, rng: Seed = 0, *, state: State | None = None) -> None:
+    def __init__(
+        self, game: Game, strategy: DefenderStrategy, rng: Seed | None = None, *, state: State | None = None
+    ) -> None:
         super().__init__(game, defending(checked_defender(game, strategy)), rng, state, attacks=False)
 
 

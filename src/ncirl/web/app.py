@@ -22,6 +22,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.staticfiles import StaticFiles
 
 from ncirl.formats.plain import place
+from ncirl.strategies.streams import checked_seed
 from ncirl.web import models
 from ncirl.web.limits import MOST_FILES, Limits, Refused
 from ncirl.web.play import Move, PlayKey, Told
@@ -232,7 +233,8 @@ async def compare(
     state: State, contest_id: ContestId, asked: Annotated[models.CompareRequest, Body()] = COMPARE
 ) -> dict[str, Any]:
     """Start to play defenders on the same draws, on a contest that is solved."""
-    return {"job": state.compare(contest_id, asked.attacker, asked.episodes, asked.seed).id}
+    seed = checked_seed(asked.seed)
+    return {"job": state.compare(contest_id, asked.attacker, asked.episodes, seed).id, "seed": seed}
 
 
 @router.get("/api/jobs/{job_id}", response_model=models.JobView, responses=_problems(404), tags=["jobs"])
@@ -274,7 +276,9 @@ async def resolve(state: State, asked: models.ResolveRequest) -> dict[str, Any]:
 
 
 def _key(asked: models.PlayRequest) -> PlayKey:
-    return PlayKey(asked.role, asked.intent, asked.seed, tuple(map(_move, asked.moves)))
+    if asked.seed is None and asked.moves:
+        raise Refused(422, "seed: moves belong to a play; give its seed, which its first answer tells", "seed")
+    return PlayKey(asked.role, asked.intent, checked_seed(asked.seed), tuple(map(_move, asked.moves)))
 
 
 def _move(move: str | list[str] | models.ToldMove | None) -> Move:

@@ -26,13 +26,12 @@ from ncirl.defence.guarded_session import GuardedSession
 from ncirl.errors import InputError
 from ncirl.reports.what_matters import Matters, matters_of
 from ncirl.strategies.public_state import number_of
+from ncirl.strategies.streams import stream
 from ncirl.web.limits import MOST_STAGES
 from ncirl.web.play import EndReason, Move, Role, Told
 from ncirl.web.playable import stages_of
 
 __all__ = ["GuardedPlay", "GuardedPlayable", "GuardedStage"]
-
-COINS, ATTACK = 1, 2  # purposes of what is drawn beside the defence
 
 
 class GuardedPlayable:
@@ -74,14 +73,14 @@ class GuardedPlay:
     """One play, as far as the moves of one role go; the seed fixes all that is drawn, also an intent not given."""
 
     def __init__(self, policy: GuardedPlayable, role: Role, intent: str | None, seed: int) -> None:
-        self.policy, self.role, self._seed = policy, role, seed
+        self.policy, self.role, self.seed = policy, role, seed
         prior = [i.prior for i in policy.graph.intents]
         chosen = None if intent is None else number_of("intent", intent, policy.intents)
-        drawn = int(np.random.default_rng([seed, 0]).choice(len(prior), p=np.array(prior) / sum(prior)))
+        drawn = int(stream(seed, "nature").choice(len(prior), p=np.array(prior) / sum(prior)))
         self.theta = drawn if chosen is None else chosen
         self.session = GuardedSession(policy.solution, rng=seed)
         self.net = policy.matters.net
-        self._attacker: Attacking = policy.solution.attacker(self.intent, np.random.default_rng([seed, ATTACK]))
+        self._attacker: Attacking = policy.solution.attacker(self.intent, seed)
         self.prior, self.stages = self.session.prior, list[GuardedStage]()
 
     @property
@@ -131,7 +130,7 @@ class GuardedPlay:
         self._advance(tried, move.blocked, move.new, move.alerts, 0.0)
 
     def _play(self, move: str | tuple[str, ...] | None) -> None:
-        session, draws = self.session, np.random.default_rng([self._seed, COINS, len(self.stages)])
+        session, draws = self.session, stream(self.seed, "nature", len(self.stages))
         if move is not None and self.role is Role.WATCH:
             raise InputError("a watched play has no moves of its own; give null")
         blocked = frozenset(members(session.drawn))
@@ -153,7 +152,7 @@ class GuardedPlay:
     def _leave_playbook(self) -> None:
         """Let an attacker that searches go on where the player chose: the playbook may have no place for that."""
         if not isinstance(self._attacker, SearchingAttacker):
-            self._attacker = SearchingAttacker(self.net, self.intent)
+            self._attacker = SearchingAttacker(self.net, self.intent, self.seed)
             self._attacker.held = self.session.held
             self._attacker.dead = self.net.stopped(self.session.placed)
 

@@ -164,6 +164,7 @@ def guarded_play_view(play: GuardedPlay) -> dict[str, Any]:
     placed = sorted(play.session.placed)
     place = {"state": _cut(play.session.state), "enabled": list(play.enabled), "in_place": placed}
     return {
+        "seed": play.seed,
         "role": str(play.role),
         "intent": None if hidden else play.intent,
         "prior": _by_intent(play, play.prior),

@@ -55,7 +55,7 @@ class CompareRequest(Request):
     """How many plays, on which draws, and whom the defenders meet."""
 
     episodes: StrictInt = Field(default=500, ge=1, le=MOST_EPISODES)
-    seed: Seed = 0
+    seed: Seed | None = Field(default=None, description="Of the draws; a fresh one, which is told, if not given.")
     attacker: Opponent = Opponent.BEST_RESPONSE
 
 
@@ -76,7 +76,10 @@ class PlayRequest(Request):
     intent: Name | None = Field(
         default=None, description="The attacker's; drawn from the prior by the seed if not given."
     )
-    seed: Seed = 0
+    seed: Seed | None = Field(
+        default=None,
+        description="Of all that is drawn; a new play gets a fresh one, which is told, if not given.",
+    )
     moves: list[Name | Annotated[list[Name], Field(max_length=100)] | ToldMove | None] = Field(
         default=[],
         max_length=MOST_STAGES,
@@ -331,9 +334,10 @@ class Contest(ContestEntry):
 
 
 class Started(BaseModel):
-    """The id of a solve or a comparison; whoever has it may follow and end that."""
+    """The id of a solve or a comparison, which lets follow and end it; `seed` repeats a comparison."""
 
     job: str
+    seed: int | None = None
 
 
 class BoundsTold(BaseModel):
@@ -448,8 +452,9 @@ class SummaryView(BaseModel):
 
 
 class PlayView(BaseModel):
-    """A play."""
+    """A play; `seed` and the moves repeat it."""
 
+    seed: int
     role: Role
     intent: str | None
     prior: ByIntent

@@ -98,7 +98,7 @@ class Play:
     """One play, as far as the moves of one role go; the seed fixes all that is drawn, also an intent not given."""
 
     def __init__(self, policy: PlayablePolicy, role: Role, intent: str | None, seed: int) -> None:
-        self.policy, self.role = policy, role
+        self.policy, self.role, self.seed = policy, role, seed
         chosen = None if intent is None else number_of("intent", intent, policy.game.intents)
         self._uniforms = draw_uniforms(seed, policy.stages)
         self.theta, self._at = policy.sampler.begin(chosen, self._uniforms[0])

@@ -157,6 +157,7 @@ def play_view(play: Play) -> dict[str, Any]:
     ended = play.ended
     hidden = play.role is Role.DEFENDER and ended is None
     return {
+        "seed": play.seed,
         "role": str(play.role),
         "intent": None if hidden else play.intent,
         "prior": _by_intent(play.policy.game, play.prior),

@@ -16,6 +16,7 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.promises import Promises
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, drawn
 from ncirl.errors import InputError
+from ncirl.strategies.streams import Seed, stream
 
 __all__ = ["AttackerAtPlay", "DefenderAtPlay"]
 
@@ -31,12 +32,12 @@ class DefenderAtPlay:
         The graph.
     parts : sequence of PartDefender
         Its defence.
-    rng : int or Generator
-        Where its draws come from.
+    rng : int or Generator, optional
+        Seed of what it draws; what nobody can foresee by default.
     """
 
-    def __init__(self, net: Net, parts: Sequence[PartDefender], rng: int | np.random.Generator = 0) -> None:
-        self.net, self.parts, self._rng = net, tuple(parts), np.random.default_rng(rng)
+    def __init__(self, net: Net, parts: Sequence[PartDefender], rng: Seed | None = None) -> None:
+        self.net, self.parts, self._rng = net, tuple(parts), stream(rng, "defender")
         self.held, self.stages, self.placed = net.start, 0, Ids()
         self._promises, self._slack = Promises(net, self.parts), np.zeros(len(net.intents))
         self._places = [drawn(self._rng, part.begin()) for part in self.parts]
@@ -104,9 +105,9 @@ class AttackerAtPlay:
         net: Net,
         groups: Sequence[GroupAttacker | HiddenAttacker],
         intent: str,
-        rng: int | np.random.Generator = 0,
+        rng: Seed | None = None,
     ) -> None:
-        self.net, self._rng, self.held, self.placed = net, np.random.default_rng(rng), net.start, Ids()
+        self.net, self._rng, self.held, self.placed = net, stream(rng, "attacker"), net.start, Ids()
         theta = net.intents.index(intent)
         self._group: Any = next((group for group in groups if theta in group.intents), None)  # with places of its own
         self._column = self._group.intents.index(theta) if self._group is not None else 0

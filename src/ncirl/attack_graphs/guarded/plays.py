@@ -25,6 +25,7 @@ from ncirl.attack_graphs.guarded.seen import Ids
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.errors import InputError, LimitError
 from ncirl.limits import UNLIMITED, Limits
+from ncirl.strategies.streams import checked_seed, stream
 
 __all__ = ["ATTACKERS", "LEAST", "Attacking", "Plays", "play", "rung", "toss"]
 
@@ -85,7 +86,7 @@ def play(
     *,
     episodes: int,
     stages: int | None = None,
-    rng: int = 0,
+    rng: int | None = None,
     confidence: float = 0.95,
     limits: Limits = UNLIMITED,
 ) -> Plays:
@@ -102,8 +103,9 @@ def play(
         Of each intent, two at least.
     stages : int, optional
         After which a play is cut; by default the horizon, or when the discount has become small.
-    rng : int
-        Seed of everything that is drawn.
+    rng : int, optional
+        Seed of everything that is drawn: with the same one other attackers meet the same draws of the defender and of
+        chance. Without one every call draws anew.
     confidence : float
         Of the intervals.
     limits : Limits
@@ -132,12 +134,12 @@ def play(
     if isinstance(attacker, str) and attacker not in ATTACKERS:
         raise InputError(f"attacker: must be one of {', '.join(ATTACKERS)}, got '{attacker}'")
     made = ATTACKERS[attacker] if isinstance(attacker, str) else attacker
-    n, n_t = _stages(solution, stages), len(solution.graph.intents)
+    n, n_t, seed = _stages(solution, stages), len(solution.graph.intents), checked_seed(rng)
     drawn: list[list[tuple[float, float]]] = []  # (got, missed), indexed [episode][θ]
     try:
         for k in range(episodes):
-            seeds = [np.random.default_rng([rng, theta, k]) for theta in range(n_t)]
-            drawn.append([_episode(solution, made, theta, n, seed, limits) for theta, seed in enumerate(seeds)])
+            seeds = [np.random.SeedSequence(seed, spawn_key=(theta, k)) for theta in range(n_t)]
+            drawn.append([_episode(solution, made, theta, n, own, limits) for theta, own in enumerate(seeds)])
     except LimitError:
         if len(drawn) < LEAST:
             raise
@@ -165,20 +167,20 @@ def _stages(solution: GuardedSolution, stages: int | None) -> int:
 
 
 def _episode(
-    solution: GuardedSolution, made: Maker, theta: int, stages: int, rng: np.random.Generator, limits: Limits
+    solution: GuardedSolution, made: Maker, theta: int, stages: int, seed: np.random.SeedSequence, limits: Limits
 ) -> tuple[float, float]:
     """Play once; return what the intent got, and what it could still have got at the most."""
-    defender = solution.defender(rng)
+    defender, falls = solution.defender(seed), stream(seed, "nature")
     net, discount = defender.net, solution.graph.discount
-    attacker = made(solution, defender, net.intents[theta], rng)
+    attacker = made(solution, defender, net.intents[theta], stream(seed, "attacker"))
     total, weight = 0.0, 1.0
     for _ in limits.watch(range(stages), f"playing intent '{net.intents[theta]}'"):
         tried, blocked = attacker.act(), defender.act()
-        won, gain = toss(net, tried, blocked, defender.held, theta, rng, defender.placed)
+        won, gain = toss(net, tried, blocked, defender.held, theta, falls, defender.placed)
         total += weight * gain
         weight *= discount
         enabled = frozenset(net.conditions[c] for c in won)
-        alerts = frozenset() if net.sees_actions else rung(net, tried, defender.held, rng)
+        alerts = frozenset() if net.sees_actions else rung(net, tried, defender.held, falls)
         attacker.observe(tried, blocked, enabled, alerts)
         defender.observe(tried if net.sees_actions else None, blocked, enabled, alerts)
     if solution.graph.horizon == stages:
@@ -192,9 +194,10 @@ def toss(
 ) -> tuple[list[int], float]:
     """Return what is newly enabled, and what the stage pays; `blocked` are the guards set, `placed` those in place."""
     won, stopped = 0, net.stopped(blocked | placed)
+    coins = rng.random(len(net.exploits))  # one for each, so that who tries less meets the same chance
     for name in sorted(tried):
         k = net.place[name]
-        if k not in stopped and not net.needs[k] & ~held and rng.random() < net.exploits[k].success:
+        if k not in stopped and not net.needs[k] & ~held and coins[k] < net.exploits[k].success:
             won |= 1 << net.result[k]
     fresh = list(bits(won & ~held))
     costs = sum(net.exploits[net.place[name]].attack_cost for name in tried)
@@ -204,9 +207,9 @@ def toss(
 
 def rung(net: Net, tried: Ids, held: int, rng: np.random.Generator) -> Ids:
     """Draw which alerts of usable exploits ring."""
-    found = []
+    found, coins = [], rng.random(len(net.exploits))
     for k, e in enumerate(net.exploits):
         usable = not net.needs[k] & ~held and not held >> net.result[k] & 1
         if e.alert is not None and usable:
-            found += [e.id] if rng.random() < (e.alert.attempted if e.id in tried else e.alert.idle) else []
+            found += [e.id] if coins[k] < (e.alert.attempted if e.id in tried else e.alert.idle) else []
     return frozenset(found)

@@ -14,6 +14,7 @@ import numpy as np
 from ncirl.attack_graphs.guarded.net import Net, bits
 from ncirl.attack_graphs.guarded.seen import Ids
 from ncirl.attack_graphs.guarded.ways import LEAST, cheapest, unfolded, weights
+from ncirl.strategies.streams import Seed, stream
 
 __all__ = ["RandomAttacker", "SearchingAttacker"]
 
@@ -24,8 +25,8 @@ CAUTION = 4.0  # stages without a block that an attacker has in mind before it h
 class _OnTheWay:
     """What stands somewhere in the graph and knows what it can do."""
 
-    def __init__(self, net: Net, intent: str, rng: int | np.random.Generator = 0) -> None:
-        self.net, self.held, self._rng = net, net.start, np.random.default_rng(rng)
+    def __init__(self, net: Net, intent: str, rng: Seed | None = None) -> None:
+        self.net, self.held, self._rng = net, net.start, stream(rng, "attacker")
         self.dead: frozenset[int] = frozenset()  # what guards in place stop
         self.theta = net.intents.index(intent)
 
@@ -60,7 +61,7 @@ class SearchingAttacker(_OnTheWay):
         The graph.
     intent : str
         What it is after.
-    rng : int or Generator
+    rng : int or Generator, optional
         Not used by itself; attackers are made alike.
     likely : callable, optional
         Tells how likely each guard is set now; without it the attacker goes by what it has seen.
@@ -70,7 +71,7 @@ class SearchingAttacker(_OnTheWay):
         self,
         net: Net,
         intent: str,
-        rng: int | np.random.Generator = 0,
+        rng: Seed | None = None,
         likely: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
         super().__init__(net, intent, rng)

@@ -6,8 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-
 from ncirl._files import save_guarded
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
@@ -35,6 +33,7 @@ from ncirl.model.priors import Priors
 from ncirl.playbook.verify import Certificate, Claimed
 from ncirl.playbook.verify import verify as verify_playbooks
 from ncirl.solution import Stats, Status
+from ncirl.strategies.streams import Seed
 
 if TYPE_CHECKING:
     from ncirl.attack_graphs.guarded.jobs import Solved  # with the solver, which loading and playing do without
@@ -124,8 +123,13 @@ class GuardedSolution:
     @cached_property
     def guards(self) -> dict[str, float]:
         """What the defence watches, with how likely each is blocked in the first stage."""
-        likely = self.defender().likely()
-        return {name: likely.get(name, 0.0) for proof in self.proof.parts for name in proof.part.guards}
+        likely = {name: 0.0 for proof in self.proof.parts for name in proof.part.guards}
+        for part in self._parts:
+            for place, begun in part.begin():
+                for ids, chance in part.blocks(place, self._net.start):
+                    for name in ids:
+                        likely[name] += begun * chance
+        return likely
 
     def verify(self, limits: Limits = UNLIMITED) -> GuardedCertificate:
         """Recompute everything from the graph and the playbooks; `LimitError` where there is no time for it."""
@@ -142,11 +146,11 @@ class GuardedSolution:
         """Write a policy file, whole or not at all; `ncirl.load_solution` reads it without a solver."""
         save_guarded(self, path)
 
-    def defender(self, rng: int | np.random.Generator = 0) -> DefenderAtPlay:
+    def defender(self, rng: Seed | None = None) -> DefenderAtPlay:
         """Return a defender of the whole graph at play."""
         return DefenderAtPlay(self._net, self._parts, rng)
 
-    def attacker(self, intent: str, rng: int | np.random.Generator = 0) -> AttackerAtPlay:
+    def attacker(self, intent: str, rng: Seed | None = None) -> AttackerAtPlay:
         """Return an attacker of the whole graph at play."""
         return AttackerAtPlay(self._net, self._groups, intent, rng)
 

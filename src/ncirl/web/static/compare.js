@@ -2,6 +2,7 @@
 import * as api from "./api.js";
 import { lineChart } from "./charts.js";
 import { by, intentColour, make, payoff } from "./dom.js";
+import { freshSeed } from "./link.js";
 import { on, state } from "./state.js";
 
 const DEFENDERS = ["n-cirl", "ma-irl", "static", "uniform"];
@@ -83,6 +84,7 @@ async function begin(event) {
 
 export function start() {
   chart = lineChart(by("compare-chart"));
+  by("compare-seed").value = freshSeed();
   by("compare-form").addEventListener("submit", begin);
   by("compare-stop").addEventListener("click", () => running?.abort());
   on("contest", reset);

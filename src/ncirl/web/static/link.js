@@ -5,6 +5,12 @@
 export const TABS = ["look", "solve", "play", "compare"];
 const ROLES = ["attacker", "defender", "watch", "told"];
 
+/** A seed that nobody can foresee: a whole number of 53 bits. */
+export function freshSeed() {
+  const [high, low] = crypto.getRandomValues(new Uint32Array(2));
+  return (high % 2 ** 21) * 2 ** 32 + low;
+}
+
 function readMoves(text) {
   try {
     const moves = JSON.parse(text ?? "[]");
@@ -19,14 +25,14 @@ export function read() {
   const fields = new URLSearchParams(query);
   const role = ROLES.includes(fields.get("role")) ? fields.get("role") : "attacker";
   const steps = Math.min(Math.max(Number.parseInt(fields.get("steps") ?? "0", 10) || 0, 0), 10000);
-  const seed = Number.parseInt(fields.get("seed") ?? "1", 10);
+  const seed = Number.parseInt(fields.get("seed"), 10);
   return {
     tab: TABS.includes(tab) ? tab : "look",
     contest: fields.get("contest"),
     job: fields.get("job"),
     role,
     intent: fields.get("intent"),
-    seed: Number.isFinite(seed) && seed >= 0 ? seed : 1,
+    seed: Number.isSafeInteger(seed) && seed >= 0 ? seed : freshSeed(),
     moves: role === "watch" ? Array(steps).fill(null) : readMoves(fields.get("moves")),
   };
 }

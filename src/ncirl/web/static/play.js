@@ -3,6 +3,7 @@ import * as api from "./api.js";
 import { showTicks } from "./board.js";
 import { lineChart } from "./charts.js";
 import { by, intentColour, listed, make, notify, payoff, share } from "./dom.js";
+import { freshSeed } from "./link.js";
 import { attempt, on, openContest, playTo, state } from "./state.js";
 
 const FEW = 4; // names in a line
@@ -205,7 +206,7 @@ const solveAgain = () => attempt(async () => {
       if (data.error) say(data.error);
       else if (state.contest.id === contest.id) {
         say("No intent gains by it: this is the new defence, from where you stood.");
-        await openContest(data.contest, { role, intent, seed });
+        await openContest(data.contest, { role, intent });
       }
     }
   } catch (error) {
@@ -301,13 +302,16 @@ function showPlay() {
 function newGame(event) {
   event.preventDefault();
   stopAutoplay();
-  attempt(() => playTo({ role: state.role, intent: by("intent").value || null, seed: by("seed").valueAsNumber, moves: [] }));
+  const given = by("seed").valueAsNumber;
+  const seed = given === state.seed ? freshSeed() : given; // one that was not typed is of the game before
+  by("seed").value = seed;
+  attempt(() => playTo({ role: state.role, intent: by("intent").value || null, seed, moves: [] }));
 }
 
 function changeRole(role) {
   stopAutoplay();
   const intent = role === "attacker" ? (state.intent ?? state.contest.intents[0].id) : null;
-  attempt(() => playTo({ role, intent, moves: [] }));
+  attempt(() => playTo({ role, intent, seed: freshSeed(), moves: [] }));
 }
 
 async function copyLink() {

@@ -10,7 +10,7 @@ export const state = {
   job: null,
   role: "attacker",
   intent: null,
-  seed: 1,
+  seed: link.freshSeed(),
   moves: [],
   play: null, // the server's answer to the moves, or null where the contest is not solved
 };
@@ -89,7 +89,7 @@ export async function openContest(id, play = {}) {
   fillChoice(contest, examples);
   tell("contest");
   try {
-    await playTo({ seed: play.seed ?? state.seed, moves: play.moves ?? [] });
+    await playTo({ seed: play.seed ?? link.freshSeed(), moves: play.moves ?? [] });
   } catch (error) {
     if (!play.moves?.length || error.name === "AbortError") throw error;
     notify(`The moves in the link do not fit this contest, so the game begins anew. ${error.message}`);
