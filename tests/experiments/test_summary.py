@@ -51,6 +51,7 @@ def row(ma_irl: float, ncirl: float, best: float = 2.0, *, nodes: int = 6, seed:
         public_value=0.5,
         hiding_lower=ncirl - 0.5,
         hiding_upper=ncirl - 0.5,
+        unlearning=ncirl + 0.02,
         status="gap_reached",
         solve_seconds=1.0,
         seconds=2.0,
@@ -158,12 +159,14 @@ def test_the_report_names_what_failed_and_what_does_not_agree() -> None:
 def test_the_report_claims_nothing_that_its_runs_do_not_show() -> None:
     found = campaign((1.0, 0.8), (1.1, 0.9))
     later = {replace(BASE, seed=FIRST_SEED + k): found[replace(BASE, seed=k)] for k in (1, 2)}
-    proved, unproved = "no defender can hold one who answers best", replace(BASE, solver="nc-pbvi", time_limit=None)
+    proved, unproved = "This is arithmetic and no evidence", replace(BASE, solver="nc-pbvi", time_limit=None)
     assert "Of the graphs here, these are among them: 1, 2." in " ".join(report_on(found).split())
     assert "Those here are others." in report_on(later)
     assert proved in " ".join(report_on(found).split())
     assert proved not in " ".join(report_on(found, unproved).split())
     assert proved not in " ".join(report_on(found, replace(BASE, play="cut")).split())
+    assert report_on(found).count("the claim holds here") == 2  # of the comparisons that could have come out otherwise
+    assert "| 6 | 0.850 ± 0.635 | 0.870 ± 0.635 | 0.020 ± 0.000 | 0.020 |" in report_on(found)
 
 
 def report_on(found: dict[RunSettings, RunRow | Failure] | dict[RunSettings, RunRow], base: RunSettings = BASE) -> str:
@@ -241,5 +244,8 @@ def test_a_study_counts_its_verdicts() -> None:
     dear = {replace(settings, block_cost=0.4): row(0.8, 1.0) for settings in rows}
     report = " ".join(write_study_report(BASE, 2, cells(rows | dear), cells(rows), rows | dear).split())
     assert "N-CIRL is below in 1 of 2 settings, above in 1, the same in 0, open in 0." in report
+    assert report.count("This is arithmetic and no evidence") == 2
     # two graphs of the first setting differ, and an interval that is right in both settings at once decides nothing
+    base = replace(BASE, play="cut")
+    report = " ".join(write_study_report(base, 2, cells(rows | dear), cells(rows), rows | dear).split())
     assert "N-CIRL is below in 1 of 2 settings, above in 0, the same in 0, open in 1." in report

@@ -12,7 +12,10 @@ four pairs are measured, so that either can be held fixed. Beside them an attack
 inferred and answers it best: that is more than it could see, and bounds from above what any could gain.
 
 The whole contest is held in the units of `measure`: what is solved is what is counted. The value bounds and the value
-of hiding one's intent, v(P0) − Σ_θ P0(θ) v(θ), are those of the game that was solved, with its own discount.
+of hiding one's intent, v(P0) − Σ_θ P0(θ) v(θ), are those of the game that was solved, with its own discount. Hiding is
+what the attacker gains by its secret; learning is another thing, what the defender gains by going by what it has seen.
+The best defence found that does not (`markov_defence`) bounds that from above: learning is worth what it concedes more
+than the value, at most.
 
 Beside it, how long NC-PBVI takes on the same games: the last panel of the paper's figure.
 """
@@ -26,6 +29,7 @@ import numpy as np
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.baselines import MAIRL, best_responder
+from ncirl.baselines.markov_defence import markov_defence
 from ncirl.experiments.measure import LIMIT, Measured, Pairing, in_units, measure, units
 from ncirl.experiments.settings import EXPANSIONS, RunSettings
 from ncirl.model.game import Game
@@ -58,6 +62,7 @@ class RunRow:
     public_value: float  # Σ_θ P0(θ) v(θ), the value if the intent were public
     hiding_lower: float  # bounds on the value of hiding one's intent
     hiding_upper: float
+    unlearning: float | None  # what the best defence found that does not learn concedes; None where play does not end
     status: str  # how the solver ended
     solve_seconds: float = field(compare=False)
     seconds: float = field(compare=False)  # of the whole run
@@ -141,6 +146,7 @@ def run_on(graph: AttackGraph, settings: RunSettings) -> RunRow:
         public_value=public.lower,
         hiding_lower=solution.lower - public.upper,
         hiding_upper=solution.upper - public.lower,
+        unlearning=markov_defence(game).concedes if settings.play == "finite" else None,
         status=solution.status.name.lower(),
         solve_seconds=solution.stats.seconds,
         seconds=perf_counter() - began,

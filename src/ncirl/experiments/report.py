@@ -9,10 +9,10 @@ from ncirl.experiments.campaign import Found
 from ncirl.experiments.paper import RunRow
 from ncirl.experiments.pool import Failure
 from ncirl.experiments.settings import EXPANSIONS, FIRST_SEED, RunSettings
-from ncirl.experiments.summary import CONFIDENCE, BaselineAttacker, Comparison, Mean, Verdict
+from ncirl.experiments.summary import CONFIDENCE, BaselineAttacker, Comparison, Mean, Verdict, mean_of
 from ncirl.experiments.table import markdown_table
 
-__all__ = ["ATTACKERS", "PLAYS", "check_lines", "wrapped", "write_report"]
+__all__ = ["ATTACKERS", "NO_EVIDENCE", "PLAYS", "check_lines", "is_arithmetic", "wrapped", "write_report"]
 
 WIDTH = 120
 FIXED = ("#", "|", "- ", "  ", "!")  # how lines begin that are no prose
@@ -42,6 +42,11 @@ ATTACKERS: dict[BaselineAttacker, tuple[str, str]] = {
         "N-CIRL its own",
     ),
 }
+ARITHMETIC = ("ncirl-fixed", "best-response")  # comparisons that cannot come out otherwise where bounds are proved
+NO_EVIDENCE = (
+    "This is arithmetic and no evidence: N-CIRL's strategies are an equilibrium up to the gap, so no defender holds "
+    "this attacker below the value of the game, which is what N-CIRL's play is worth."
+)
 CAPTION = {6: (8, 54), 7: (24, 88), 8: (32, 256), 9: (48, 368), 10: (64, 676)}  # |S| and |A| of the paper's instances
 HEAD = """# N-CIRL against MA-IRL on random attack graphs
 
@@ -112,18 +117,14 @@ def write_report(
     for kind in sorted(compared, key=lambda kind: kind != attacker):
         by_size = compared[kind]
         title, described = ATTACKERS[kind]
-        parts.append(f"### {title}\n{described}. {_verdict(by_size)}\n\n")
+        parts.append(f"### {title}\n{described}. {NO_EVIDENCE if is_arithmetic(base, kind) else _verdict(by_size)}\n\n")
         parts.append(_comparison_table(by_size) + "\n\n")
     parts.append(
         f"Means over graphs with {CONFIDENCE:.0%} intervals. The difference is taken graph by graph, so its interval "
         f"is the one that decides, widened so that the verdicts on all sizes hold at once with {CONFIDENCE:.0%}."
     )
-    if certified and base.play != "cut" and base.payoff_discount is None:
-        parts.append(
-            " By definition no defender can hold one who answers best below the value of the game, which is what "
-            "N-CIRL's play is worth, so that comparison cannot turn out otherwise but by the gap."
-        )
-    parts.append("\n\n## Sizes\n" + _size_table(found))
+    parts.append("\n\n" + _learning(found))
+    parts.append("## Sizes\n" + _size_table(found))
     parts.append("\n\n## Checks\n" + check_lines(base, found))
     parts.append("\n## Runtime\n" + _runtime(runtimes, timed))
     looked_at = {seed for seed in seeds if seed < FIRST_SEED}
@@ -133,6 +134,34 @@ def write_report(
     parts.append(CHOSEN.format(first=FIRST_SEED, others=others))
     parts.append(OPEN.format(expansions=EXPANSIONS))
     return wrapped("".join(parts))
+
+
+def is_arithmetic(base: RunSettings, attacker: BaselineAttacker) -> bool:
+    """Whether a comparison cannot come out otherwise: an equilibrium's attacker, or a best answer, is held fixed."""
+    is_proved = base.solver == "certified" and base.play != "cut" and base.payoff_discount is None
+    return is_proved and attacker in ARITHMETIC
+
+
+def _learning(found: Found[RunRow]) -> str:
+    """Say what learning is worth at most: what the best defence found that does not learn concedes above the value."""
+    rows = [row for row in found.values() if not isinstance(row, Failure) and row.unlearning is not None]
+    if not rows:
+        return ""
+    lines = []
+    for n in sorted({row.nodes for row in rows}):
+        ours = [row for row in rows if row.nodes == n]
+        concedes = [float(row.unlearning) for row in ours if row.unlearning is not None]
+        worth = [c - row.lower for c, row in zip(concedes, ours, strict=True)]
+        values = mean_of([(row.lower + row.upper) / 2 for row in ours], [(row.upper - row.lower) / 2 for row in ours])
+        lines.append((n, values, mean_of(concedes), mean_of(worth), f"{max(worth):.3f}"))
+    columns = ("n", "value (N-CIRL)", "does not learn", "learning is worth at most", "largest")
+    return (
+        "### What learning is worth\n"
+        "A defence that does not learn goes by the public state and the stage only. The best one that was found is "
+        "set against the attacker who answers it best. Learning is worth the difference at most; a better defence that "
+        "does not learn may exist, so it may be worth less. The value of hiding is another thing: what the attacker "
+        f"gains by its secret.\n\n{markdown_table(columns, lines)}\n\n"
+    )
 
 
 def wrapped(markdown: str) -> str:

@@ -1,9 +1,9 @@
 """Where the claim holds and where not: block cost × intents × what the defender sees × who meets MA-IRL.
 
 Every cell averages over the same graphs. The value of hiding one's intent is v(P0) − Σ_θ P0(θ) v(θ): what the attacker
-gains, both sides playing perfectly, by the defender's not knowing its intent. Where it is nothing there is nothing to
-learn, and MA-IRL loses only by having inferred another intent. Beside it, for one setting, the three ways to read the
-paper's n stages.
+gains, both sides playing perfectly, by the defender's not knowing its intent. It does not say what learning is worth:
+that is what a defence concedes more that does not learn (`ncirl reproduce` has that column). Beside it, for one
+setting, the three ways to read the paper's n stages.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from ncirl.experiments.campaign import Announce, CampaignResult, Found, finished
 from ncirl.experiments.figure import draw_heatmap, need_matplotlib
 from ncirl.experiments.paper import RunRow, run
 from ncirl.experiments.pool import Pool
-from ncirl.experiments.report import ATTACKERS, PLAYS, check_lines, wrapped
+from ncirl.experiments.report import ATTACKERS, NO_EVIDENCE, PLAYS, check_lines, is_arithmetic, wrapped
 from ncirl.experiments.settings import FIRST_SEED, Play, RunSettings
 from ncirl.experiments.store import Store
 from ncirl.experiments.summary import CONFIDENCE, Cell, Verdict, cells
@@ -98,11 +98,11 @@ def write_study_report(
     for attacker, (title, described) in ATTACKERS.items():
         given = [cell for cell in varied if cell.attacker == attacker]
         counts = {verdict: sum(cell.found.verdict == verdict for cell in given) for verdict in get_args(Verdict)}
-        parts.append(
-            f"## {title}\n"
-            f"{described}. N-CIRL is below in {counts['below']} of {len(given)} settings, above in {counts['above']}, "
-            f"the same in {counts['same']}, open in {counts['open']}.\n\n"
+        counted = (
+            f"N-CIRL is below in {counts['below']} of {len(given)} settings, above in {counts['above']}, "
+            f"the same in {counts['same']}, open in {counts['open']}."
         )
+        parts.append(f"## {title}\n{described}. {NO_EVIDENCE if is_arithmetic(base, attacker) else counted}\n\n")
         named = [(c.settings.shape, c.settings.observes, f"{c.settings.block_cost:g}") for c in given]
         parts.append(_table(("intents", "seen", "block cost"), named, given))
     parts.append(READINGS)
