@@ -138,6 +138,13 @@ def test_solve_as_printed_says_that_nothing_is_certified(capsys: pytest.CaptureF
     assert found["claim"].startswith("Nothing is certified")
 
 
+def test_help_of_import_asks_for_no_format(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "--help"]) == DONE
+    told = capsys.readouterr().out
+    assert "FORMAT" in told
+    assert "[required]" not in told
+
+
 @pytest.mark.parametrize("command", ["demo", "example", "show", "simulate", "solve", "verify"])
 def test_help_has_a_description_and_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == DONE

@@ -295,3 +295,29 @@ def test_any_data_gives_a_graph_or_an_input_error(changes: list[tuple[tuple[str 
             inner[steps[-1]] = value
     with suppress(ncirl.InputError):
         attack_graph_from_data(data).game().explore()
+
+
+def large(exploits: int) -> AttackGraph:
+    return replace(
+        SHOP,
+        exploits=tuple(Exploit(f"e{i}", ("web",), "db", 0.5, label=f"way {i} into the shop") for i in range(exploits)),
+    )
+
+
+def test_large_graphs_are_written_compactly_and_read_back(tmp_path: Path) -> None:
+    graph = large(9_000)
+    graph.save(tmp_path / "large.json")
+    written = (tmp_path / "large.json").read_text()
+    assert len(written.splitlines()) == 1
+    assert len(written) < 0.9 * len(json.dumps(attack_graph_to_data(graph), indent=1))
+    assert AttackGraph.load(tmp_path / "large.json") == graph
+    SHOP.save(tmp_path / "small.json")
+    assert len((tmp_path / "small.json").read_text().splitlines()) > 10  # for people to read
+
+
+@pytest.mark.parametrize("name", ["large.json", "large.yaml"])
+def test_what_could_not_be_read_back_is_not_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ncirl.formats.plain.LARGEST_FILE", 2**15)
+    with pytest.raises(ncirl.InputError, match=r"no more than 0 MiB are read back; .*cut it down"):
+        large(2_000).save(tmp_path / name)
+    assert not (tmp_path / name).exists()

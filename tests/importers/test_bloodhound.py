@@ -633,3 +633,10 @@ def test_everything_in_the_source_is_in_the_graph_or_said_to_be_left_out(tmp_pat
     said = {c.label or c.id for c in found.graph.conditions}
     said |= {name.partition(":")[2] or name for names in found.report.left_out.values() for name in names}
     assert said >= {"u", "g", *(f"N {id_}" for id_ in "abcdef")}
+
+
+def test_a_file_in_an_archive_that_is_nothing_known_is_refused_by_its_name(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("notes.json", '{"some": "thing"}')
+    with pytest.raises(InputError, match=r"all\.zip: notes\.json: is not a BloodHound file"):
+        import_graph("bloodhound", tmp_path / "all.zip")

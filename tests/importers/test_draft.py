@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ncirl.errors import InputError
-from ncirl.importers import Draft, Imported, ImportOptions
+from ncirl.importers import Draft, Imported, ImportOptions, finish
 from ncirl.importers.defaults import SUCCESS
 from ncirl.importers.names import unique_ids
 from ncirl.importers.report import Origin
@@ -370,3 +370,46 @@ def test_where_nothing_holds_the_sources_are_called_as_people_call_them() -> Non
     draft.exploit("log on", needs=["S-1-5-21-7"], gives="S-1-5-21-9")
     (note,) = [note for note in noted(draft.finish(), "assumed") if "nothing is known to hold" in note]
     assert note.endswith(": User:ANN@LAB")
+
+
+def crowd(members: int, machines: int) -> Draft:
+    """An AD-like domain: everybody can become any of the members of a group, which administers all machines."""
+    draft = Draft("domain")
+    draft.condition("anybody", initial=True)
+    draft.condition("admins")
+    draft.condition("domain")
+    draft.goal("domain")
+    for i in range(members):
+        draft.condition(f"user{i}")
+        draft.exploit(f"phish{i}", needs=["anybody"], gives=f"user{i}")
+        draft.follow(f"user{i}", "admins")
+    for i in range(machines):
+        draft.condition(f"machine{i}")
+        draft.exploit(f"admin{i}", needs=["admins"], gives=f"machine{i}")
+        draft.follow(f"machine{i}", "domain")
+        draft.exploit(f"aside{i}", needs=["admins"], gives=f"aside{i}")
+        draft.condition(f"aside{i}")
+    return draft
+
+
+def test_limits_count_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    draft = crowd(460, 450)  # 207,000 ways to step from a member to a machine, nearly all of them duplicates
+    graph = draft.finish(ImportOptions(merge=True)).graph
+    assert len(graph.exploits) == 2 * 460
+    monkeypatch.setattr(finish, "MOST_PARTS", 1000)
+    with pytest.raises(InputError, match="920 steps and 462 conditions are left, more than 1000; name fewer goals"):
+        draft.finish(ImportOptions(merge=True))
+
+
+def test_what_leads_to_no_goal_does_not_count_against_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finish, "MOST_PARTS", 20)
+    draft = Draft("tree")
+    draft.condition("start", initial=True)
+    for i in range(60):
+        draft.condition(f"leaf{i}")
+        draft.exploit(f"step{i}", needs=["start"], gives=f"leaf{i}")
+    draft.condition("end")
+    draft.exploit("last", needs=["leaf7"], gives="end")
+    imported = draft.finish(ImportOptions(goals=("end",)))
+    assert [exploit.id for exploit in imported.graph.exploits] == ["step7", "last"]
+    assert "59 x steps that lead to no goal, of a graph with so many" in str(imported.report)

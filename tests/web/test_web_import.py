@@ -112,6 +112,22 @@ def test_an_archive_is_unpacked_and_names_the_graph(client: TestClient, inside: 
     assert (told["title"], told["imported"]["format"]) == ("net", "mulval")
 
 
+def test_files_of_an_archive_whose_names_are_cleaned_alike_are_told_apart(client: TestClient) -> None:
+    rows = USERS.decode().splitlines(keepends=True)
+    ours = "".join(rows).replace('"highvalue":true', '"highvalue":true,"owned":false')
+    more = '{"type":"node","id":"7","labels":["User"],"properties":{"name":"BOB@LAB","objectid":"S-1-7"}}\n'
+    more += '{"type":"node","id":"2","labels":["Group"],"properties":{"name":"ADMINS@LAB","objectid":"S-1-2"}}\n'
+    more += '{"type":"relationship","label":"WriteDacl","start":{"id":"7"},"end":{"id":"2"}}\n'
+    entries = {"one/lab.jsonl": ours.encode(), "two/lab.jsonl": more.encode(), "two/la\x01b.jsonl": more.encode()}
+    told = brought(client, [("net.zip", zipped(entries))], initial=["ANN@LAB", "BOB@LAB"])
+    assert len(told["graph"]["exploits"]) == 2
+
+
+def test_graphs_of_two_tools_files_are_called_after_them(client: TestClient) -> None:
+    assert brought(client, MULVAL)["title"] == "VERTICES and ARCS"
+    assert brought(client, [("all.csv", (VERTICES + ARCS).encode())])["title"] == "all"
+
+
 def test_a_file_of_ours_is_not_imported(client: TestClient) -> None:
     assert brought(client, [("p.ncirl", policy_file("small"))])["imported"] is None
 

@@ -20,7 +20,7 @@ FORMATS = f"{', '.join(IMPORTERS)}; or {AUTO}, or nothing, to go by what the fil
 
 
 def import_(
-    format: Annotated[str, Parameter(help=f"Format: {FORMATS}")],
+    format: Annotated[str, Parameter(help=f"Format: {FORMATS}")] = AUTO,
     /,
     *files: Annotated[Path, Parameter(help="The file, the files of one graph in any order, or their directory.")],
     goal: Annotated[
@@ -81,6 +81,8 @@ def import_(
     json: JsonFlag = False,
 ) -> None:
     """Read an attack graph of another tool; what became what, and what was assumed or dropped, goes to stderr.
+
+    `ncirl import [FORMAT] FILES`: without FORMAT it goes by what the file looks like.
 
     Example: `ncirl import mulval VERTICES.CSV ARCS.CSV --goal 1 -o graph.yaml`
     """

@@ -150,9 +150,12 @@ def print_most(per_intent: Mapping[str, float], note: str = "") -> None:
 
 def print_graph(graph: AttackGraph) -> None:
     """Print an attack graph as the YAML of its file."""
+    from ncirl.formats.plain import check_readable
     from ncirl.formats.strict_yaml import dump_yaml
 
-    sys.stdout.write(dump_yaml(attack_graph_to_data(graph)))
+    text = dump_yaml(attack_graph_to_data(graph))
+    check_readable(text, "graph.yaml")
+    sys.stdout.write(text)
 
 
 def by_intent(game: Game, numbers: FloatArray) -> dict[str, float]:

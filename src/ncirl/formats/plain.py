@@ -18,6 +18,7 @@ from ncirl.formats.files import bytes_of, name_of, write_atomically
 __all__ = [
     "DEEPEST",
     "as_map",
+    "check_readable",
     "faults_of",
     "format_of",
     "is_yaml_name",
@@ -31,6 +32,7 @@ __all__ = [
 
 DEEPEST = 100  # maps and lists inside each other
 LARGEST_FILE = 64 * 2**20  # bytes
+LARGEST_NEAT = 2**20
 
 
 def read_lines(path: str | Path) -> tuple[list[dict[str, Any]], int]:
@@ -87,7 +89,9 @@ def read_source(source: str | Path | bytes, name: str = "") -> Any:
 def write_document(data: dict[str, Any], path: str | Path) -> None:
     """Write `data` whole or not at all: YAML where the name ends in .yaml or .yml, JSON otherwise.
 
-    Raises `InputError` when the file cannot be written.
+    JSON that nobody would read through, beyond `LARGEST_NEAT` bytes, is written without spaces.
+
+    Raises `InputError` when the file cannot be written, or would be larger than what is read back.
     """
     if is_yaml_name(path):
         from ncirl.formats.strict_yaml import dump_yaml
@@ -95,7 +99,22 @@ def write_document(data: dict[str, Any], path: str | Path) -> None:
         text = dump_yaml(data)
     else:
         text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+        if len(text) > LARGEST_NEAT:
+            text = json.dumps(data, separators=(",", ":"), allow_nan=False) + "\n"
+    check_readable(text, str(path))
     write_atomically(path, text)
+
+
+def check_readable(text: str, where: str) -> None:
+    """Refuse to write what `read_source` would refuse to read."""
+    size = len(text.encode())
+    if size > LARGEST_FILE:
+        smaller = "write it as .json, which takes less, or " if is_yaml_name(where) else ""
+        raise InputError(
+            f"would be a file of {size / 2**20:.0f} MiB, and no more than {LARGEST_FILE // 2**20} MiB are read back; "
+            f"{smaller}cut it down: fewer goals or starts, or a part of the graph",
+            where,
+        )
 
 
 def is_yaml_name(path: str | Path) -> bool:

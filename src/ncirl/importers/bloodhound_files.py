@@ -54,7 +54,10 @@ def read_files(paths: Sequence[Path], options: ImportOptions) -> Files:
             _check_kind(kind, where)
             found.collections.append(data)
         else:
-            raise not_of_format(Path(where), WANTED, "bloodhound", options.size_limit, recognise_data(data))
+            seems = recognise_data(data)
+            if seems is None:  # a file inside an archive cannot be opened by what it is called
+                raise InputError(f"is not {WANTED}", where)
+            raise not_of_format(Path(where), WANTED, "bloodhound", options.size_limit, seems)
     return found
 
 

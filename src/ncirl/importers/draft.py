@@ -15,11 +15,21 @@ from ncirl.importers.report import QUANTITIES, SOURCE, Candidates, ImportReport,
 from ncirl.importers.values import text
 from ncirl.model.stage import LARGEST_REWARD
 
-__all__ = ["MOST_MADE", "MOST_PARTS", "Draft", "DraftCondition", "DraftControl", "DraftExploit", "Imported"]
+__all__ = [
+    "MOST_MADE",
+    "MOST_PARTS",
+    "MOST_READ",
+    "Draft",
+    "DraftCondition",
+    "DraftControl",
+    "DraftExploit",
+    "Imported",
+]
 
 FOLLOWS = Origin("what follows at once")
-MOST_PARTS = 200_000  # conditions and steps: far beyond what can be played on
+MOST_PARTS = 200_000  # conditions and steps that are left: far beyond what can be played on
 MOST_MADE = 500_000  # steps while what comes without effort is folded, before useless ones are left out
+MOST_READ = 1_000_000  # conditions and steps of a source, some kilobytes each: what no file within its limit has
 
 
 @dataclass
@@ -320,8 +330,8 @@ class Draft:
         return finish(self, options or ImportOptions(), tuple(str(file) for file in files))
 
     def _check_size(self) -> None:
-        if len(self.conditions) + len(self.exploits) + len(self.follows) >= MOST_PARTS:
-            raise InputError(f"more than {MOST_PARTS} conditions and steps; cut the graph down before it is imported")
+        if len(self.conditions) + len(self.exploits) + len(self.follows) >= MOST_READ:
+            raise InputError(f"more than {MOST_READ} conditions and steps; cut the graph down before it is imported")
 
     def _within(self, quantity: str, value: float | None, most: float, item: str) -> float | None:
         if value is None or 0 <= value <= most:

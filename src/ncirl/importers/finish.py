@@ -6,7 +6,7 @@ of a step all of whose needs are reachable; since conditions are never lost, wha
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from ncirl.errors import InputError
 from ncirl.importers.candidates import candidates_of, offering
 from ncirl.importers.controls import controls_of
 from ncirl.importers.defaults import Usual, meanings
-from ncirl.importers.draft import Draft, DraftCondition, DraftExploit, Imported
+from ncirl.importers.draft import MOST_PARTS, Draft, DraftCondition, DraftExploit, Imported
 from ncirl.importers.epss import epss_of, read_epss
 from ncirl.importers.fold import CERTAIN, fold
 from ncirl.importers.follows import START, Follows
@@ -83,7 +83,12 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         wanted = {names.key(id_) for intent in chosen.intents for id_ in intent.rewards}
         steps = without_immediate(steps, wanted, notes)
         steps = merged(steps, options, notes) if is_merging else steps
+    if len(steps) > MOST_PARTS:
+        steps = _leading(steps, {names.key(id_) for intent in chosen.intents for id_ in intent.rewards}, notes)
     used = {key for step in steps for key in (*step.needs, step.gives)}
+    if len(steps) + len(used) > MOST_PARTS:
+        told = f"{len(steps)} steps and {len(used)} conditions are left, more than {MOST_PARTS}"
+        raise InputError(f"{told}; name fewer goals or starts, or import a part of the graph", where)
     left_out = _left_out(draft, names, depth, sure, used, gains, notes)
     exploits = tuple(_exploits(steps, names))
     controls = controls_of(draft.controls, steps, [exploit.id for exploit in exploits], usual, notes)
@@ -140,6 +145,22 @@ def _named(step: DraftExploit, names: ConditionNames) -> DraftExploit:
         goal, gain = names.called(step.gives), names.called(step.needs[0])
         return replace(step, name=f"{gain} gives {goal}", label=f"{goal} comes with {gain}", asset=goal)
     return step
+
+
+def _leading(steps: Sequence[DraftExploit], goals: Iterable[str], notes: Notes) -> list[DraftExploit]:
+    """Return the steps that may lead to a goal, by whatever others."""
+    makers: dict[str, list[DraftExploit]] = defaultdict(list)
+    for step in steps:
+        makers[step.gives].append(step)
+    useful = dict.fromkeys(goals)
+    rest = list(useful)
+    for key in rest:
+        fresh = dict.fromkeys(need for step in makers[key] for need in step.needs if need not in useful)
+        useful |= fresh
+        rest += fresh
+    for step in (step for step in steps if step.gives not in useful):
+        notes.add("dropped", "steps that lead to no goal, of a graph with so many", step.name)
+    return [step for step in steps if step.gives in useful]
 
 
 def _left_out(

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from ncirl.errors import InputError
-from ncirl.importers.draft import MOST_PARTS, Draft
+from ncirl.importers.draft import MOST_READ, Draft
 from ncirl.importers.node_reading import DENIED, Attributes, Edge, NodeGraph, Reading, attribute
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.values import identifiers, number, text, truth
@@ -82,9 +82,9 @@ def fill(draft: Draft, graph: NodeGraph, options: ImportOptions) -> None:
 
 def check_size(parts: int, where: str) -> None:
     """Refuse a graph of too many nodes and edges before more is made of them."""
-    if parts > MOST_PARTS:
+    if parts > MOST_READ:
         raise InputError(
-            f"has {parts} nodes and edges, more than {MOST_PARTS}; cut it down before it is imported", where
+            f"has {parts} nodes and edges, more than {MOST_READ}; cut it down before it is imported", where
         )
 
 

@@ -32,7 +32,6 @@ PART = ".npy"  # what an archive of this package is made of
 MOST_NAMES = 20  # in one line
 MOST_LINES = 100  # of one kind
 LONGEST_LINE = 1000  # characters
-TOGETHER = "imported"  # the name of a graph of several files
 
 
 class NotImported(InputError):
@@ -70,7 +69,7 @@ def open_upload(upload: Upload, limits: Limits) -> tuple[Source, Opened, dict[st
             if not _is_foreign(_written(first.name, first.raw or b"")):
                 raise
     with TemporaryDirectory() as folder:
-        together = Path(folder, _folder_of(upload.files))
+        together = Path(folder, _plain(_called(upload.files)))
         together.mkdir()
         with chdir(together):
             imported = _imported(upload, limits)
@@ -112,19 +111,29 @@ def _imported(upload: Upload, limits: Limits) -> Imported:
         raise InputError(in_a_sentence(error), archive) from None
 
 
-def _folder_of(files: Sequence[Source]) -> str:
-    """Return the name of the folder to import from, which is that of a graph of several files."""
-    archived = len(files) == 1 and _is_foreign_archive(files[0])
-    return _plain(Path(shown(files[0].name)).stem) if archived else TOGETHER
+def _called(files: Sequence[Source]) -> str:
+    """Return what a graph is called that does not say it itself: after its file, its archive, or its files."""
+    stems = [Path(shown(file.name)).stem for file in files]
+    return (
+        stems[0] if len(stems) == 1 else f"{stems[0]} and {stems[1] if len(stems) == 2 else f'{len(stems) - 1} more'}"
+    )
 
 
 def _laid_out(files: Sequence[Source], room: int) -> Iterator[Path]:
-    """Write files, and those of archives, side by side."""
+    """Write files, and those of archives, side by side.
+
+    Names are cleaned before they are names of files, so that two that differ may become one: the second then gets a
+    folder of its own.
+    """
+    taken: set[str] = set()
     for file in files:
         members = _members(file, room) if _is_foreign_archive(file) else [(file.name, file.raw or b"")]
         for name, raw in members:
             room -= len(raw)
-            yield _written(name, raw)
+            if name in taken:
+                raise InputError("two files are called so; import them one by one", shown(name))
+            taken.add(name)
+            yield _written(name, raw, len(taken))
 
 
 def _members(file: Source, room: int) -> Iterator[tuple[str, bytes]]:
@@ -151,10 +160,11 @@ def _is_hidden(name: str) -> bool:
     return path.name.startswith(".") or "__MACOSX" in path.parts
 
 
-def _written(name: str, raw: bytes) -> Path:
+def _written(name: str, raw: bytes, number: int = 0) -> Path:
     path = Path(_plain(shown(name)))
     if path.exists():
-        raise InputError("two files are called so; import them one by one", path.name)
+        path = Path(str(number), path.name)
+        path.parent.mkdir()
     path.write_bytes(raw)
     return path
 
