@@ -11,12 +11,12 @@ from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data
 from ncirl.cli.listed import SOLVED
-from ncirl.cli.output import PlainConsole, print_facts, print_most, print_table, say
+from ncirl.cli.output import PlainConsole, print_facts, print_intents, print_most, print_table, say
 from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 from ncirl.defence.first_moves import now_data
 from ncirl.defence.why_nothing import why_nothing
-from ncirl.numbers import at_least, at_most, number
+from ncirl.numbers import at_least, at_most
 
 __all__ = ["certificate_data", "print_certificate", "print_shown", "print_solved", "shown_data", "solved_data"]
 
@@ -185,12 +185,11 @@ def print_shown(data: dict[str, Any]) -> None:
     print_facts(
         {
             "graph": f"{data['name']}, {_size_line(data)}",
-            "intents (prior)": ", ".join(f"{each['name']} ({number(each['prior'])})" for each in data["intents"]),
             "discount": data["discount"],
             "horizon": "none, plays for ever" if data["horizon"] is None else data["horizon"],
-            "defender sees": data["observes"],
         }
     )
+    print_intents(data["intents"])
     PlainConsole().print()
     print_facts(
         {

@@ -51,6 +51,7 @@ __all__ = [
     "pool_of",
     "print_facts",
     "print_graph",
+    "print_intents",
     "print_json",
     "print_most",
     "print_table",
@@ -93,6 +94,7 @@ Memory = Annotated[
     Parameter(help="Most memory to use, such as 2GB or 500MB; a share of what is free, 4GB at most, if not given."),
 ]
 WIDTH = 120  # columns where there is no terminal to ask
+MOST_INTENTS = 20  # in a table
 PARAGRAPH = 100  # columns of a paragraph
 
 
@@ -146,6 +148,13 @@ def print_most(per_intent: Mapping[str, float], note: str = "") -> None:
     """Print what the attacker of each intent gets at most; `note` ends the title."""
     rows = [[intent, at_most(most)] for intent, most in per_intent.items()]
     print_table(f"what each attacker can get at most{note}", ["intent", "at most"], rows)
+
+
+def print_intents(intents: Sequence[Mapping[str, Any]]) -> None:
+    """Print what the attacker may want, and how likely; each has its `name` and its `prior`."""
+    more = f", the first {MOST_INTENTS} of {len(intents)}" if len(intents) > MOST_INTENTS else ""
+    rows = [[intent["name"], intent["prior"]] for intent in intents[:MOST_INTENTS]]
+    print_table(f"what the attacker may want{more}", ["intent", "prior"], rows)
 
 
 def print_graph(graph: AttackGraph) -> None:

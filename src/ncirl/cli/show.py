@@ -19,6 +19,7 @@ from ncirl.cli.output import (
     PlainConsole,
     by_intent,
     print_facts,
+    print_intents,
     print_json,
     print_most,
     print_table,
@@ -35,14 +36,13 @@ from ncirl.formats.load import graph_for, load
 from ncirl.limits import Limits, default_memory
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
-from ncirl.numbers import at_most, number
+from ncirl.numbers import at_most
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.strategies.memory import averaged
 
 __all__ = ["first_mix", "show"]
 
 ROWS = 20  # start states in the table
-COLUMNS = 8  # intents in the table
 PICTURES = (".png", ".svg", ".html")
 STRONGEST = 5  # actions in the table
 LEAST = 5e-4  # a chance below is not worth a line
@@ -86,8 +86,7 @@ def show(
         raise InputError("--graph: goes with a policy file; leave it out")
     drawn = loaded.graph if policy is None else graph_for(policy, graph)
     facts = _facts(loaded.game, limit, drawn) | _cut(loaded.given)
-    if policy is not None:
-        facts["policy"] = _policy_facts(policy, drawn)
+    facts |= assumed_data(loaded.game, drawn) if policy is None else {"policy": _policy_facts(policy, drawn)}
     if output is not None:
         _draw(output, game, loaded.game, drawn, policy, facts)
         facts["picture"] = str(output)
@@ -252,22 +251,20 @@ def _estimate(graph: AttackGraph) -> dict[str, Any]:
 
 
 def _print(facts: dict[str, Any]) -> None:
-    intents = ", ".join(f"{intent['name']} ({number(intent['prior'])})" for intent in facts["intents"])
     lines = {
         "game": facts["name"],
-        "intents (prior)": intents,
         "discount": facts["discount"],
         "horizon": "none, plays for ever" if facts["horizon"] is None else facts["horizon"],
-        "defender sees": facts["observes"],
         **({"cut from": facts["cut_from"]} if "cut_from" in facts else {}),
     }
-    print_facts(lines | _size_lines(facts))
-    starts, names = facts["starts"], [intent["name"] for intent in facts["intents"]][:COLUMNS]
-    left = " …" if len(facts["intents"]) > COLUMNS else ""
-    columns = ["state", "probability", *(f"P({name} | state)" for name in names)]
-    rows = [[s["state"], s["probability"], *(s["belief"][name] for name in names)] for s in starts[:ROWS]]
-    more = f", the first {ROWS} of {len(starts)}" if len(starts) > ROWS else ""
-    print_table(f"start states{more}{left}", columns, rows)
+    print_facts(lines | _size_lines(facts) | (assumed_facts(facts) if "unit" in facts else {}))
+    print_intents(facts["intents"])
+    starts = facts["starts"]
+    if len(starts) == 1:
+        return
+    rows = [[s["state"], s["probability"], *each] for s in starts for each in s["belief"].items()]
+    more = f", the first {ROWS} of {len(rows)}" if len(rows) > ROWS else ""
+    print_table(f"start states{more}", ["state", "probability", "intent", "then as likely as"], rows[:ROWS])
 
 
 def _size_lines(facts: dict[str, Any]) -> dict[str, object]:

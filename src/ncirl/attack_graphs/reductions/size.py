@@ -21,7 +21,7 @@ pairs being counted over all states, and with a horizon once for every stage.
 from collections import Counter
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
-from math import inf, log10, prod
+from math import inf, prod
 
 import numpy as np
 
@@ -35,6 +35,7 @@ __all__ = ["MANY_STATES", "Size", "estimate_size", "listable", "set_up_seconds"]
 
 COUNTED = 20_000  # states counted one by one
 LOOKS = 6_000_000  # at exploits, while counting, if that is enough to find many states
+UNTOLD = 1_000_000  # from there on a count says no more than that it is one
 HUGE = 10**300  # beyond, a float may overflow
 MANY_SETS = 2**15  # of controls; more than are ever counted
 WALKS = 64
@@ -80,16 +81,12 @@ class Size:
 
     def __str__(self) -> str:
         said = {"counted": "", "estimated": "about ", "more-than": "more than "}[self.kind]
-        actions = f"{_short(self.attacker_actions)} x {_short(self.defender_actions)} actions"
+        states = f"{said}{self.states:,.0f}" if self.states < UNTOLD else f"more than {UNTOLD:,}"
         them = "them" if self.kind == "counted" else "those looked at"
-        return f"{said}{_short(self.states)} public states, up to {actions} in one of {them}"
-
-
-def _short(count: float) -> str:
-    if count < 1e5:
-        return f"{count:,.0f}"
-    exponent = int(log10(count))  # fine for integers that no float can hold
-    return f"{10 ** (log10(count) - exponent):.0f}e{exponent}"
+        if max(self.attacker_actions, self.defender_actions) >= UNTOLD:
+            return f"{states} public states, and in one of {them} more choices for one side than could be listed"
+        actions = f"{self.attacker_actions:,} x {self.defender_actions:,} actions"
+        return f"{states} public states, up to {actions} in one of {them}"
 
 
 def estimate_size(graph: AttackGraph, limit: int = COUNTED, *, walks: int = WALKS, limits: Limits = UNLIMITED) -> Size:
