@@ -222,7 +222,7 @@ def _print_watch(policy: dict[str, Any], has_controls: bool) -> None:
     watch = policy["watch"]
     if not watch:
         most = at_most(policy["upper"])
-        say(f"What must I watch? Nothing: with everything conceded the attacker gets {most} at most. {_why(policy)}")
+        say(f"What must I watch? Nothing: if nobody stops anything the attacker gets {most} at most. {_why(policy)}")
         return
     what, deed = ("controls", "apply") if has_controls else ("steps", "block")
     print(f"What must I watch? These {what}, and no others; `ncirl defend` tells which of them to {deed} when.")

@@ -7,7 +7,6 @@ import numpy as np
 from cyclopts import Parameter
 
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import estimate_size, origin_of
 from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data, scale_of
@@ -137,8 +136,8 @@ def _draw(
 ) -> None:
     from ncirl.reports import overview_page
     from ncirl.reports.pictures import graph_figure, matters_figure, png_bytes, svg_text
-    from ncirl.reports.pictures.graph_picture import MOST
-    from ncirl.reports.what_matters import matters_of_net
+    from ncirl.reports.pictures.graph_picture import is_readable
+    from ncirl.reports.what_matters import matters_of_first
 
     if path.suffix.lower() == ".html":
         write_atomically(path, overview_page(game, graph, policy, _size_lines(facts)))
@@ -146,10 +145,10 @@ def _draw(
     if graph is None:
         lost = "" if policy is None else " or name the graph of this policy with --graph"
         raise InputError(f"is not known as an attack graph, so there is no picture; use -o NAME.html{lost}", named)
-    if policy is None and len(graph.conditions) > MOST:
-        figure = matters_figure(matters_of_net(Net(graph)))
-    else:
+    if is_readable(graph):
         figure = graph_figure(graph, blocked=blocked_first(policy, graph))
+    else:
+        figure = matters_figure(matters_of_first(graph, policy))
     write_atomically(path, png_bytes(figure) if path.suffix.lower() == ".png" else svg_text(figure))
 
 

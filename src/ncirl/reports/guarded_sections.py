@@ -1,17 +1,20 @@
 """Parts of a page about a whole attack graph: what to watch, the picture of what matters, the ways of the attack."""
 
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.names import display_name
 from ncirl.defence.why_nothing import why_nothing
-from ncirl.reports.page import Html, bar, dot, paragraph, picture, section, table, text
+from ncirl.reports.page import Html, bar, dot, few, paragraph, picture, section, table, text
 from ncirl.reports.pictures import matters_figure, themed_svg
 from ncirl.reports.what_matters import Matters
 
 __all__ = ["picture_section", "watch_rows", "watch_section", "ways_section"]
 
 ROWS = 60  # guards in the table
+NAMED = 2  # names in a cell
+LEAST = 5e-4  # a chance below is none
 WAYS = 24  # told at most
 WIDE = 13.0  # inches of a picture that may shrink to the page
-CONCEDED = "Everything is conceded: the bound above is what the intruder gets at most when nobody stops anything."
+CONCEDED = "Nothing is watched: the bound above is what the intruder gets at most when nobody stops anything."
 
 
 def watch_rows(solution: GuardedSolution, matters: Matters) -> list[dict[str, object]]:
@@ -49,27 +52,31 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
         f"with nothing beside it is watched and {done} once the intruder has come near. `ncirl defend` draws for you "
         "as an intrusion unfolds."
     )
+    named = {control.id: display_name(control) for control in solution.graph.controls or ()}
+    is_any = any(chance >= LEAST for chance in matters.guards.values())
     rows = [
         [
-            Html(f"<b>{text(row['guard'])}</b><br>{text(_few(row['from']))} → {text(_few(row['to']))}"),
+            Html(f"<b>{text(named.get(name, name))}</b><br>{text(_few(row['from']))} → {text(_few(row['to']))}"),
             f"{row['blocked_now']:.0%}" if row["blocked_now"] else "",
-            bar(matters.guards[str(row["guard"])], "block"),
+            *([bar(matters.guards[name], "block")] if is_any else []),
             f"{row['block_cost']:g}",
             _few(row["protects"]),
         ]
         for row in found[:ROWS]
+        for name in [str(row["guard"])]
     ]
-    columns = [what, f"{deed} now", "", "costs" if controlled else "blocking costs", "protects"]
+    bars = [""] if is_any else []
+    columns = [what, f"{deed} now", *bars, "costs" if controlled else "blocking costs", "protects"]
     more = [paragraph(f"The first {ROWS} of {len(found)}.", "note")] if len(found) > ROWS else []
-    return section(title, paragraph(said), *explained, table(columns, rows, [1, 3]), *more)
+    return section(title, paragraph(said), *explained, table(columns, rows, [1, 3 if is_any else 2]), *more)
 
 
 def picture_section(matters: Matters) -> Html:
     """Show what matters, the rest folded."""
     figure = matters_figure(matters)
     said = (
-        "Read from left to right. Boxes are things that may come to hold; a knot is a step of the intruder's. What is "
-        "watched is red; dotted boxes and lines stand for as many as they say."
+        "Read from left to right. A box is something that the intruder may come to hold, and a dot is a step. What is "
+        "watched is red; grey dots and dotted lines stand for as many as they say."
     )
     svg = themed_svg(figure, "matters", f"what matters of attack graph {matters.net.graph.name}")
     return section("The part that matters", paragraph(said), picture(svg, fits=figure.get_figwidth() <= WIDE))
@@ -97,6 +104,6 @@ def ways_section(matters: Matters) -> Html:
     )
 
 
-def _few(names: object, most: int = 3) -> str:
+def _few(names: object) -> str:
     assert isinstance(names, list)
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return few(names, NAMED)

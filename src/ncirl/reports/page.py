@@ -6,9 +6,10 @@ Nothing is loaded from anywhere and nothing runs. Every text from outside goes t
 from collections.abc import Sequence
 from html import escape
 
+from ncirl.numbers import TELLABLE
 from ncirl.reports.pictures.render import DARK, LIGHT, css_variables, intent_colour, plain_text
 
-__all__ = ["Html", "bar", "dot", "page", "paragraph", "picture", "section", "table", "text"]
+__all__ = ["Html", "bar", "dot", "few", "page", "paragraph", "picture", "section", "table", "text"]
 
 CSS = (
     f":root {{ color-scheme: light dark; {css_variables(LIGHT)} }}\n"
@@ -34,10 +35,10 @@ p { margin: .5rem 0; max-width: 46rem; }
 .scroll { overflow-x: auto; margin: .8rem 0; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th, td { text-align: left; vertical-align: top; padding: .32rem .8rem .32rem 0; border-bottom: 1px solid var(--box);
-  overflow-wrap: break-word; max-width: 24rem; }
+  overflow-wrap: anywhere; max-width: 24rem; }
 th { color: var(--muted); font-weight: 600; overflow-wrap: normal; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td.bars { min-width: 9rem; width: 30%; }
+td.bars { min-width: 4rem; width: 22%; }
 .bar { height: .8rem; margin-top: .38rem; background: var(--box); border-radius: .2rem; overflow: hidden; }
 .bar { display: flex; }
 .bar i { display: block; height: 100%; background: var(--intent-0); }
@@ -57,7 +58,8 @@ footer { margin-top: 3rem; color: var(--muted); font-size: .85rem; }
   h2, h3 { break-after: avoid; } tr, svg, .figure, .stories > div { break-inside: avoid; }
   .scroll { overflow: visible; } svg.picture, .fit svg.picture { max-width: 100%; }
   .stories { display: block; } .stories svg.picture { max-width: 62%; }
-  table { font-size: 9pt; } }
+  table { font-size: 9pt; } td.bars { min-width: 2rem; width: 14%; } }
+details { margin-top: 2.6rem; } summary { cursor: pointer; font-weight: 600; }
 """
 )
 
@@ -109,12 +111,20 @@ def _cell(value: object, is_number: bool) -> str:
 
 
 def bar(value: float, kind: str = "", *, most: float = 0.0, top: float = 1.0) -> Html:
-    """Return a bar, full at `top`; pale from `value` to `most`, for what is possible but not proved."""
-    share, possible = (value / top, most / top) if top > 0 else (0.0, 0.0)
+    """Return a bar, full at `top`; pale from `value` to `most`, for what is possible but not proved.
+
+    Where `top` itself is nothing that could be told there is nothing to show.
+    """
+    share, possible = (value / top, most / top) if top > TELLABLE else (0.0, 0.0)
     sure = 100 * min(max(share, 0.0), 1.0)
     pale = max(0.0, 100 * min(possible, 1.0) - sure)
     rest = f'<i class="pale" style="width:{pale:.1f}%"></i>' if pale else ""
     return Html(f'<div class="bar"><i class="{kind}" style="width:{sure:.1f}%"></i>{rest}</div>')
+
+
+def few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names of many, with how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def dot(k: int) -> Html:

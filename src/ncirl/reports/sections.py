@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.defence.assumptions import assumptions, unit_of
@@ -17,10 +16,10 @@ from ncirl.numbers import at_least, at_most
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.guarded_sections import picture_section
 from ncirl.reports.names_section import lasting, names_section
-from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section, table, text
+from ncirl.reports.page import Html, bar, dot, few, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import graph_figure, themed_svg
-from ncirl.reports.pictures.graph_picture import MOST
-from ncirl.reports.what_matters import matters_of_net
+from ncirl.reports.pictures.graph_picture import is_readable
+from ncirl.reports.what_matters import matters_of_first
 
 __all__ = [
     "assumed",
@@ -33,7 +32,6 @@ __all__ = [
 ]
 
 SETS = 6  # likeliest sets shown
-TOO_LARGE = f"The graph has more conditions than a picture can show ({MOST})."
 LEAST = 5e-4  # a chance below is not worth a line
 NOTHING = "For now this defence does nothing."
 WIDE = 13.0  # inches of a picture that may shrink to the page
@@ -66,14 +64,12 @@ def only_notes(scope: Scope | None) -> tuple[str, str]:
 def graph_section(graph: AttackGraph, policy: CertifiedSolution | None) -> Html:
     """Show the picture of a graph, with what a policy blocks first."""
     heading = "The network and the ways through it"
-    if len(graph.conditions) > MOST:
-        if policy is not None:
-            return section(heading, paragraph(TOO_LARGE, "note"))
-        return picture_section(matters_of_net(Net(graph)))
+    if not is_readable(graph):
+        return picture_section(matters_of_first(graph, policy))
     figure = graph_figure(graph, blocked=blocked_first(policy, graph))
     said = (
-        "Read from left to right. Boxes are things that may come to hold; a knot is a step of the intruder's, open "
-        "once everything that runs into it holds."
+        "Read from left to right. A box is something that the intruder may come to hold. A dot is a step: it needs "
+        "every box that leads into it, and gives the box that it leads to."
     )
     svg = themed_svg(figure, "graph", f"attack graph {graph.name}")
     return section(heading, paragraph(said), picture(svg, fits=figure.get_figwidth() <= WIDE))
@@ -137,7 +133,7 @@ def _options_table(graph: AttackGraph, options: Mapping[str, float]) -> Html:
         control = known.get(name)
         row.append("" if control is None else f"{control.cost:g}")
         if graph.controls is not None:
-            row += ["", ""] if control is None else [lasting(control), ", ".join(control.blocks)]
+            row += ["", ""] if control is None else [lasting(control), few(control.blocks)]
         rows.append(row)
     if graph.controls is None:
         return table(["step", "block with chance", "", "blocking costs"], rows, [1, 3])

@@ -5,15 +5,18 @@ a graph alone there are no guards yet, and the ways are good ones to each goal t
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.answers import ways_to_goals
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.guarded.ways import cheapest, unfolded, weights
+from ncirl.defence.first_moves import first_moves
 from ncirl.limits import UNLIMITED, Limits
+from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["Matters", "Way", "matters_of", "matters_of_net"]
+__all__ = ["Matters", "Way", "matters_of", "matters_of_first", "matters_of_net"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,14 @@ def matters_of_net(net: Net, limits: Limits = UNLIMITED) -> Matters:
         wanting = [net.intents[t] for t in (net.rewards[c] > 0).nonzero()[0].tolist()]
         ways += [Way(intent, net.conditions[c], _in_order(net, way)) for intent in wanting]
     return Matters(net, {}, _likeliest_first(net, ways))
+
+
+def matters_of_first(graph: AttackGraph, policy: CertifiedSolution | None, limits: Limits = UNLIMITED) -> Matters:
+    """Return what matters of a graph whose states are listed, if at all: its guards are what a policy does first."""
+    net = Net(graph)
+    moves = [] if policy is None else first_moves(policy, graph)
+    guards = {name: p for name, p in moves[0].options.items() if p > 0 and name in net.guards} if moves else {}
+    return replace(matters_of_net(net, limits), guards=guards)
 
 
 def _kept_ways(net: Net, intent: str, kept: set[int]) -> list[Way]:

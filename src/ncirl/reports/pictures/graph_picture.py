@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MOST", "graph_figure", "matters_figure"]
+__all__ = ["MOST", "graph_figure", "is_readable", "matters_figure"]
 
 LEVEL, ROW, MARGIN, TOP, FOOT = 1.12, 0.74, 0.85, 0.5, 0.6  # inches
 BOX = (1.3, 0.42)  # inches
@@ -29,6 +29,12 @@ DOT = 0.045
 BLOCKED = 0.005  # a chance below is not shown
 LEGEND = 0.55
 MOST = 300  # conditions
+READABLE = (80, 120)  # conditions and exploits that can still be read one by one
+
+
+def is_readable(graph: AttackGraph) -> bool:
+    """Whether a graph can be read with every condition and every exploit drawn; a larger one is folded."""
+    return len(graph.conditions) <= READABLE[0] and len(graph.exploits) <= READABLE[1]
 
 
 def graph_figure(
