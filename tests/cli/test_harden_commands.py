@@ -52,6 +52,9 @@ def test_harden_says_order_set_and_proof(shop: str, tmp_path: Path, capsys: pyte
     assert [each["control"] for each in found["controls"]] == ["mfa", "patch"]
     assert found["chosen"]["controls"] == ["mfa"]
     assert found["chosen"]["proved"]
+    assert found["chosen"]["cost"] == pytest.approx(0.2 * (1 + 0.9 + 0.81))
+    for each in found["controls"]:
+        assert each["net"] == pytest.approx([each["lower"] - each["in_place"], each["upper"] - each["in_place"]])
     assert found["status"] == "gap-reached"
     text = page.read_text()
     assert "Patch &lt;the&gt; shop" in text
@@ -60,7 +63,9 @@ def test_harden_says_order_set_and_proof(shop: str, tmp_path: Path, capsys: pyte
     assert (again["controls"], again["chosen"], again["solves"]) == (found["controls"], found["chosen"], 0)
     assert main(words) == 0
     out = capsys.readouterr().out
-    assert "proved the best up to the gap" in out
+    assert "proved the best: no allowed set leaves less than" in out
+    assert "The defender is taken to play perfectly before and after" in out
+    assert "0.542, 0.2 a stage" in out
     assert "mfa" in out
 
 

@@ -30,7 +30,7 @@ from ncirl.formats.load import graph_named
 from ncirl.solution import Status
 
 if TYPE_CHECKING:
-    from ncirl.attack_graphs.hardening.harden import ChosenSet, Hardening, HardenProgress
+    from ncirl.attack_graphs.hardening.harden import ChosenSet, ControlWorth, Hardening, HardenProgress
 
 __all__ = ["harden"]
 
@@ -43,7 +43,7 @@ def harden(
     /,
     *,
     choose: Annotated[int | None, Parameter(help="Find the best set of at most so many controls.")] = None,
-    spend: Annotated[float | None, Parameter(help="Find the best set that costs no more.")] = None,
+    spend: Annotated[float | None, Parameter(help="Find the best set that costs no more in place.")] = None,
     top: Annotated[int, Parameter(help="How many of the first in the order to tell apart.")] = 5,
     gap: Annotated[
         str, Parameter(help="How close bounds must be where the answer hangs on them: a number, or 2% of the value.")
@@ -54,7 +54,8 @@ def harden(
     jobs: Annotated[int | None, Parameter(help="Processes that bound graphs at once.")] = None,
     cluster: Annotated[str | None, Parameter(help="Address of a Dask scheduler to run on instead.")] = None,
     journal: Annotated[
-        Path | None, Parameter(help="File that remembers what was solved; the same command then goes on after a kill.")
+        Path | None,
+        Parameter(help="Folder that keeps policies; the same command verifies them and goes on after a kill."),
     ] = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], help="A page to write (.html).")] = None,
     json: JsonFlag = False,
@@ -62,9 +63,10 @@ def harden(
 ) -> None:
     """Say what each control is worth if it were in place from the start, and which set of them is best.
 
-    Worth is what the intrusion is worth before less what it is worth after, as proved bounds; what a control costs is
-    not counted in it. Without controls in the graph, every exploit can be stopped on its own. The time limit and Ctrl-C
-    end it with the order so far, whose bounds hold.
+    Worth is what the intrusion is worth before less what it is worth after, as proved bounds, with perfect play before
+    and after. What a control costs in place stands beside it: a lasting one once, a momentary one in every stage.
+    Without controls in the graph, every exploit has a momentary one of its own. The time limit and Ctrl-C end it with
+    the order so far, whose bounds hold.
 
     Example: `ncirl harden builtin:office --choose 2 --gap 20% -o fixes.html`
     """
@@ -141,13 +143,18 @@ def _line(progress: "HardenProgress") -> str:
 
 
 def _data(found: "Hardening") -> dict[str, Any]:
+    from ncirl.reports.hardening import IN_PLACE, assumed_words
+
     controls = [
         {
             "control": w.control.id,
             "label": w.control.label,
             "cost": w.control.cost,
+            "kind": str(w.control.kind),
+            "in_place": w.in_place,
             "lower": w.lower,
             "upper": w.upper,
+            "net": list(w.net),
             "after": [w.after_lower, w.after_upper],
             "places": [w.first, w.last],
         }
@@ -158,6 +165,7 @@ def _data(found: "Hardening") -> dict[str, Any]:
         "lower": found.lower,
         "upper": found.upper,
         "claim": "Proved bounds on the value before, and on the value before less the value with a control in place.",
+        "assumed": f"{assumed_words(found.graph)} {IN_PLACE}",
         "controls": controls,
         "chosen": None if found.chosen is None else _set_data(found.chosen),
         "status": found.status.label,
@@ -179,33 +187,60 @@ def _set_data(chosen: "ChosenSet") -> dict[str, Any]:
         "after": [chosen.after_lower, chosen.after_upper],
         "others": chosen.others,
         "proved": chosen.is_proved,
+        "only": chosen.is_only,
+        "as_good": None if chosen.as_good is None else [control.id for control in chosen.as_good],
     }
 
 
 def _print(found: "Hardening", data: dict[str, Any], output: Path | None) -> None:
-    from ncirl.reports.hardening import called, cut_words, place_words, tie_words
+    from ncirl.reports.hardening import (
+        assumed_words,
+        best_words,
+        called,
+        cut_words,
+        place_words,
+        proof_words,
+        tie_words,
+    )
 
     facts: dict[str, object] = {
         "graph": f"{found.graph.name}, {len(found.worths)} controls",
         "worth before": f"{found.lower:.6g} to {found.upper:.6g}",
         **scope_facts(data),
+        "assumed": assumed_words(found.graph),
         "status": f"{found.status.label}. {found.status.value}",
         "effort": f"{found.seconds:.3g} s, {found.solves} graphs bounded",
     }
     if found.ties:
-        facts["not told apart"] = f"{tie_words(found)} of each other"
+        facts["not told apart"] = tie_words(found)
     if (chosen := found.chosen) is not None:
-        facts["best set"] = ", ".join(called(control) for control in chosen.controls) or "nothing helps"
-        facts["of cost"] = f"{chosen.cost:g}"
+        facts["best set"] = best_words(found, chosen)
+        facts["costs in place"] = f"{chosen.cost:.4g}"
         facts["worth then"] = f"{chosen.after_lower:.6g} to {chosen.after_upper:.6g}"
-        sure = "proved the best up to the gap" if chosen.is_proved else "not proved the best"
-        facts["proof"] = f"no allowed set leaves less than {chosen.others:.6g}; {sure}"
+        facts["proof"] = proof_words(found, chosen)
     print_facts(facts | ({} if output is None else {"page": str(output)}))
     rows = [
-        (place_words(w), called(w.control), f"{w.lower:.4f} to {w.upper:.4f}", f"{w.control.cost:g}")
+        (
+            place_words(w),
+            called(w.control),
+            f"{w.lower:.4f} to {w.upper:.4f}",
+            _cost(w),
+            "{:.4f} to {:.4f}".format(*w.net),
+        )
         for w in found.worths[:ROWS]
     ]
     more = f", the first {ROWS} of {len(found.worths)}" if len(found.worths) > ROWS else ""
     print_table(
-        f"worth in place from the start{cut_words(found.graph)}{more}", ["place", "control", "worth", "cost"], rows
+        f"worth in place from the start{cut_words(found.graph)}{more}",
+        ["place", "control", "worth", "costs in place", "worth less that"],
+        rows,
     )
+
+
+def _interval(lower: float, upper: float) -> str:
+    return f"{lower:.4f} to {upper:.4f}"
+
+
+def _cost(worth: "ControlWorth") -> str:
+    """Say what a control costs in place, and how that comes about."""
+    return f"{worth.in_place:.4g}" + ("" if worth.control.lasts else f", {worth.control.cost:g} a stage")

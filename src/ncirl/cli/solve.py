@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from ncirl.attack_graphs.answer import LATE, LONGEST, READY, TRIED
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.apart import comes_apart
 from ncirl.attack_graphs.origins import assumed_numbers
@@ -68,10 +69,6 @@ SOLVERS = {  # met only when asked for: the linear-programming library takes its
     "worst-prior": ("ncirl.solvers.worst_prior", "WorstPrior"),
 }
 GUARDED = "use `--solver guarded`, which bounds an attack graph without listing its states"
-READY = 0.5  # of the time limit: what listing the states of an attack graph may take before there are bounds
-LATE = 0.05  # of the time limit, once it is up: what bounds get where there are none yet
-TRIED = 0.15  # of the time: what listing the states of a graph that comes apart gets, enough where games are easy
-LONGEST = 5.0  # seconds that it gets at the most
 APART = "added up the parts that this graph comes apart into, which proves more than listing its states"
 INSTEAD = "listing the states of this graph took too long: guards it as a whole instead"
 

@@ -1,103 +1,106 @@
-"""The journal of ``ncirl harden``: a line of JSON for every graph that was bounded, so that a killed study goes on.
+"""The journal of ``ncirl harden``: the policies found, in a folder, so that a killed study goes on.
 
-The first line says what it is about: the format and a hash of the graph. Lines are added as they come and reach the
-disk at once; a last line that was cut off in the middle is passed over, and what it said is worked out again.
+Nothing in it is believed. A policy carries the graph that it is for and the playbooks that prove its bounds: it counts
+where that is the very graph in question and its certificate, computed again, holds. Any other is passed over, and what
+it was to prove is solved again. `about.json` says which graph the folder is about, to tell people who mix them up.
 """
 
 import hashlib
 import json
-import math
-import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.errors import InputError
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.errors import InputError, LimitError
+from ncirl.formats.array_file import LARGEST_FILE
 from ncirl.formats.attack_graph_file import attack_graph_to_data
-from ncirl.formats.plain import read_lines
+from ncirl.formats.files import read_bytes, write_atomically
+from ncirl.formats.graph_source import extra_of, own_graph
+from ncirl.formats.guarded_file import guarded_bytes, open_solution
+from ncirl.formats.plain import as_map, parse_json, text_of
+from ncirl.formats.policy_file import policy_bytes
+from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["JOURNAL_FORMAT", "HardenJournal"]
+__all__ = ["JOURNAL_FORMAT", "HardenJournal", "Proofs"]
 
-JOURNAL_FORMAT = "ncirl-harden-journal/1"
+JOURNAL_FORMAT = "ncirl-harden-journal/2"
+ABOUT = "about.json"
+OLD = "is a file, perhaps a journal of an older version, which has bounds without their proofs; name a new folder"
+
+
+class Proofs:
+    """Packs the policy of a graph, and opens it again where it is proved to be one."""
+
+    def packed(self, solution: CertifiedSolution | GuardedSolution, graph: AttackGraph) -> bytes:
+        """Return a policy with its graph as the bytes of a policy file."""
+        if isinstance(solution, GuardedSolution):
+            return guarded_bytes(solution)
+        return policy_bytes(replace(solution, extra=extra_of(graph)))
+
+    def opened(self, raw: bytes, graph: AttackGraph) -> CertifiedSolution | GuardedSolution | None:
+        """Verify a policy and return it with what was recomputed; None where it proves nothing of this graph."""
+        try:
+            found = open_solution(raw, "journal")
+            its = own_graph(found)
+            same = its is not None and attack_graph_to_data(its) == attack_graph_to_data(graph)
+            return found if same and found.priors is None else None
+        except (InputError, LimitError):
+            return None
 
 
 class HardenJournal:
-    """What was found about one graph, kept in a file.
+    """The policies found in a study of one graph, kept in a folder.
 
     Parameters
     ----------
     path : str or Path
-        The file; begun where there is none.
+        The folder; made where there is none.
     graph : AttackGraph
         What it is about.
 
     Raises
     ------
     InputError
-        When the file cannot be read or written, is no journal, or is one of another graph.
+        When it cannot be read or written, is no journal, or is one of another graph.
     """
+
+    proofs = Proofs()
 
     def __init__(self, path: str | Path, graph: AttackGraph) -> None:
         self.path = Path(path)
-        self._known: dict[str, dict[str, Any]] = {}
-        about = json.dumps(attack_graph_to_data(graph), sort_keys=True)
-        head = {"format": JOURNAL_FORMAT, "graph": hashlib.sha256(about.encode()).hexdigest()}
-        if self.path.exists() and self.path.stat().st_size:
-            self._read(head)
-        else:
-            self._append(head)
-
-    def get(self, key: str) -> Mapping[str, object] | None:
-        """Return what was found, None where the task is not known."""
-        return self._known.get(key)
-
-    def put(self, key: str, found: Mapping[str, object]) -> None:
-        """Remember what was found, on the disk when this returns."""
-        self._append({"task": key, **found})
-        self._known[key] = dict(found)
-
-    def _read(self, head: Mapping[str, str]) -> None:
-        lines, whole = read_lines(self.path)
-        if not lines or lines[0].get("format") != JOURNAL_FORMAT:
-            raise InputError("is no journal of `ncirl harden`; name another file", str(self.path))
-        if lines[0].get("graph") != head["graph"]:
-            raise InputError("is the journal of another graph; name another file", str(self.path))
-        for n, line in enumerate(lines[1:], 2):
-            if not _is_entry(line):
-                raise InputError(f"line {n}: is no entry of a journal; name another file", str(self.path))
-            self._known[line["task"]] = {"upper": line["upper"], "records": line["records"]}
-        if whole < self.path.stat().st_size:
-            os.truncate(self.path, whole)  # a line that was cut off
-
-    def _append(self, line: Mapping[str, object]) -> None:
+        if self.path.is_file():
+            raise InputError(OLD, str(path))
+        said = json.dumps(attack_graph_to_data(graph), sort_keys=True)
+        about = {"format": JOURNAL_FORMAT, "graph": hashlib.sha256(said.encode()).hexdigest()}
         try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+            self.path.mkdir(exist_ok=True)
+            empty = not any(self.path.iterdir())
         except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror}", str(self.path)) from None
+            raise InputError(f"cannot be written: {error.strerror}", str(path)) from None
+        if empty:
+            write_atomically(self.path / ABOUT, json.dumps(about) + "\n")
+        else:
+            self._check(about)
 
+    def read(self, task: str) -> Mapping[str, bytes]:
+        """Return what was kept of a task, by name; nothing where nothing was."""
+        found = sorted(self.path.glob(f"{task}-*.ncirl"))
+        return {path.stem.removeprefix(f"{task}-"): read_bytes(path, str(path), LARGEST_FILE) for path in found}
 
-def _is_entry(line: Mapping[str, Any]) -> bool:
-    """Tell whether a line has the shape of an entry."""
-    records = line.get("records")
-    return (
-        isinstance(line.get("task"), str)
-        and "upper" in line
-        and (line["upper"] is None or _is_number(line["upper"]))
-        and isinstance(records, list)
-        and all(isinstance(attacks, list) and all(map(_is_attack, attacks)) for attacks in records)
-    )
+    def write(self, task: str, policies: Mapping[str, bytes]) -> None:
+        """Keep what was found, on the disk when this returns."""
+        for name, raw in policies.items():
+            write_atomically(self.path / f"{task}-{name}.ncirl", raw)
 
-
-def _is_attack(attack: Any) -> bool:
-    """Tell whether this is an attack: names of intents, names of exploits, and what they secure."""
-    if not isinstance(attack, list) or len(attack) != 3 or not _is_number(attack[2]):
-        return False
-    return all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in attack[:2])
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)
+    def _check(self, about: Mapping[str, str]) -> None:
+        file = self.path / ABOUT
+        try:
+            known = parse_json(text_of(file.read_bytes(), str(file)), str(file), as_map)
+        except OSError:
+            raise InputError("is no journal of `ncirl harden`; name another folder", str(self.path)) from None
+        if not isinstance(known, dict) or known.get("format") != JOURNAL_FORMAT:
+            raise InputError("is no journal of `ncirl harden`; name another folder", str(self.path))
+        if known.get("graph") != about["graph"]:
+            raise InputError("is the journal of another graph; name another folder", str(self.path))

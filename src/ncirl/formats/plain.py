@@ -24,7 +24,6 @@ __all__ = [
     "is_yaml_name",
     "parse_json",
     "place",
-    "read_lines",
     "read_source",
     "text_of",
     "write_document",
@@ -33,25 +32,6 @@ __all__ = [
 DEEPEST = 100  # maps and lists inside each other
 LARGEST_FILE = 64 * 2**20  # bytes
 LARGEST_NEAT = 2**20
-
-
-def read_lines(path: str | Path) -> tuple[list[dict[str, Any]], int]:
-    """Read a file of a JSON map a line; return those that are whole, and how many bytes they take.
-
-    Raises `InputError` when the file cannot be read or a line but the last is no such map.
-    """
-    where = str(path)
-    raw = bytes_of(path, where, LARGEST_FILE)
-    lines, taken = [], 0
-    for number, line in enumerate(raw.splitlines(keepends=True), 1):
-        if not line.endswith(b"\n"):
-            break
-        data = parse_json(text_of(line, where), f"{where}, line {number}", as_map)
-        if not isinstance(data, dict):
-            raise InputError(f"line {number}: must be a map", where)
-        lines.append(data)
-        taken += len(line)
-    return lines, taken
 
 
 def read_source(source: str | Path | bytes, name: str = "") -> Any:

@@ -10,14 +10,31 @@ from ncirl.reports.pictures import themed_svg
 from ncirl.reports.pictures.worth_picture import worth_figure
 from ncirl.solution import Status
 
-__all__ = ["called", "cut_words", "hardening_page", "place_words", "tie_words"]
+__all__ = [
+    "IN_PLACE",
+    "assumed_words",
+    "best_words",
+    "called",
+    "cut_words",
+    "hardening_page",
+    "place_words",
+    "proof_words",
+    "tie_words",
+]
 
 DRAWN, ROWS = 12, 60
+NIL = 1e-9  # of the largest reward: what is below cannot be told from nothing
 IN_PLACE = (
-    "In place from the start means: done before the intruder comes, and for good. What a control costs is not part of "
-    "its worth; it is named beside it. Worth is the value of the intrusion before less its value after, with the best "
-    "play of both sides each time, so it counts what the defender saves as well as what the intruder loses."
+    "In place from the start means: done before the intruder comes, and for good. Worth is the value of the intrusion "
+    "before less its value after, with the best play of both sides each time, so it counts what the defender saves as "
+    "well as what the intruder loses. What a control costs in place stands beside it: a lasting one is paid for once, "
+    "a momentary one in every stage, as long as play goes on."
 )
+PERFECT = (
+    "The defender is taken to play perfectly before and after, with every control at hand. It could apply any of them "
+    "itself, so none is worth more than it costs in place."
+)
+LIMITED = "The defender is taken to play perfectly before and after, with every control at hand, within its budget."
 
 
 def hardening_page(found: Hardening) -> str:
@@ -45,7 +62,7 @@ def hardening_page(found: Hardening) -> str:
         parts.append(paragraph(f"Unfinished: {found.status.value} The order may still change within them.", "bad"))
     if (scope := scope_of_graph(found.graph, found.lower, found.upper)) is not None:
         parts.append(paragraph(scope.sentence, "bad"))
-    parts.append(paragraph(IN_PLACE, "note"))
+    parts += [paragraph(assumed_words(found.graph)), paragraph(IN_PLACE, "note")]
     if found.chosen is not None:
         parts.append(_set_section(found, found.chosen))
     parts.append(_order_section(found))
@@ -70,22 +87,62 @@ def place_words(worth: ControlWorth) -> str:
 
 def tie_words(found: Hardening) -> str:
     """Say which of the first are not told apart; nothing where all are."""
+    count = sum(worth.upper > 0 for worth in found.worths)
+    for tie in found.ties:
+        if tie.first == 1 and tie.last >= count > 0:
+            return f"none of the {tie.last} controls from another: their worths differ by {tie.within:.3g} at most"
     said = [f"{tie.first} to {tie.last} within {tie.within:.3g}" for tie in found.ties]
-    return f"places {', '.join(said)}" if said else ""
+    return f"places {', '.join(said)} of each other" if said else ""
+
+
+def assumed_words(graph: AttackGraph) -> str:
+    """Say what is assumed of the defender."""
+    return PERFECT if graph.defender_budget is None else LIMITED
+
+
+def best_words(found: Hardening, chosen: ChosenSet) -> str:
+    """Name the best set, or say why there is none."""
+    if chosen.controls:
+        return ", ".join(called(control) for control in chosen.controls)
+    prize = max((abs(r) for intent in found.graph.intents for r in intent.rewards.values()), default=0.0)
+    if found.upper <= NIL * prize:
+        return "none is needed: the intrusion is worth nothing as it is"
+    return "none: no set is known to take anything away"
+
+
+def proof_words(found: Hardening, chosen: ChosenSet) -> str:
+    """Say what is proved of a set, and what is not."""
+    least = max(chosen.others, 0.0)
+    if not chosen.controls:
+        most = f"proved: no allowed set takes away more than {max(found.upper - least, 0.0):.3g} of {found.upper:.4g}"
+        return most if chosen.is_proved else f"{most}; whether one takes away anything is not known"
+    if chosen.is_only:
+        return f"proved the best: no allowed set leaves less than {least:.4g}, and each as good has all of these"
+    if chosen.as_good is None:
+        ties = "others may be as good"
+    else:
+        ties = f"{', '.join(map(called, chosen.as_good)) or 'to have nothing in place'} may be as good"
+    if chosen.is_proved:
+        return f"proved one of the best: no allowed set leaves less than {least:.4g}; {ties}"
+    return f"not proved the best: an allowed set may leave as little as {least:.4g}; {ties}"
 
 
 def _set_section(found: Hardening, chosen: ChosenSet) -> Html:
     said = (
         f"With these in place the intrusion is worth between {chosen.after_lower:.3f} and {chosen.after_upper:.3f}: "
-        f"together they are worth between {chosen.lower:.3f} and {chosen.upper:.3f}, at a cost of {chosen.cost:g}."
+        f"together they are worth between {chosen.lower:.3f} and {chosen.upper:.3f}, at a cost of {chosen.cost:.4g}."
     )
-    proof = f"No other set that was allowed leaves less than {max(chosen.others, 0.0):.3f}" + (
-        f", so none is better by more than {max(chosen.after_upper - chosen.others, 0.0):.3f}: this is proved."
-        if chosen.is_proved
-        else "; whether this set is the best is not proved yet."
+    proof = proof_words(found, chosen)
+    proof = f"{proof[:1].upper()}{proof[1:]}."
+    rows = [
+        [called(control), f"{control.cost:g} {'once' if control.lasts else 'a stage'}", ", ".join(control.blocks)]
+        for control in chosen.controls
+    ]
+    listed = (
+        table(["put in place", "cost", "stops"], rows, [1])
+        if rows
+        else paragraph(f"{best_words(found, chosen).capitalize()}.")
     )
-    rows = [[called(control), f"{control.cost:g}", ", ".join(control.blocks)] for control in chosen.controls]
-    listed = table(["put in place", "cost", "stops"], rows, [1]) if rows else paragraph("Nothing was found to help.")
     return section("The best set", listed, paragraph(said), paragraph(proof))
 
 
@@ -104,7 +161,8 @@ def _order_section(found: Hardening) -> Html:
             called(w.control),
             f"{w.lower:.3f} to {w.upper:.3f}",
             bar(w.lower, most=w.upper, top=top),
-            f"{w.control.cost:g}",
+            f"{w.in_place:.4g}",
+            "{:.3f} to {:.3f}".format(*w.net),
         ]
         for w in worths[:ROWS]
     ]
@@ -114,12 +172,12 @@ def _order_section(found: Hardening) -> Html:
     )
     said = "Bars are solid up to what is proved and pale up to what is possible; a place such as 4–6 is not decided."
     if found.ties:
-        said += f" Not told apart are {tie_words(found)} of each other, listed by the middle of what is possible."
+        said += f" Not told apart: {tie_words(found)}. They are listed by the middle of what is possible."
     return section(
         f"Each on its own, in order{cut_words(found.graph)}",
         paragraph(said),
         picture(svg, fits=True),
-        table(["place", "measure", "worth", "", "cost"], rows, [2, 4]),
+        table(["place", "measure", "worth", "", "costs in place", "worth less that"], rows, [2, 4, 5]),
         *more,
     )
 

@@ -3,17 +3,20 @@ r"""Bound the value of a graph, by listing its states or by guarding it, and say
 From below a bound is worth more the fewer exploits it uses (`facts`): a guarded solution names its groups' ways; of a
 listed one, what the attacker's playbook ever attempts. A single way per intent, solved for that intent alone, gives
 attacks with as few exploits as there can be.
+
+What a bound rests on is a policy. It can be kept, and counts again where its certificate, computed anew, holds.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from math import fsum
+from typing import Protocol
 
 import numpy as np
 
+from ncirl.attack_graphs.answer import answer
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.bundles import Bundled
-from ncirl.attack_graphs.guarded.guarded import Guarded
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.guarded.proof import GroupProof
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
@@ -22,83 +25,137 @@ from ncirl.attack_graphs.names import members
 from ncirl.attack_graphs.reductions.prune import goals_of, keep_ways, prune
 from ncirl.attack_graphs.reductions.size import listable
 from ncirl.errors import LimitError
-from ncirl.limits import Limits, default_memory
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.solution import Progress, Status
-from ncirl.solvers.certified.certified import Certified
+from ncirl.solution import Status
 
-__all__ = ["Bounded", "Task", "bounded", "single_ways"]
+__all__ = ["Bounded", "Proofs", "Solved", "Task", "bounded", "single_ways"]
 
 SINGLE = 5.0  # seconds that the game of a single way gets at most
 ALONE = 0.2  # of the time of a graph that is guarded, for attacks by single ways
 SHADE = 1.0 - 1e-12  # more than rounding takes from a product
+WHOLE = "whole"  # the name of the policy of the graph itself
+Solved = CertifiedSolution | GuardedSolution
+
+
+class Proofs(Protocol):
+    """Packs the policy of a graph, and opens it again where it is proved to be one."""
+
+    def packed(self, solution: Solved, graph: AttackGraph) -> bytes:
+        """Return a policy with its graph as bytes."""
+        ...
+
+    def opened(self, raw: bytes, graph: AttackGraph) -> Solved | None:
+        """Verify a policy and return it; None where it proves nothing of this graph."""
+        ...
 
 
 @dataclass(frozen=True)
 class Task:
-    """A graph to bound, how closely, in how many seconds of search; `ways` asks for attacks by so many ways only."""
+    """A graph to bound, how closely, in how many seconds of search; `ways` asks for attacks by so many ways only.
+
+    `known` are policies found before, by name, to be opened by `proofs`; without that nothing is kept. Where the
+    seconds are fewer than would be given with more time, it is hurried.
+    """
 
     graph: AttackGraph
     gap: float
     seconds: float
     ways: int = 0
+    relative_gap: float = 0.0
+    known: Mapping[str, bytes] = field(default_factory=dict)
+    proofs: Proofs | None = None
+    is_hurried: bool = False
 
 
 @dataclass(frozen=True)
 class Bounded:
     """Bounds on the value of a graph; an upper bound of None says nothing, nor does no attack.
 
-    The attacks of one record are of disjoint groups of intents.
+    The attacks of one record are of disjoint groups of intents. `policies` are those to keep; `solves` counts what was
+    not known before.
     """
 
     upper: float | None
     records: tuple[tuple[Attack, ...], ...] = ()
     interrupted: bool = False
+    policies: Mapping[str, bytes] = field(default_factory=dict)
+    solves: int = 0
 
 
 def bounded(task: Task, beat: Callable[[], None] = lambda: None) -> Bounded:
     """Bound the value of a graph; `beat` is called now and then, and what it raises ends the search."""
     graph, _ = prune(task.graph)
+    solving = _Solving(replace(task, graph=replace(graph, origin=None)), beat)
     try:
-        return _bounded(replace(task, graph=graph), beat)
+        found = _bounded(solving)
     except LimitError:
-        return Bounded(None)  # there was not the time or the memory for any
+        found = Bounded(None)  # there was not the time or the memory for any
+    return replace(found, interrupted=solving.interrupted, policies=solving.kept, solves=solving.solves)
 
 
-def _bounded(task: Task, beat: Callable[[], None]) -> Bounded:
+class _Solving:
+    """Solves graphs for a task, or opens the policies that are known."""
+
+    def __init__(self, task: Task, beat: Callable[[], None]) -> None:
+        self.task, self._beat = task, beat
+        self.kept: dict[str, bytes] = {}
+        self.solves, self.interrupted = 0, False
+
+    def solved(self, name: str, graph: AttackGraph, seconds: float) -> Solved:
+        """Return a policy for a graph, which goes by this name."""
+        task, proofs = self.task, self.task.proofs
+        if proofs is not None and name in task.known and (known := proofs.opened(task.known[name], graph)) is not None:
+            return known
+        self.solves += 1
+        found = answer(graph, task.gap, task.relative_gap, seconds, lambda _: self._beat())
+        self.interrupted |= found.status is Status.INTERRUPTED
+        cut_short = task.is_hurried and found.status is not Status.GAP_REACHED
+        if proofs is not None and not self.interrupted and not cut_short:
+            self.kept[name] = proofs.packed(found, graph)
+        return found
+
+
+def _bounded(solving: _Solving) -> Bounded:
+    task = solving.task
     graph = task.graph
     if task.ways:
-        return Bounded(None, tuple((attack,) for attack in single_ways(graph, task.ways, task.gap, task.seconds)))
+        return Bounded(None, tuple((attack,) for attack in single_ways(solving, task.ways, task.seconds)))
     if not graph.exploits or not goals_of(graph):
         return Bounded(0.0)  # nobody can get anything
     if listable(graph)[0]:
-        solver = Certified(gap=task.gap, time_limit=task.seconds)
-        listed = solver.run(graph, progress=_beating(beat), limits=Limits(None, default_memory()))
-        attack = Attack(tuple(i.id for i in graph.intents), _attempted(listed), listed.lower)
-        return Bounded(listed.upper, ((attack,),), listed.status is Status.INTERRUPTED)
-    alone = [(attack,) for attack in single_ways(graph, 1, task.gap, ALONE * task.seconds)]
-    guarding = Guarded(relative_gap=0.0, gap=task.gap, time_limit=(1.0 - ALONE) * task.seconds)
-    guarded = guarding.run(graph, progress=_beating(beat))
-    return Bounded(guarded.upper, (tuple(_groups(guarded)), *alone), guarded.status is Status.INTERRUPTED)
+        found = solving.solved(WHOLE, graph, task.seconds)
+        return Bounded(found.upper, _records(found))
+    alone = [(attack,) for attack in single_ways(solving, 1, ALONE * task.seconds)]
+    found = solving.solved(WHOLE, graph, (1.0 - ALONE) * task.seconds)
+    return Bounded(found.upper, (*_records(found), *alone))
 
 
-def single_ways(graph: AttackGraph, ways: int, gap: float, seconds: float) -> Iterator[Attack]:
+def _records(found: Solved) -> tuple[tuple[Attack, ...], ...]:
+    """Return the attacks of a policy."""
+    if isinstance(found, GuardedSolution):
+        return (tuple(_groups(found)),)
+    return ((Attack(tuple(found.game.intents), _attempted(found), found.lower),),)
+
+
+def single_ways(solving: _Solving, ways: int, seconds: float) -> Iterator[Attack]:
     """Yield, for each intent that may be and can get something, what it secures by so many ways to each of its goals.
 
     V(A) ≥ P(θ) v_θ(A) with v_θ the value if everybody had the intent θ: the attacker may say that it has. Intents share
     the seconds of search.
     """
+    graph = solving.task.graph
     total = fsum(intent.prior for intent in graph.intents)
-    for intent in graph.intents:
+    for k, intent in enumerate(graph.intents):
         alone, _ = prune(replace(graph, intents=(replace(intent, prior=1.0),)))
-        if intent.prior <= 0 or not alone.exploits:
+        if intent.prior <= 0 or not alone.exploits or solving.interrupted:
             continue
         few, _ = keep_ways(alone, ways)
         few, _ = prune(few)
         if few.exploits and listable(few)[0]:
-            solver = Certified(gap=gap, time_limit=min(SINGLE, seconds / len(graph.intents)))
-            found = solver.run(few, limits=Limits(None, default_memory()))
-            yield Attack((intent.id,), _attempted(found), intent.prior / total * found.lower * SHADE)
+            few, share = replace(few, origin=None), min(SINGLE, seconds / len(graph.intents))
+            found = solving.solved(f"intent-{k}", few, share)
+            for attacks in _records(found):
+                yield from (replace(a, secures=intent.prior / total * a.secures * SHADE) for a in attacks)
 
 
 def _attempted(solution: CertifiedSolution) -> frozenset[str]:
@@ -125,7 +182,3 @@ def _groups(solution: GuardedSolution) -> Iterator[Attack]:
         used = frozenset(name for proof in proofs for bundle in proof.group.bundles for name in bundle)
         lower = fsum(Bundled(net, proof.group).weight * proof.lower for proof in proofs)
         yield Attack(proofs[0].group.intents, used, lower * SHADE)
-
-
-def _beating(beat: Callable[[], None]) -> Callable[[Progress], None]:
-    return lambda _: beat()

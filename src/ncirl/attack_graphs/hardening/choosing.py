@@ -1,6 +1,7 @@
 r"""The best set of controls: branch and bound over sets, on what attacks are known.
 
-Wanted is min V(S) over the sets S that are allowed: at most `choose` controls, at most `spend` in cost. Every attack
+Wanted is min V(S) over the sets S that are allowed: at most `choose` controls, at most `spend` in what they cost in
+place. Every attack
 known bounds V from below for all S that leave it open (`facts`), so m(S), the best of what is left open by S, is a
 bound, and
 
@@ -13,12 +14,16 @@ choose (or than their cheapest controls cost).
 
 **Then** the S with the least m(S) is looked at closely: either V(S) is as small, a better set than any before, or there
 are attacks that S leaves open and that were not known, and z rises. In the end z comes within the tolerance of the best
-set's V, which proves it the best up to that.
+set's V: no set is better by more.
+
+**Ties.** Sets whose upper bounds differ by less than half the tolerance are as good for all that is known, and the
+smallest is taken, then the cheapest. Whether another set may be as good is asked once more of the same search: for each
+k of the set, without k. The set is called the best only where what it takes away for sure is more than the doubt.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from math import fsum, inf
+from math import fsum, inf, nextafter
 
 from ncirl.attack_graphs.guarded.check import sum_down
 from ncirl.attack_graphs.hardening.study import Step, Study
@@ -28,50 +33,82 @@ __all__ = ["Best", "best_set"]
 
 WAYS = (1, 3)  # of attacks that are looked for, per goal
 MOST_NODES = 200_000  # of one search
-DIGITS = 9  # by which sets are told apart: of those as good the smallest is taken
+NIL = 1e-9  # of the value before: what is left below cannot be told from nothing
 ROUNDING = 1e-9  # of what may be spent: costs are added up
 
 
 @dataclass(frozen=True)
 class Best:
-    """The best set found, and what every set that is allowed leaves at least."""
+    """The best set found, what every set that is allowed leaves at least, and another that may be as good.
+
+    It is proved where no set is better by more than the tolerance, and it is the only one where every set as good has
+    all of its controls.
+    """
 
     controls: frozenset[int]
     others: float
     is_proved: bool
+    rival: frozenset[int] | None = None
+    is_only: bool = False
 
 
 def best_set(study: Study, choose: int | None, spend: float | None, limits: Limits) -> Best:
     """Look for the best set until it is proved to be, or time is up."""
     search, others = _Search(study, choose, spend, limits), 0.0
-    best = min([frozenset[int](), *search.singles()], key=study.upper)
-    tried: set[frozenset[int]] = set()
+    singles = search.singles()
+    tried = {frozenset[int](), *sorted(singles, key=study.upper)[:1], *_smallest(study, singles)}
+    solved = set[frozenset[int]]()
     while True:
-        best = min([best, *tried], key=lambda s: (round(study.upper(s), DIGITS), len(s), sorted(s)))
-        aim = study.upper(best) - study.tolerance
-        least, found = search.least(aim)
+        (best,) = _smallest(study, tried)
+        least, found = search.least(study.upper(best) - study.tolerance)
         if search.gave_up:
             return Best(_lean(study, best), others, is_proved=False)
         others = max(others, min(least, study.upper(best)))
         level = None if found is None else study.next_level(found)
         if found is None or level is None or limits.passed:
-            return Best(_lean(study, best), others, is_proved=found is None)
-        steps = [Step(found, 0, ways) for ways in WAYS] if found not in tried else []
+            return _told(study, search, _lean(study, best), others, is_through=found is None)
+        steps = [Step(found, 0, ways) for ways in WAYS] if found not in solved else []
         tried.add(found)
+        solved.add(found)
         study.solve([*steps, Step(found, level)])
+
+
+def _smallest(study: Study, sets: Collection[frozenset[int]]) -> list[frozenset[int]]:
+    """Return the smallest set, then the cheapest, of those that are as good as any within half the tolerance."""
+    uppers = {s: study.upper(s) for s in sets}
+    enough = min(uppers.values(), default=0.0) + study.tolerance / 2
+    good = [s for s, upper in uppers.items() if upper <= enough]
+    return sorted(good, key=lambda s: (len(s), study.price(s), uppers[s], sorted(s)))[:1]
+
+
+def _told(study: Study, search: "_Search", best: frozenset[int], others: float, is_through: bool) -> Best:
+    """Tell what is proved of a set: that none is better by more than the tolerance, and whether one may be as good."""
+    nothing = frozenset[int]()
+    before, after = study.lower(nothing), study.upper(best)
+    if after <= NIL * study.upper(nothing):
+        is_proved = True  # nothing is left to take away
+    else:
+        doubt, surely = after - others, before - after if best else before
+        is_proved = is_through and doubt < min(surely, after)
+    rival = None
+    for k in sorted(best):
+        _, rival = search.least(nextafter(after, inf), without=k)
+        if rival is not None or search.gave_up:
+            break
+    return Best(best, others, is_proved, rival, is_only=is_proved and rival is None and not search.gave_up)
 
 
 def _lean(study: Study, controls: frozenset[int]) -> frozenset[int]:
     """Leave out, or have cheaper, dearest first, what changes nothing: the same exploits matter without it."""
     left = study.left(controls)
-    for k in sorted(controls, key=lambda k: (-study.controls[k].cost, k)):
+    for k in sorted(controls, key=lambda k: (-study.price([k]), k)):
         others = controls - {k}
         reopened = study.left(others) & ~left
         if not reopened:
             controls = others
             continue
-        cheaper = [j for j, its in enumerate(study.controls) if its.cost < study.controls[k].cost]
-        for j in sorted(cheaper, key=lambda j: (study.controls[j].cost, j)):
+        cheaper = [j for j in range(len(study.controls)) if study.price([j]) < study.price([k])]
+        for j in sorted(cheaper, key=lambda j: (study.price([j]), j)):
             if study.stops[j] & reopened and study.left(others | {j}) == left:
                 controls = others | {j}
                 break
@@ -83,7 +120,7 @@ class _Search:
 
     def __init__(self, study: Study, choose: int | None, spend: float | None, limits: Limits) -> None:
         self.study, self.facts, self.limits = study, study.facts, limits
-        self.costs = [control.cost for control in study.controls]
+        self.costs = [study.price([k]) for k in range(len(study.controls))]
         self.choose = len(study.controls) if choose is None else choose
         self.spend = inf if spend is None else spend * (1 + ROUNDING)
         self.gave_up = False
@@ -92,11 +129,11 @@ class _Search:
         """List the sets of one control that are allowed."""
         return [frozenset([k]) for k, cost in enumerate(self.costs) if cost <= self.spend and self.choose > 0]
 
-    def least(self, aim: float) -> tuple[float, frozenset[int] | None]:
-        """Return min m(S) and the set, if that is below `aim`; else `aim` and None."""
+    def least(self, aim: float, without: int | None = None) -> tuple[float, frozenset[int] | None]:
+        """Return min m(S) and the set, if that is below `aim`; else `aim` and None; of sets without a control."""
         self.aim, self.nodes = aim, 0
         self.found: frozenset[int] | None = None
-        allowed = {k for k, cost in enumerate(self.costs) if cost <= self.spend}
+        allowed = {k for k, cost in enumerate(self.costs) if cost <= self.spend and k != without}
         self._branch((), 0, allowed, self.choose, self.spend)
         return self.aim, self.found
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from math import fsum, inf, isfinite, nextafter
+from math import inf, isfinite, nextafter
 
 from ncirl.attack_graphs.controls import Control
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.hardening.choosing import Best, best_set
 from ncirl.attack_graphs.hardening.ranking import places, put_in_order, ties
-from ncirl.attack_graphs.hardening.study import Journal, Study
+from ncirl.attack_graphs.hardening.study import OVER, Journal, Study, in_place_cost
 from ncirl.errors import InputError
 from ncirl.limits import Limits
 from ncirl.solution import Status
@@ -24,13 +24,15 @@ class ControlWorth:
     Attributes
     ----------
     control : Control
-        Which; its cost is not counted.
+        Which.
     lower, upper : float
-        Bounds on the value before less the value after.
+        Bounds on the value before less the value after; what it costs is not taken off.
     after_lower, after_upper : float
         Bounds on the value with it in place.
     first, last : int
         The first and the last place that it can have in the order.
+    in_place : float
+        What it costs in place from the start: its cost once where it lasts, else its cost in every stage of play.
 
     Examples
     --------
@@ -48,6 +50,12 @@ class ControlWorth:
     after_upper: float
     first: int
     last: int
+    in_place: float
+
+    @property
+    def net(self) -> tuple[float, float]:
+        """Bounds on what is left of its worth when what it costs in place is taken off."""
+        return nextafter(self.lower - self.in_place, -inf), nextafter(self.upper - self.in_place, inf)
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,7 @@ class ChosenSet:
     controls : tuple of Control
         The set; fewer than allowed where more would gain nothing.
     cost : float
-        Of all of them, not counted in what they are worth.
+        Of all of them in place from the start, not taken off what they are worth.
     lower, upper : float
         Bounds on what they are worth together.
     after_lower, after_upper : float
@@ -67,13 +75,18 @@ class ChosenSet:
     others : float
         No set that is allowed leaves the attacker less.
     is_proved : bool
-        Whether `after_upper` and `others` are as close as asked: no allowed set is better by more.
+        Whether no allowed set is better by more than was asked, and that doubt is less than what the set takes away for
+        sure and than what it leaves.
+    as_good : tuple of Control or None
+        Another set that may be as good, for all that is known.
+    is_only : bool
+        Whether it is proved that every allowed set as good has all of these controls.
 
     Examples
     --------
     >>> import ncirl
     >>> from ncirl.games.office import office_graph
-    >>> chosen = ncirl.harden(office_graph(), choose=1, top=1, relative_gap=0.5).chosen
+    >>> chosen = ncirl.harden(office_graph(), choose=1, top=1, relative_gap=0.2).chosen
     >>> len(chosen.controls), chosen.others <= chosen.after_upper
     (1, True)
     """
@@ -86,6 +99,8 @@ class ChosenSet:
     after_upper: float
     others: float
     is_proved: bool
+    as_good: tuple[Control, ...] | None = None
+    is_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -183,9 +198,10 @@ def harden(
 ) -> Hardening:
     """Bound what each control is worth if it were in place from the start, and find the best set of them.
 
-    A control in place stops its exploits for good and costs nothing any more. What it is worth is the value of the
-    graph without it in place less the value with it, each the best that either side can do. Where a graph has no
-    controls, every exploit can be stopped on its own.
+    A control in place stops its exploits for good. What it is worth is the value of the graph without it in place less
+    the value with it, each the best that either side can do: so it is no more than what it costs in place, for which
+    the best defence could apply it itself (unless its budget is limited). A lasting control costs once, a momentary one
+    in every stage. Where a graph has no controls, every exploit has a momentary one of its own.
 
     Parameters
     ----------
@@ -194,7 +210,7 @@ def harden(
     choose : int, optional
         Find the best set of at most so many controls.
     spend : float, optional
-        Find the best set whose costs add up to no more; with `choose` both hold.
+        Find the best set whose costs in place add up to no more; with `choose` both hold.
     top : int
         How many of the first in the order to tell apart.
     gap : float
@@ -206,7 +222,7 @@ def harden(
     executor : Executor, optional
         Bounds graphs side by side; what is found does not depend on how many workers it has.
     journal : Journal, optional
-        Remembers what was solved, to go on after an interruption.
+        Keeps policies, to go on after an interruption; each is verified before it counts.
     progress : callable
         Told how far it is.
 
@@ -219,7 +235,7 @@ def harden(
     --------
     >>> import ncirl
     >>> from ncirl.games.office import office_graph
-    >>> hardening = ncirl.harden(office_graph(), choose=1, top=1, relative_gap=0.5)
+    >>> hardening = ncirl.harden(office_graph(), choose=1, top=1, relative_gap=0.1)
     >>> hardening.chosen.is_proved
     True
     """
@@ -270,16 +286,21 @@ def harden(
 
 
 def _worths(study: Study) -> tuple[ControlWorth, ...]:
-    nothing = frozenset[int]()
+    nothing, graph = frozenset[int](), study.graph
     low, high = study.lower(nothing), study.upper(nothing)
     found = []
     for k, (first, last) in enumerate(places(study)):
         after = study.lower(frozenset([k])), study.upper(frozenset([k]))
-        found.append(ControlWorth(study.controls[k], *_less((low, high), after), *after, first, last))
+        sure, possible = _less((low, high), after)
+        price = study.price([k])
+        possible = possible if graph.defender_budget is not None else min(possible, price * OVER)
+        found.append(ControlWorth(study.controls[k], min(sure, possible), possible, *after, first, last, price))
     found.sort(key=lambda w: (w.after_lower + w.after_upper, w.control.id))
     count = len(study.controls) + len(study.idle)
     zero = 1 + sum(w.after_upper < low for w in found)
-    return (*found, *(ControlWorth(control, 0.0, 0.0, low, high, zero, count) for control in study.idle))
+    prices = [in_place_cost(graph, [control]) for control in study.idle]
+    idle = zip(study.idle, prices, strict=True)
+    return (*found, *(ControlWorth(control, 0.0, 0.0, low, high, zero, count, price) for control, price in idle))
 
 
 def _ties(worths: tuple[ControlWorth, ...], top: int) -> Iterator[Tie]:
@@ -302,11 +323,13 @@ def _chosen(study: Study, best: Best) -> ChosenSet:
     controls = tuple(study.controls[k] for k in sorted(best.controls))
     return ChosenSet(
         controls,
-        fsum(control.cost for control in controls),
+        in_place_cost(study.graph, controls),
         *_less(before, after),
         *after,
         min(best.others, after[1]),
         best.is_proved,
+        None if best.rival is None else tuple(study.controls[k] for k in sorted(best.rival)),
+        best.is_only,
     )
 
 

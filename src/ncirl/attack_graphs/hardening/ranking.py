@@ -21,12 +21,9 @@ BATCH = 4  # solved at once, whatever the number of workers
 
 
 def put_in_order(study: Study, top: int, limits: Limits) -> None:
-    """Solve until the first `top` controls are in order, as far as the tolerance tells them apart, or time is up.
-
-    The value before, which the order does not hang on, is solved as closely as asked beside the first of them.
-    """
+    """Solve until the first `top` controls are in order, as far as the tolerance tells them apart, or time is up."""
     while not limits.passed:
-        steps = [*study.before(), *_unclear(study, top)]
+        steps = _unclear(study, top)
         if not steps:
             return
         study.solve(steps)

@@ -2,9 +2,18 @@ r"""One study of a graph: bounds on V(S), the value with the controls S in place
 
 A control that is in place from the start stops its exploits for good, so V(S) is the value of the graph without them:
 attempting what cannot succeed tells the defender something at most, which never helps the one who knows the intent.
-What is asked for is solved on a ladder of levels, each closer than the one before. Tasks depend on nothing but
-themselves, and are asked for in batches whose make-up depends on what is known only: the number of workers changes
-nothing, and what a journal remembers need not be solved again.
+V(∅) comes first, solved as `ncirl solve` does and as closely as asked: no V(S) is above it. Other sets are solved on a
+ladder of levels, each closer than the one before. Tasks depend on nothing but themselves, and are asked for in batches
+whose make-up depends on what is known only: without a time limit the number of workers changes nothing, and what a
+journal proves need not be solved again.
+
+**What a control costs in place.** A lasting one is paid for once, a momentary one in every stage, Σ_t γ^t times its
+cost to the end of play. Let c(S) be that of a set. A defender whose budget is not limited may itself apply S from the
+start, in every stage, for c(S) at most, and play on as if S were in place. So
+
+    V(S) ≤ V(∅) ≤ V(S) + c(S):
+
+whoever plays perfectly afterwards, with every control at hand, gains by a control in place no more than it costs.
 """
 
 import hashlib
@@ -13,35 +22,43 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import fsum, inf
-from typing import Any, Protocol
+from math import ceil, fsum, inf
+from typing import Protocol
 
 from ncirl.attack_graphs.controls import Control
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.hardening.bounding import Bounded, Task, bounded
-from ncirl.attack_graphs.hardening.facts import Attack, Facts
+from ncirl.attack_graphs.guarded.spread import Workers
+from ncirl.attack_graphs.hardening.bounding import Bounded, Proofs, Task, bounded
+from ncirl.attack_graphs.hardening.facts import Facts
 from ncirl.attack_graphs.reductions.prune import prune
 from ncirl.attack_graphs.reductions.reduction import restricted
 from ncirl.errors import LimitError
 from ncirl.limits import Limits
 
-__all__ = ["Journal", "Step", "Study"]
+__all__ = ["OVER", "Journal", "Step", "Study", "in_place_cost"]
 
 LADDER = ((1.0, 6.0), (0.1, 15.0), (0.03, 40.0))  # how closely, relative to the value before, and in how many seconds
 FINEST = 90.0  # seconds for the last level, which is as close as asked
+OVER = 1.0 + 1e-9  # more than rounding takes from a sum of costs
 LEAST = 0.5  # seconds that a task gets
 HASTE = 0.8  # of the time that is left: a solver may be late by a step
+BEGUN = 0.4  # of the time that the value with nothing in place gets at most
 
 
 class Journal(Protocol):
-    """Remembers what was solved, by a name of the task."""
+    """Keeps policies, by a name of the task and one of their own."""
 
-    def get(self, key: str) -> Mapping[str, object] | None:
-        """Return what was found, None where the task is not known."""
+    @property
+    def proofs(self) -> Proofs:
+        """What packs and verifies them."""
         ...
 
-    def put(self, key: str, found: Mapping[str, object]) -> None:
-        """Remember what was found."""
+    def read(self, task: str) -> Mapping[str, bytes]:
+        """Return what was kept of a task."""
+        ...
+
+    def write(self, task: str, policies: Mapping[str, bytes]) -> None:
+        """Keep what was found."""
         ...
 
 
@@ -52,6 +69,24 @@ class Step:
     controls: frozenset[int]
     level: int
     ways: int = 0
+
+
+def in_place_cost(graph: AttackGraph, controls: Iterable[Control]) -> float:
+    """Return what controls cost in place from the start to the end of play.
+
+    Examples
+    --------
+    >>> from ncirl.games.office import office_graph
+    >>> in_place_cost(office_graph(), [Control("patch", ("x",), 0.4, "lasting")])
+    0.4
+    """
+    gamma, last = graph.discount, graph.horizon
+    if gamma == 1.0:
+        stages = inf if last is None else float(last)
+    else:
+        stages = (1.0 - (0.0 if last is None else gamma**last)) / (1.0 - gamma)
+    costs = [its.cost * (1.0 if its.lasts else stages) if its.cost else 0.0 for its in controls]
+    return fsum(costs)
 
 
 class Study:
@@ -101,19 +136,16 @@ class Study:
         return max(gap, relative * self._scale)
 
     def begin(self) -> None:
-        """Bound the value with nothing in place, roughly, for a scale to measure by."""
+        """Bound the value with nothing in place as closely as asked, which everything else is measured by."""
         nothing = frozenset[int]()
-        self.solve([Step(nothing, 0)])
+        gap, relative = self._asked
+        seconds = min(FINEST, max(BEGUN * self.limits.left, LEAST))
+        task = Task(self.graph, gap / 2, seconds, relative_gap=relative / 2, is_hurried=seconds < FINEST)
+        self._work([(Step(nothing, 0), task)])
         if self.upper(nothing) == inf:
             raise LimitError("memory", "bounding the graph with nothing in place")
         self._scale = min(self._scale, self.upper(nothing))
-
-    def before(self) -> list[Step]:
-        """Return what is left to solve with nothing in place, to know that as closely as asked."""
-        nothing = frozenset[int]()
-        if self.next_level(nothing) is None or self.upper(nothing) - self.lower(nothing) <= self.tolerance / 2:
-            return []
-        return [Step(nothing, len(self.levels) - 1)]
+        self._level[self.left(nothing)] = len(self.levels) - 1
 
     @property
     def levels(self) -> list[tuple[float, float]]:
@@ -150,7 +182,14 @@ class Study:
 
     def lower(self, controls: frozenset[int]) -> float:
         """Bound V from below."""
-        return self.facts.lower(self.whole & ~self.gone(controls))
+        attacked = self.facts.lower(self.whole & ~self.gone(controls))
+        if not controls or self.graph.defender_budget is not None:
+            return attacked
+        return max(attacked, self.facts.lower(self.whole) - self.price(controls) * OVER)
+
+    def price(self, controls: Iterable[int]) -> float:
+        """Return what some controls cost in place from the start: once, or in every stage where they do not last."""
+        return in_place_cost(self.graph, [self.controls[k] for k in controls])
 
     def next_level(self, controls: frozenset[int]) -> int | None:
         """Return the level to solve next, None where there is none."""
@@ -159,34 +198,39 @@ class Study:
 
     def solve(self, steps: Sequence[Step]) -> None:
         """Work some steps out, each set of exploits once, and keep what is found."""
+        if self.limits.passed:
+            return
         tasks = {(self.left(step.controls), step.level, step.ways): step for step in steps}
-        todo: list[tuple[str, Step, Task]] = []
+        rounds = ceil(len(tasks) / Workers(self._executor).lanes)
+        share = max(HASTE * self.limits.left / max(rounds, 1), LEAST)
+        todo = []
         for (left, level, ways), step in tasks.items():
             gap, seconds = self.levels[level]
-            names = self._names_of(left)
-            smaller = restricted(self.graph, self._conditions, names)
-            task = Task(smaller, gap, seconds, ways)
-            key = self._key(names, gap, level, ways)
-            remembered = None if self._journal is None else self._journal.get(key)
-            if remembered is not None:
-                self._take(step, _from_data(remembered))
-            elif not self.limits.passed or self.upper(step.controls) == inf:
-                todo.append((key, step, task))
-        share = max(HASTE * self.limits.left / max(len(todo), 1), LEAST)  # whoever works does not know who waits
-        hasty = [replace(task, seconds=min(task.seconds, share)) for _, _, task in todo]
-        for (key, step, task), found in zip(todo, self._run(hasty), strict=False):
-            self.solves += 1
+            smaller = restricted(self.graph, self._conditions, self._names_of(left))
+            todo.append((step, Task(smaller, gap, min(seconds, share), ways, is_hurried=share < seconds)))
+        self._work(todo)
+
+    def _work(self, todo: "list[tuple[Step, Task]]") -> None:
+        """Do tasks, or verify what the journal has of them; Ctrl-C keeps what was found."""
+        keys = [self._key(step, task) for step, task in todo]
+        if (journal := self._journal) is not None:
+            known = zip(todo, keys, strict=True)
+            todo = [
+                (step, replace(task, known=journal.read(key), proofs=journal.proofs)) for (step, task), key in known
+            ]
+        for (step, _), key, found in zip(todo, keys, self._run([task for _, task in todo]), strict=False):
+            self.solves += found.solves > 0
             self._take(step, found)
-            if task.seconds <= share and not found.interrupted and self._journal is not None:
-                self._journal.put(key, _to_data(found))
+            if journal is not None:
+                journal.write(key, found.policies)
             self._beat()
             if found.interrupted:
                 raise KeyboardInterrupt
 
     def _run(self, tasks: list[Task]) -> Iterator[Bounded]:
         if self._executor is None:
-            for task in tasks:
-                if self.limits.passed and self.solves:
+            for k, task in enumerate(tasks):
+                if self.limits.passed and k:
                     return
                 yield bounded(task, self._beat)
             return
@@ -217,16 +261,7 @@ class Study:
     def _names_of(self, mask: int) -> set[str]:
         return {name for bit, name in self._names.items() if mask & bit}
 
-    def _key(self, names: Iterable[str], gap: float, level: int, ways: int) -> str:
-        said = json.dumps([sorted(names), gap, level, ways])
+    def _key(self, step: Step, task: Task) -> str:
+        names = sorted(e.id for e in task.graph.exploits)
+        said = json.dumps([names, task.gap, task.relative_gap, step.level, task.ways])
         return hashlib.sha256(said.encode()).hexdigest()[:32]
-
-
-def _to_data(found: Bounded) -> dict[str, object]:
-    records = [[[list(a.intents), sorted(a.exploits), a.secures] for a in attacks] for attacks in found.records]
-    return {"upper": found.upper, "records": records}
-
-
-def _from_data(data: Mapping[str, Any]) -> Bounded:
-    records = [[Attack(tuple(i), frozenset(e), float(s)) for i, e, s in attacks] for attacks in data["records"]]
-    return Bounded(data["upper"], tuple(map(tuple, records)))
