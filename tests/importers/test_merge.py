@@ -135,6 +135,20 @@ def test_an_attempt_that_facts_allow_in_several_ways_is_one_attempt() -> None:
     assert [(e.premises, e.success) for e in draft.finish().graph.exploits] == [(("out",), 0.5), (("net",), 0.5)]
 
 
+def test_a_way_that_asks_for_more_is_no_attempt_of_its_own() -> None:
+    """Who holds both a and b reaches x and y from a alone: there is an attempt from each, and none from both."""
+    draft = Draft("sketch")
+    for key in ("out", "a", "b", "x", "y", "vault"):
+        draft.condition(key, initial=key == "out")
+    for key in ("a", "b"):
+        draft.exploit(f"get {key}", needs=["out"], gives=key, success=0.5)
+        for near in ("x", "y"):
+            draft.exploit(f"{near} from {key}", needs=[key], gives=near, immediate=True)
+    draft.exploit("hack", needs=["x", "y"], gives="vault", success=0.5)
+    graph = draft.finish(ImportOptions(goals=("vault",))).graph
+    assert sorted(e.premises for e in graph.exploits) == [("a",), ("b",), ("out",), ("out",)]
+
+
 def test_two_edges_of_a_file_of_which_one_says_nothing_are_two_steps(tmp_path: Path) -> None:
     links = [
         {"source": "internet", "target": "web", "success": 0.1},

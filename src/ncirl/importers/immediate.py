@@ -52,12 +52,12 @@ def without_immediate(steps: Sequence[DraftExploit], kept: Collection[str], note
             work.drop(c)
         elif growth <= 0 and len(work.steps) < MOST_PARTS:
             work.take_out(c)
-    once: dict[tuple[int, frozenset[str], str, frozenset[str]], DraftExploit] = {}
-    for i in sorted(work.steps):  # one attempt, whatever ways lead to what it needs
-        step = work.steps[i]
-        once.setdefault((i[0], frozenset(step.needs), step.gives, frozenset(step.controls)), step)
-    left = list(once.values())
-    times = Counter(place for place, *_ in once)
+    one: dict[tuple[int, str], list[DraftExploit]] = defaultdict(list)  # attempt, whatever ways lead to what it needs
+    for i in sorted(work.steps):
+        one[i[0], work.steps[i].gives].append(work.steps[i])
+    ways = {attempt: _least(steps) for attempt, steps in one.items()}
+    left = [step for several in ways.values() for step in several]
+    times = Counter(place for (place, _), several in ways.items() for _ in several)
     for place in sorted(place for place, count in times.items() if count > 1):
         notes.add("assumed", "steps that can be tried from several places are there once for each", steps[place].name)
     for step in left:
