@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.origins import assumed_numbers
 from ncirl.errors import InputError
 from ncirl.importers import Imported, import_graph
 from ncirl.importers.bloodhound_collector import nodes_and_edges
@@ -87,8 +88,7 @@ def test_only_traversable_edges_are_steps(tmp_path: Path) -> None:
         edge("Custom", "u", "c"),
     ]
     found = imported(tmp_path, opengraph([START, GOAL, node("a"), node("b"), node("c")], edges))
-    assert steps(found) == {("a", "g")}
-    assert found.report.initial == ("a",)  # who is in a group has what the group has
+    assert steps(found) == {("u", "g")}  # who is in a group has what the group has
     assert "edges said not to be traversable: MemberOf" in str(found.report)
     assert "edges of kinds that are no steps: Custom" in str(found.report)
 
@@ -141,7 +141,7 @@ def test_loops_parallel_edges_and_broken_entries_do_no_harm(tmp_path: Path) -> N
         None,
     ]
     nodes: list[Any] = [START, GOAL, node("g"), {"kinds": ["User"]}, "x"]
-    found = imported(tmp_path, opengraph(nodes, odd), merge=True)
+    found = imported(tmp_path, opengraph(nodes, odd), merge=True, controls=False)
     assert steps(found) == {("u", "g")}
     for told in (
         "need their own result",
@@ -316,13 +316,13 @@ def lines(path: Path, rows: list[Any] | None = None) -> Path:
 @pytest.mark.parametrize("name", ["export.jsonl", "export.json"])
 def test_a_graph_database_exports_one_node_or_relationship_a_line(tmp_path: Path, format: str, name: str) -> None:
     found = import_graph(format, lines(tmp_path / name), initial=("ANN@LAB",))
-    assert steps(found) == {("HELP@LAB", "SRV@LAB")}
+    assert steps(found) == {("ANN@LAB", "SRV@LAB")}
     assert found.graph.name == "export"
 
 
 def test_a_folder_may_hold_an_export_only(tmp_path: Path) -> None:
     lines(tmp_path / "export.jsonl")
-    assert steps(import_graph("auto", tmp_path, initial=("ANN@LAB",))) == {("HELP@LAB", "SRV@LAB")}
+    assert steps(import_graph("auto", tmp_path, initial=("ANN@LAB",))) == {("ANN@LAB", "SRV@LAB")}
 
 
 @pytest.mark.parametrize("shape", ["list", "map"])
@@ -331,7 +331,7 @@ def test_the_same_export_may_be_one_list_or_one_map(tmp_path: Path, shape: str) 
     data = LINES if shape == "list" else {"nodes": nodes, "rels": edges}
     (tmp_path / "export.json").write_text(json.dumps(data), encoding="utf-8")
     found = import_graph("bloodhound", tmp_path / "export.json", initial=("ANN@LAB",))
-    assert steps(found) == {("HELP@LAB", "SRV@LAB")}
+    assert steps(found) == {("ANN@LAB", "SRV@LAB")}
 
 
 @pytest.mark.parametrize("format", ["bloodhound", "auto"])
@@ -384,8 +384,10 @@ def test_what_takes_no_effort_is_no_step_and_takes_no_stage(tmp_path: Path) -> N
         edge("MemberOf", "v", "g"),
     ]
     found = imported(tmp_path, opengraph(nodes, [*free, edge("GenericAll", "b", "c")]))
-    assert steps(found) == {("b", "g")}  # u is in a, a in b; who has c has v, and v is in g
-    assert found.report.initial == ("b",)
+    assert steps(found) == {("u", "g")}  # u is in a, a in b; who has c has v, and v is in g
+    assert found.report.initial == ("u",)
+    without = imported(tmp_path, opengraph(nodes, [*free, edge("GenericAll", "b", "c")]), controls=False)
+    assert without.report.initial == ("b",)  # nobody can be taken out of a group: it is held for good
     assert "4 x edges that take no effort are certain and immediate: MemberOf, Contains" in str(found.report)
 
 
@@ -532,7 +534,7 @@ def test_a_table_of_kinds_replaces_the_defaults(tmp_path: Path, suffix: str) -> 
     right = next(exploit for exploit in found.graph.exploits if exploit.result == "g")
     assert (right.success, right.attack_cost, right.block_cost) == (0.5, 0.02, 0.25)
     assert f"from the table kinds.{suffix}" in str(found.report)
-    assert steps(imported(tmp_path, graph)) == {("a", "g"), ("u", "g")}
+    assert steps(imported(tmp_path, graph)) == {("u", "g")}
 
 
 @pytest.mark.parametrize(
@@ -554,7 +556,7 @@ def test_a_table_that_says_nonsense_is_refused(tmp_path: Path, content: str, sai
         )
 
 
-def test_rights_memberships_and_sessions_can_be_controls(tmp_path: Path) -> None:
+def test_what_lasts_ends_a_right_a_membership_or_a_log_on_and_a_session_ends_for_a_stage(tmp_path: Path) -> None:
     nodes = [START, GOAL, node("a", "Group"), node("c", "Computer"), node("v", "User")]
     edges = [
         edge("MemberOf", "u", "a"),
@@ -562,19 +564,47 @@ def test_rights_memberships_and_sessions_can_be_controls(tmp_path: Path) -> None
         edge("HasSession", "c", "v"),
         edge("AddSelf", "v", "g"),
     ]
-    found = imported(tmp_path, opengraph(nodes, edges), settings={"controls": "lasting"}).graph
-    assert found.controls is not None
-    stops = {control.label: control.blocks for control in found.controls}
+    found = imported(tmp_path, opengraph(nodes, edges)).graph
+    stops = {control.label: (control.kind, control.blocks) for control in found.controls or ()}
     assert stops == {
-        "remove u from a": ("AdminTo_a_c_via_u",),
-        "remove from the local group: AdminTo of a over c": ("AdminTo_a_c_via_u",),
-        "keep v from logging on to c": ("HasSession_c_v",),
-        "remove the right: AddSelf of v over g": ("AddSelf_v_g",),
+        "remove u from a": ("lasting", ("AdminTo_a_c_via_u",)),
+        "remove from the local group: AdminTo of a over c": ("lasting", ("AdminTo_a_c_via_u",)),
+        "let v log on to c no more": ("lasting", ("HasSession_c_v",)),
+        "log v off from c for a stage": ("momentary", ("HasSession_c_v",)),
+        "remove the right: AddSelf of v over g": ("lasting", ("AddSelf_v_g",)),
     }
-    assert {(control.kind, control.cost) for control in found.controls} == {("lasting", 0.1)}
-    assert imported(tmp_path, opengraph(nodes, edges)).graph.controls is None
+    for_a_stage = imported(tmp_path, opengraph(nodes, edges), settings={"controls": "momentary"}).graph
+    assert {control.kind for control in for_a_stage.controls or ()} == {"momentary"}
+    assert imported(tmp_path, opengraph(nodes, edges), settings={"controls": "none"}).graph.controls is None
+    assert imported(tmp_path, opengraph(nodes, edges), controls=False).graph.controls is None
     with pytest.raises(InputError, match="setting controls=some: must be one of none, momentary, lasting"):
         imported(tmp_path, opengraph(nodes, edges), settings={"controls": "some"})
+
+
+def test_nothing_ends_what_tier_zero_can_do_and_nobody_leaves_everybody(tmp_path: Path) -> None:
+    zero, everybody = node(f"{DOMAIN}-512", "Group", name="DA"), node(f"{DOMAIN}-513", "Group", name="ALL")
+    edges = [edge("MemberOf", "u", f"{DOMAIN}-513"), edge("GenericAll", f"{DOMAIN}-513", f"{DOMAIN}-512")]
+    edges += [edge("GenericAll", f"{DOMAIN}-512", "g")]
+    found = imported(tmp_path, opengraph([START, GOAL, zero, everybody], edges)).graph
+    assert [control.label for control in found.controls or ()] == ["remove the right: GenericAll of ALL over DA"]
+
+
+@pytest.mark.parametrize("asked", [{}, {"success": 0.5, "attack_cost": 0.3, "block_cost": 0.25, "lasting_cost": 0.75}])
+def test_numbers_that_a_person_asks_for_take_the_place_of_those_of_the_table(
+    tmp_path: Path, asked: dict[str, float]
+) -> None:
+    nodes = [START, GOAL, node("c", "Computer"), node("v", "User")]
+    edges = [edge("AdminTo", "u", "c"), edge("HasSession", "c", "v"), edge("AddSelf", "v", "g", success_prob=0.125)]
+    found = imported(tmp_path, opengraph(nodes, edges), **asked).graph
+    expected = {"AdminTo": (0.85, 0.02), "HasSession": (0.7, 0.02), "AddSelf": (0.125, 0.02)}
+    if asked:
+        expected = {"AdminTo": (0.5, 0.3), "HasSession": (0.5, 0.3), "AddSelf": (0.125, 0.3)}
+    assert {e.references[0]: (e.success, e.attack_cost) for e in found.exploits} == expected
+    assert {(c.kind, c.cost) for c in found.controls or ()} == (
+        {("lasting", 0.75), ("momentary", 0.25)} if asked else {("lasting", 0.1), ("momentary", 0.05)}
+    )
+    assumed = {number.quantity for number in assumed_numbers(found)}
+    assert {"success", "attack_cost", "cost"}.isdisjoint(assumed) if asked else {"success", "cost"} <= assumed
 
 
 def test_two_ways_into_a_group_are_not_ended_by_one_membership(tmp_path: Path) -> None:
@@ -585,24 +615,61 @@ def test_two_ways_into_a_group_are_not_ended_by_one_membership(tmp_path: Path) -
     assert [control.label for control in found.controls or ()] == ["remove the right: AddSelf of c over g"]
 
 
-def test_a_template_is_one_control_for_all_that_it_allows(tmp_path: Path) -> None:
+def authority(*templates: str, users: str = "u", **changes: Any) -> tuple[list[Data], list[Data]]:
+    """Return nodes and edges of a domain whose authority publishes templates that serve users for ESC1."""
     serving = {"authenticationenabled": True, "enrolleesuppliessubject": True, "schemaversion": 1}
+    serving |= {"requiresmanagerapproval": False, "authorizedsignatures": 0} | changes
     nodes = [
         node("d", "Domain", name="LAB"),
         node("ca", "EnterpriseCA", name="CA", certthumbprint="F"),
         node("root", "RootCA", certthumbprint="F"),
         node("store", "NTAuthStore", certthumbprints=["F"]),
-        node("t", "CertTemplate", name="WEB", requiresmanagerapproval=False, authorizedsignatures=0, **serving),
-        *(node(id_, "User", owned=True) for id_ in "uv"),
+        *(node(id_, "CertTemplate", name=id_.upper(), **serving) for id_ in templates),
+        *(node(id_, "User", owned=True) for id_ in users),
     ]
-    edges = [edge("RootCAFor", "root", "d"), edge("NTAuthStoreFor", "store", "d"), edge("PublishedTo", "t", "ca")]
-    edges += [edge("Enroll", who, what) for who in "uv" for what in ("ca", "t")]
-    found = imported(tmp_path, opengraph(nodes, edges), settings={"controls": "lasting"})
-    (control,) = found.graph.controls or ()
-    assert control.label == "disable the certificate template WEB"
-    assert len(control.blocks) == len(found.graph.exploits) == 2
+    edges = [edge("RootCAFor", "root", "d"), edge("NTAuthStoreFor", "store", "d")]
+    edges += [edge("PublishedTo", template, "ca") for template in templates]
+    return nodes, edges + [edge("Enroll", who, what) for who in users for what in ("ca", *templates)]
+
+
+def stops(found: Imported) -> dict[str, int]:
+    return {control.label: len(control.blocks) for control in found.graph.controls or ()}
+
+
+def test_a_template_serves_all_that_may_enroll_until_its_flag_or_their_right_is_gone(tmp_path: Path) -> None:
+    found = imported(tmp_path, opengraph(*authority("web", users="uv")))
+    assert stops(found) == {
+        "let nobody who enrolls at the certificate template WEB name the subject (a flag)": 2,
+        "take the right to enroll at the certificate template WEB from u": 1,
+        "take the right to enroll at the certificate template WEB from v": 1,
+    }
     assert "ADCSESC1 LAB by WEB as u (get a certificate for anybody)" in {e.label for e in found.graph.exploits}
     assert "NOT DERIVED, so that ways may be missing: ADCSESC5" in str(found.report)
+
+
+@pytest.mark.parametrize("exported", [[], [edge("ADCSESC1", "u", "d")]], ids=["objects", "BloodHound's export"])
+def test_two_templates_are_two_steps_and_neither_control_stops_both(tmp_path: Path, exported: list[Data]) -> None:
+    nodes, edges = authority("web", "vpn")
+    found = imported(tmp_path, opengraph(nodes, edges + exported))
+    assert len(found.graph.exploits) == 2
+    assert set(stops(found).values()) == {1}
+    assert len(stops(found)) == 4
+
+
+def test_who_may_change_a_template_loses_that_right_and_who_enrolls_for_agents_needs_approval(tmp_path: Path) -> None:
+    nodes, edges = authority("web", enrolleesuppliessubject=False)
+    found = imported(tmp_path, opengraph(nodes, [*edges, edge("WriteDacl", "u", "web")]))
+    assert stops(found)["take the right to change the certificate template WEB from u"] == 1
+    assert {e.references[0] for e in found.graph.exploits if e.result == "LAB"} == {"ADCSESC4"}
+    nodes, edges = authority("agent", "web", schemaversion=1, enrolleesuppliessubject=False, effectiveekus=[])
+    found = imported(tmp_path, opengraph(nodes, edges))
+    assert "ask for approval at the certificate template AGENT, which makes agents" in stops(found)
+
+
+def test_an_edge_of_an_export_says_that_all_its_templates_count(tmp_path: Path) -> None:
+    graph = opengraph([START, node("d", "Domain", name="LAB")], [edge("ADCSESC1", "u", "d"), edge("DCFor", "c", "d")])
+    said = "take the right to enroll at every template that serves for it away: ADCSESC1 of u over LAB"
+    assert stops(imported(tmp_path, graph)) == {said: 1}
 
 
 def test_tier_zero_is_one_goal_and_of_many_others_the_first_are_taken(tmp_path: Path) -> None:

@@ -34,6 +34,12 @@ DOMAIN = node("d", "Domain")
     ("edges", "expected"),
     [
         ([("GetChanges", "a", "d"), ("GetChangesAll", "a", "d")], {"a"}),
+        # v has both rights without the group: to take it out of the group takes nothing away
+        (
+            [(right, who, "d") for right in ("GetChanges", "GetChangesAll") for who in ("g1", "v")]
+            + [("MemberOf", "v", "g1"), ("MemberOf", "w", "g1")],
+            {"g1", "v"},
+        ),
         ([("GetChanges", "a", "d"), ("GetChangesAll", "b", "d")], set()),
         # u is in both groups, w in one only; v has one right itself and the other through its group
         (

@@ -49,8 +49,8 @@ MULVAL_SETTINGS = {"attacker": "where attackers begin, of the places that the fi
 FLOW_SETTINGS = {"confidence": "success to take an action's confidence for its success, or ignore (the default)"}
 BLOODHOUND_SETTINGS = {
     "steps": "kinds of edges that are attack steps, with commas between, or all (by default what is traversable)",
-    "controls": "none (the default: each step can be blocked), or what ends a right, membership, session or template "
-    "for one stage (momentary) or for good (lasting)",
+    "controls": "what ends a right, a membership, a session: for good (lasting, the default) or for one stage "
+    "(momentary); or none, so that each step can be blocked for one stage",
     "table": "a file with success, attack_cost, block_cost and effort by kind of edge; --table says the same",
 }
 IMPORTERS: dict[str, Importer] = {

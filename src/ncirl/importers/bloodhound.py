@@ -7,17 +7,17 @@ at what is marked as owned, and want what is marked as tier zero, which is one g
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ncirl.errors import InputError
 from ncirl.importers.bloodhound_collector import nodes_and_edges
+from ncirl.importers.bloodhound_controls import endings, wanted_controls
 from ncirl.importers.bloodhound_derived import derived_edges, not_derived
 from ncirl.importers.bloodhound_files import read_files
-from ncirl.importers.bloodhound_graph import TIER_ZERO, Edge, Node, OpenGraph
-from ncirl.importers.bloodhound_kinds import KINDS, KindOfEdge, is_known, known_kind, plain, read_table
+from ncirl.importers.bloodhound_graph import Edge, Node, OpenGraph
+from ncirl.importers.bloodhound_kinds import KINDS, UNKNOWN, KindOfEdge, is_known, known_kind, plain, read_table
+from ncirl.importers.bloodhound_reading import Reading, is_tier_zero
 from ncirl.importers.draft import Draft
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import SOURCE, Candidate, Candidates, Undecided, shortened
@@ -27,36 +27,9 @@ __all__ = ["read"]
 ANYBODY = ("-513", "S-1-1-0", "S-1-5-11", "-515")  # Domain Users, Everyone, Authenticated Users, Domain Computers
 FIRST_GOALS = ("-512", "-519", "-544", "-516", "-518")  # Domain Admins, Enterprise Admins, Administrators, …
 LIKELY_GOALS = ("Group", "Computer", "OU", "GPO", "Container", "User")
-NOBODY_LEAVES = ("S-1-1-0", "S-1-5-11")
 MOST_GOALS = 5
 MOST_SHOWN, MOST_OFFERED = 10, 50  # candidates in a sentence, and as data
 MOST_UNKNOWN = 1 / 3  # of the edges, of kinds that nobody knows: beyond it the graph would be another than the source's
-LASTING = 2.0  # times the cost of blocking in one stage: to take a right away is work once
-FREE_COST = 0.05  # of ending a membership in one stage
-CONTROLS = NO_CONTROLS, _, _ = ("none", "momentary", "lasting")
-UNKNOWN = KindOfEdge("step", control="remove what the edge stands for")
-
-
-@dataclass
-class _Reading:
-    """Nodes and edges, and which of the edges are steps and which take no effort."""
-
-    nodes: dict[str, Node]
-    steps: list[Edge]
-    free: list[Edge]
-    kinds: Mapping[str, KindOfEdge]
-
-    def name(self, id: str) -> str:
-        return self.nodes[id].name or id
-
-    @cached_property
-    def _times(self) -> Counter[str]:
-        return Counter(node.name for node in self.nodes.values())
-
-    def told(self, id: str) -> str:
-        """Return what a person can call a node: its name, or its id where others are called so."""
-        name = self.nodes[id].name
-        return name if name and self._times[name] == 1 else id
 
 
 def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
@@ -74,34 +47,34 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     edges = list({(e.kind, e.start, e.end): e for e in (*told_edges, *opened.edges)}.values())
     if not edges:
         raise InputError(f"has {len(nodes)} nodes and no edge, so there is no attack step", where)
-    edges += _derived(draft, nodes, edges)
+    edges = _with_derived(draft, nodes, edges)
     reading = _sorted(draft, nodes, edges, options, where)
     _missing(reading, options, where)
-    _fill(draft, reading, _wanted_controls(options))
+    _fill(draft, reading, wanted_controls(options))
     return draft
 
 
-def _derived(draft: Draft, nodes: dict[str, Node], edges: list[Edge]) -> list[Edge]:
+def _with_derived(draft: Draft, nodes: dict[str, Node], edges: list[Edge]) -> list[Edge]:
+    """Add the edges that follow; one that goes by templates, one for each, stands for that of the file between both."""
     found = derived_edges(nodes, edges)
     for edge in found:
         draft.note("assumed", "edges derived from others, as BloodHound does after reading", edge.kind)
     missing = not_derived(nodes, edges)
     if missing:
-        told = (
+        said = (
             f"NOT DERIVED, so that ways may be missing: {', '.join(missing)}; a graph that BloodHound exports has them"
         )
-        draft.note("dropped", told)
-    return found
+        draft.note("dropped", said)
+    told = {(edge.kind, edge.start, edge.end) for edge in found if edge.by}
+    return [*(edge for edge in edges if (edge.kind, edge.start, edge.end) not in told), *found]
 
 
-def _sorted(
-    draft: Draft, nodes: dict[str, Node], edges: Iterable[Edge], options: ImportOptions, where: str
-) -> _Reading:
+def _sorted(draft: Draft, nodes: dict[str, Node], edges: Iterable[Edge], options: ImportOptions, where: str) -> Reading:
     """Tell steps from what takes no effort and from what is neither."""
     table = options.setting("table")
     kinds = read_table(table, options.size_limit) if table else KINDS
     chosen = {plain(kind) for kind in options.settings_list("steps")}
-    reading = _Reading(nodes, [], [], kinds)
+    reading = Reading(nodes, [], [], kinds)
     counts: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
     for edge in edges:
@@ -148,14 +121,7 @@ def _is_step(edge: Edge, known: KindOfEdge | None, chosen: set[str]) -> bool:
     return known is not None if edge.walkable is None else edge.walkable
 
 
-def _wanted_controls(options: ImportOptions) -> str:
-    wanted = options.setting("controls") or NO_CONTROLS
-    if wanted not in CONTROLS:
-        raise InputError(f"must be one of {', '.join(CONTROLS)}", f"setting controls={wanted}")
-    return wanted
-
-
-def _fill(draft: Draft, reading: _Reading, wanted: str) -> None:
+def _fill(draft: Draft, reading: Reading, wanted: str) -> None:
     nodes = reading.nodes
     for node in nodes.values():
         references = (node.id,) if node.name and node.name != node.id else ()
@@ -169,16 +135,16 @@ def _fill(draft: Draft, reading: _Reading, wanted: str) -> None:
             kind=node.kind,
         )
     for node in sorted((node for node in nodes.values() if node.prized), key=_first):
-        draft.goal(node.id, group="tier zero" if _is_tier_zero(node) else "")
+        draft.goal(node.id, group="tier zero" if is_tier_zero(node) else "")
     for edge in reading.free:
-        draft.follow(edge.start, edge.end, _control(draft, edge, reading, wanted))
+        draft.follow(edge.start, edge.end, next(iter(endings(draft, edge, reading, wanted)), ""))
     for edge in reading.steps:
         known = known_kind(edge.kind, reading.kinds) or UNKNOWN
         start, end = reading.name(edge.start), reading.name(edge.end)
-        by = f" by {edge.by}" if edge.by else ""
+        by = f" by {' and '.join(reading.name(id_) for id_ in edge.by)}" if edge.by else ""
         origins = dict.fromkeys(("success", "attack_cost", "block_cost"), known.origin)
         draft.exploit(
-            f"{edge.kind} {start} > {end}",
+            f"{edge.kind} {start} > {end}{by}",
             needs=[edge.start],
             gives=edge.end,
             success=known.success if edge.success is None else edge.success,
@@ -188,41 +154,18 @@ def _fill(draft: Draft, reading: _Reading, wanted: str) -> None:
             asset=end,
             references=tuple(name for name in (edge.kind, known.technique) if name),
             origins=origins if edge.success is None else origins | {"success": SOURCE},
-            controls=[key] if (key := _control(draft, edge, reading, wanted)) else [],
+            controls=endings(draft, edge, reading, wanted),
         )
-
-
-def _control(draft: Draft, edge: Edge, reading: _Reading, wanted: str) -> str:
-    """Add what stops an edge, as its kind says it; the same for all that a certificate template allows."""
-    known = known_kind(edge.kind, reading.kinds) or UNKNOWN
-    if wanted == NO_CONTROLS or not known.control or edge.end.endswith(NOBODY_LEAVES):
-        return ""
-    start, end = reading.name(edge.start), reading.name(edge.end)
-    lasting = wanted == "lasting"
-    cost = (LASTING if lasting else 1.0) * (FREE_COST if known.block_cost is None else known.block_cost)
-    if edge.by:
-        return draft.control(f"by {edge.by}", f"{known.control} {edge.by}", lasting=lasting, cost=cost)
-    label = f"{known.control}: {edge.kind} of {start} over {end}"
-    if edge.kind == "HasSession":
-        label = f"keep {end} from logging on to {start}"
-    elif edge.kind.endswith("MemberOf"):
-        label = f"remove {start} from {end}"
-    key = f"{edge.kind} {edge.start} {edge.end}"
-    return draft.control(key, label, lasting=lasting, cost=cost, references=[edge.kind])
-
-
-def _is_tier_zero(node: Node) -> bool:
-    return "Domain" in node.kinds or TIER_ZERO.fullmatch(node.id) is not None
 
 
 def _first(node: Node) -> tuple[int, int, str]:
     """Order goals, the likeliest first: tier zero, then groups and machines of high value, then the rest."""
     ending = next((k for k, end in enumerate(FIRST_GOALS) if node.id.endswith(end)), len(FIRST_GOALS))
     kind = LIKELY_GOALS.index(node.kind) if node.kind in LIKELY_GOALS else len(LIKELY_GOALS)
-    return (ending if _is_tier_zero(node) else len(FIRST_GOALS) + 1), kind, node.name
+    return (ending if is_tier_zero(node) else len(FIRST_GOALS) + 1), kind, node.name
 
 
-def _missing(reading: _Reading, options: ImportOptions, where: str) -> None:
+def _missing(reading: Reading, options: ImportOptions, where: str) -> None:
     """Refuse what neither the files nor the person say, with candidates, the likeliest first, and why."""
     nodes = reading.nodes
     prized = {id_ for id_, node in nodes.items() if node.prized}
@@ -230,7 +173,7 @@ def _missing(reading: _Reading, options: ImportOptions, where: str) -> None:
     starts: list[Candidate] = []
     goals: list[Candidate] = []
     if not (options.initial or any(node.owned for node in nodes.values())):
-        tier_zero = {id_ for id_ in prized if _is_tier_zero(nodes[id_])}
+        tier_zero = {id_ for id_ in prized if is_tier_zero(nodes[id_])}
         starts = list(_starts(reading, tier_zero or prized, "tier zero" if tier_zero else "high value"))
         shown = shortened([f"{one.label} ({one.why})" if one.why else one.label for one in starts], MOST_SHOWN)
         faults.append(f"no node is marked as owned; name where attackers begin with --initial, such as {shown}")
@@ -249,7 +192,7 @@ def _lead(count: int) -> str:
     return f"{count} steps lead here" if count > 1 else "1 step leads here"
 
 
-def _starts(reading: _Reading, prized: set[str], called: str) -> Iterator[Candidate]:
+def _starts(reading: Reading, prized: set[str], called: str) -> Iterator[Candidate]:
     """Yield where attackers may begin: what everybody has, then accounts, those nearest to something prized first.
 
     Whoever holds something prized already, by itself or through its groups, is none of them.

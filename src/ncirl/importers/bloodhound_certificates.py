@@ -35,14 +35,14 @@ def certificate_edges(nodes: Mapping[str, Node], known: Holders) -> Iterator[Edg
     for ca in authorities:
         for domain in domains[ca.id]:
             for computer in known.of(ca.id, "HostsCAService"):
-                yield Edge("GoldenCert", computer, domain, by=ca.name)
+                yield Edge("GoldenCert", computer, domain, by=(ca.id,))
             enrollers = known.of(ca.id, "Enroll")
             for template in published[ca.id]:
                 if _serves_esc1(template):
                     for who in known.together(enrollers, known.of(template.id, *ENROLLING)):
-                        yield Edge("ADCSESC1", who, domain, by=template.name)
+                        yield Edge("ADCSESC1", who, domain, by=(template.id,))
                 for who in _esc4(template, enrollers, known):
-                    yield Edge("ADCSESC4", who, domain, by=template.name)
+                    yield Edge("ADCSESC4", who, domain, by=(template.id,))
                 if _authenticates(template) and not _flag(template, "requiresmanagerapproval"):
                     for who, by in _esc3(template, ca, enrollers, published, domains, domain, nodes, known):
                         yield Edge("ADCSESC3", who, domain, by=by)
@@ -110,7 +110,7 @@ def _esc3(
     domain: str,
     nodes: Mapping[str, Node],
     known: Holders,
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield who can enroll for others by `template` with a certificate of an enrollment agent, and by which two."""
     for first, agents in published.items():
         if domain not in domains[first]:
@@ -129,7 +129,7 @@ def _esc3(
             by_name = _flag(agent, "subjectaltrequiredns") or _flag(agent, "subjectaltrequiredomaindns")
             for who in known.together(*needed):
                 if not (by_name and who in nodes and "User" in nodes[who].kinds):  # users have no name of that sort
-                    yield who, f"{agent.name} and {template.name}"
+                    yield who, (agent.id, template.id)
 
 
 def _makes_an_agent(agent: Node, template: Node) -> bool:

@@ -38,7 +38,7 @@ NOT_DERIVED = {  # by the kind of node that they would come from
 
 
 def derived_edges(nodes: Mapping[str, Node], edges: list[Edge]) -> list[Edge]:
-    """Return the edges that follow from others and are not among them."""
+    """Return the edges that follow from others and are not among them, or not with what they go by."""
     there = {(edge.kind, edge.start, edge.end) for edge in edges}
     everybody = [edge for edge in _everybody(nodes) if (edge.kind, edge.start, edge.end) not in there]
     owned = list(_owners(nodes, edges))
@@ -46,9 +46,9 @@ def derived_edges(nodes: Mapping[str, Node], edges: list[Edge]) -> list[Edge]:
     found = [*everybody, *owned, *_replication(nodes, known), *_local(edges, known), *certificate_edges(nodes, known)]
     return list(
         {
-            (edge.kind, edge.start, edge.end): edge
+            (edge.kind, edge.start, edge.end, edge.by): edge
             for edge in found
-            if (edge.kind, edge.start, edge.end) not in there and edge.start != edge.end
+            if (edge.by or (edge.kind, edge.start, edge.end) not in there) and edge.start != edge.end
         }.values()
     )
 

@@ -47,7 +47,7 @@ class Node:
 class Edge:
     """One way to control `end` from `start`; `walkable` is what the file says of it, None where it says nothing.
 
-    `by` is what an edge that follows from others goes by: a certificate template, an authority.
+    `by` are the nodes that an edge that follows from others goes by: a certificate template or two, an authority.
     """
 
     kind: str
@@ -55,7 +55,7 @@ class Edge:
     end: str
     walkable: bool | None = None
     success: float | None = None
-    by: str = ""
+    by: tuple[str, ...] = ()
 
 
 def is_owned(kinds: Iterable[str], properties: Mapping[str, Any]) -> bool:

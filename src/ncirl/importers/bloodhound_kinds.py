@@ -24,7 +24,18 @@ from ncirl.importers.report import Origin
 from ncirl.importers.values import mapping, number, text
 from ncirl.model.stage import LARGEST_REWARD
 
-__all__ = ["EFFORTS", "KINDS", "KindOfEdge", "is_known", "kind_of_node", "known_kind", "plain", "read_table", "spelled"]
+__all__ = [
+    "EFFORTS",
+    "KINDS",
+    "UNKNOWN",
+    "KindOfEdge",
+    "is_known",
+    "kind_of_node",
+    "known_kind",
+    "plain",
+    "read_table",
+    "spelled",
+]
 
 EFFORTS = ("step", "none", "ignore")
 DEFAULT = Origin("the table of BloodHound's kinds of edges, by sort of work; --table FILE replaces it", default=True)
@@ -42,6 +53,9 @@ class KindOfEdge:
     control: str = ""
     technique: str = ""
     origin: Origin = DEFAULT
+
+
+UNKNOWN = KindOfEdge("step", control="remove what the edge stands for")
 
 
 @dataclass(frozen=True)
@@ -77,7 +91,7 @@ SORTS = (
     _Sort(0.6, 0.05, 0.05, "make machines call, and relay", "require signing, forbid delegation", "T1187", """
         CoerceToTGT CoerceAndRelayNTLMToSMB CoerceAndRelayNTLMToLDAP CoerceAndRelayNTLMToLDAPS
         CoerceAndRelayNTLMToADCS"""),
-    _Sort(0.9, 0.02, 0.1, "get a certificate for anybody", "disable the certificate template", "T1649", """
+    _Sort(0.9, 0.02, 0.1, "get a certificate for anybody", "take the right over certificates away", "T1649", """
         ADCSESC1 ADCSESC3 ADCSESC4 ADCSESC5 ADCSESC6a ADCSESC6b ADCSESC7 ADCSESC9a ADCSESC9b ADCSESC10a ADCSESC10b
         ADCSESC13 ADCSESC16 GoldenCert"""),
     _Sort(0.8, 0.02, 0.05, "change the policy", "remove the right", "T1484.001", "WriteGPLink"),
@@ -95,6 +109,24 @@ FREE = """
     MemberOf MemberOfLocalGroup Contains GPLink GPOAppliesTo CanApplyGPO PropagatesACEsTo HasSIDHistory ContainsIdentity
     ClaimSpecialIdentity AZMemberOf AZContains AZHasRole AZRunsAs
 """
+ENDING = {  # where another thing than for its sort ends a kind
+    "DCFor": "",
+    "CoerceToTGT": "forbid unconstrained delegation",
+    "ADCSESC1": "take the right to enroll at every template that serves for it away",
+    "ADCSESC3": "take the right to enroll at every template that serves for it away",
+    "ADCSESC4": "take the right to change certificate templates away",
+    "ADCSESC5": "take the right over the objects of the authority away",
+    "ADCSESC6a": "clear EDITF_ATTRIBUTESUBJECTALTNAME2 at the authority",
+    "ADCSESC6b": "clear EDITF_ATTRIBUTESUBJECTALTNAME2 at the authority",
+    "ADCSESC7": "take the right to manage the authority away",
+    "ADCSESC9a": "clear NO_SECURITY_EXTENSION at the templates that have it",
+    "ADCSESC9b": "clear NO_SECURITY_EXTENSION at the templates that have it",
+    "ADCSESC10a": "enforce strong mapping of certificates at the domain controllers",
+    "ADCSESC10b": "enforce strong mapping of certificates at the domain controllers",
+    "ADCSESC13": "unlink the issuance policy from its group",
+    "ADCSESC16": "switch the security extension on at the authority",
+    "GoldenCert": "keep the key of the authority in hardware",
+}
 CUTTING = {
     "MemberOf": "remove the membership",
     "MemberOfLocalGroup": "remove from the local group",
@@ -124,7 +156,13 @@ def plain(name: str) -> str:
 
 KINDS: Mapping[str, KindOfEdge] = {
     plain(kind): KindOfEdge(
-        "step", sort.success, sort.attack_cost, sort.block_cost, sort.words, sort.control, sort.technique
+        "step",
+        sort.success,
+        sort.attack_cost,
+        sort.block_cost,
+        sort.words,
+        ENDING.get(kind, sort.control),
+        sort.technique,
     )
     for sort in SORTS
     for kind in sort.kinds.split()

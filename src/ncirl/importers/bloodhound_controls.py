@@ -1,0 +1,70 @@
+"""What ends an edge of a domain for good, or for a stage: what a person who runs it would do, by its kind.
+
+Each control is told by what is taken away from whom, so that a right of a group is the group's and a membership is one
+member's. A certificate template is neither disabled nor withdrawn, since others may need it, domain controllers first:
+the flag that makes it serve is cleared, or a right over it is taken away.
+
+Nothing ends what tier zero can do: it gives itself back whatever is taken away from it. Nobody leaves the groups that
+everybody of a sort is in.
+"""
+
+from ncirl.errors import InputError
+from ncirl.importers.bloodhound_graph import Edge
+from ncirl.importers.bloodhound_kinds import UNKNOWN, known_kind
+from ncirl.importers.bloodhound_reading import Reading, is_tier_zero
+from ncirl.importers.draft import Draft
+from ncirl.importers.options import ImportOptions
+
+__all__ = ["endings", "wanted_controls"]
+
+EVERYBODYS = ("S-1-1-0", "S-1-5-11", "-513", "-514", "-515", "-516")
+"""Everyone, Authenticated Users; the groups of all users, guests, computers and domain controllers of a domain."""
+CONTROLS = NO_CONTROLS, MOMENTARY, LASTING = ("none", "momentary", "lasting")
+
+
+def wanted_controls(options: ImportOptions) -> str:
+    """Return which controls a person wants: what lasts, unless another is set."""
+    wanted = options.setting("controls") or LASTING
+    if wanted not in CONTROLS:
+        raise InputError(f"must be one of {', '.join(CONTROLS)}", f"setting controls={wanted}")
+    return wanted if options.controls else NO_CONTROLS
+
+
+def endings(draft: Draft, edge: Edge, reading: Reading, wanted: str) -> list[str]:
+    """Add what ends an edge to a draft, and return its keys; that of edges without effort is one at most."""
+    known = known_kind(edge.kind, reading.kinds) or UNKNOWN
+    is_member = edge.kind.endswith("MemberOf") or edge.kind == "MemberOfLocalGroup"
+    if wanted == NO_CONTROLS or not known.control or is_tier_zero(reading.nodes[edge.start]):
+        return []
+    if is_member and edge.end.endswith(EVERYBODYS):
+        return []
+    start, end = reading.name(edge.start), reading.name(edge.end)
+    lasting = wanted == LASTING
+    tie = f"{edge.kind} {edge.start} {edge.end}"
+    told = {tie: f"{known.control}: {edge.kind} of {start} over {end}"}
+    if edge.by:
+        told = dict(_of_certificates(edge, start, [reading.name(id_) for id_ in edge.by]))
+    elif is_member:
+        told = {tie: f"remove {start} from {end}"}
+    elif edge.kind == "HasSession":
+        told = {tie: f"let {end} log on to {start} no more"}
+    keys = [draft.control(key, label, lasting=lasting, references=[edge.kind]) for key, label in told.items()]
+    if edge.kind == "HasSession" and lasting:
+        label = f"log {end} off from {start} for a stage"
+        keys.append(draft.control(f"log off {tie}", label, lasting=False, references=[edge.kind]))
+    return keys
+
+
+def _of_certificates(edge: Edge, start: str, names: list[str]) -> list[tuple[str, str]]:
+    """Return the controls, by key, of an edge that goes by a template, by two, or by an authority."""
+    by, name = edge.by[0], names[0]
+    right = (f"enroll {edge.start} {by}", f"take the right to enroll at the certificate template {name} from {start}")
+    if edge.kind == "ADCSESC1":
+        flag = f"let nobody who enrolls at the certificate template {name} name the subject (a flag)"
+        return [(f"subject {by}", flag), right]
+    if edge.kind == "ADCSESC3":
+        return [(f"approve {by}", f"ask for approval at the certificate template {name}, which makes agents"), right]
+    if edge.kind == "ADCSESC4":
+        changing = f"take the right to change the certificate template {name} from {start}"
+        return [(f"change {edge.start} {by}", changing)]
+    return [(f"key {by}", f"keep the key of the certificate authority {name} in hardware")]
