@@ -104,6 +104,8 @@ def test_a_contest_tells_its_graph_and_what_is_proved(client: TestClient, contes
     assert told["graph"]["conditions"][3]["rewards"] == {"vandal": 2.0}
     lower, upper = told["bounds"]["lower"], told["bounds"]["upper"]
     assert 0 < lower <= upper
+    assert told["unit"].startswith("expected loss; 2 = 'root' at once")
+    assert told["assumptions"][0].startswith("Perfect sight")
     assert sum(i["prior"] * told["guarantee"][i["id"]] for i in told["intents"]) == pytest.approx(upper, abs=NEAR)
 
 

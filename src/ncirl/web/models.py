@@ -313,9 +313,9 @@ class ImportView(Offered):
 class Contest(ContestEntry):
     """Everything about a contest; `bounds` and `guarantee` are proved, null until it is solved.
 
-    They are of this graph; where it was cut from another, `original` tells what they are there. `nothing` explains a
-    first answer of nothing; `holding` is what was held where the solve began, beyond the start. `imported` tells how
-    files of another tool became its graph.
+    They are of this graph; where it was cut from another, `original` tells what they are there. `unit` is that of all
+    numbers, `assumptions` on what they rest. `nothing` explains a first answer of nothing; `holding` is what was held
+    where the solve began, beyond the start. `imported` tells how files of another tool became its graph.
     """
 
     observes: Literal["actions", "outcomes"]
@@ -327,6 +327,8 @@ class Contest(ContestEntry):
     intents: list[IntentView]
     bounds: Bounds | None
     guarantee: ByIntent | None
+    unit: str
+    assumptions: list[str]
     original: OriginalView | None
     nothing: str | None
     holding: list[str]

@@ -12,12 +12,14 @@ from ncirl.attack_graphs.names import in_place
 from ncirl.attack_graphs.reductions import estimate_size, listable
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.attack_graphs.reductions.size import MANY_STATES
+from ncirl.defence.assumptions import assumptions, unit_of
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.errors import SizeError
 from ncirl.formats.graph_source import scope_of
 from ncirl.limits import Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game, Observes
+from ncirl.numbers import tellable_lower, tellable_upper
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.pictures.layers import levels_of
 from ncirl.reports.what_matters import Matters, matters_of, matters_of_net
@@ -46,6 +48,7 @@ def contest_view(opened: Opened) -> dict[str, Any]:
     game, graph = opened.game, opened.graph
     policy = opened.policy or opened.guarded  # opened, so what it claims was recomputed
     matters = _matters(opened)
+    scale = (graph or game).magnitude
     return {
         "title": game.name or opened.name,
         "kind": "policy" if policy else "graph" if graph else "game",
@@ -56,13 +59,23 @@ def contest_view(opened: Opened) -> dict[str, Any]:
         "graph": None if graph is None else _graph_view(graph) if matters is None else folded_view(matters),
         "matters": None if matters is None else matters_view(matters, opened.guarded),
         "intents": [{"id": name, "prior": p} for name, p in _by_intent(game, prior_of(game)).items()],
-        "bounds": None if policy is None else {"lower": policy.lower, "upper": policy.upper},
-        "guarantee": None if policy is None else _by_intent(game, policy.per_intent),
+        "bounds": None if policy is None else _bounds(policy, scale),
+        "guarantee": None if policy is None else _guarantee(game, policy, scale),
+        "unit": unit_of(graph),
+        "assumptions": list(assumptions(game, graph, policy)),
         "original": _original(opened),
         "nothing": None if policy is None else _nothing(policy, graph),
         "holding": [],
         "imported": None,
     }
+
+
+def _bounds(policy: CertifiedSolution | GuardedSolution, scale: float) -> dict[str, float]:
+    return {"lower": tellable_lower(policy.lower, scale), "upper": tellable_upper(policy.upper, scale)}
+
+
+def _guarantee(game: Game, policy: CertifiedSolution | GuardedSolution, scale: float) -> dict[str, float]:
+    return {name: tellable_upper(most, scale) for name, most in _by_intent(game, policy.per_intent).items()}
 
 
 def _original(opened: Opened) -> dict[str, Any] | None:

@@ -39,6 +39,23 @@ export function hush() {
 
 export const payoff = (x) => (x === null || x === undefined ? "–" : x.toFixed(3).replace("-", "−"));
 
+const PLACES = 3; // decimals, and digits of a small number
+
+/** A bound, rounded to its safe side: `round` is Math.ceil from above, Math.floor from below. */
+function bound(x, round) {
+  if (x === null || x === undefined) return "–";
+  if (x === 0) return "0";
+  const places = Math.max(PLACES, PLACES - 1 - Math.floor(Math.log10(Math.abs(x))));
+  if (places > 12) return x.toExponential(1).replace("-", "−");
+  const near = Number(x.toFixed(places));
+  const said = Math.abs(near - x) <= 1e-14 * Math.abs(x) ? near : round(x * 10 ** places) / 10 ** places;
+  return said.toFixed(places).replace("-", "−");
+}
+
+export const atMost = (x) => bound(x, Math.ceil);
+
+export const atLeast = (x) => bound(x, Math.floor);
+
 export function share(p) {
   if (p > 0 && p < 0.01) return "<1%";
   if (p < 1 && p > 0.99) return ">99%";

@@ -1,6 +1,6 @@
 // Look: what the contest is, what it is worth, what each intent can get.
 import { jobEvents } from "./api.js";
-import { by, make, notify, payoff, share } from "./dom.js";
+import { atLeast, atMost, by, make, notify, share } from "./dom.js";
 import { on, openContest, showTab, state } from "./state.js";
 
 const counted = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -46,7 +46,7 @@ function showWatch({ matters, bounds }) {
   by("guards").tBodies[0].replaceChildren(...watchRows(matters));
   const solved = matters.guards.length
     ? `These ${counted(matters.guards.length, one, many)} of ${all.toLocaleString("en")}, and no others.`
-    : "Nothing: everything is conceded.";
+    : "Nothing: the bound holds even if nobody stops anything.";
   by("watch-said").textContent = bounds ? solved : "Solve it to know. Good ways to the goals are drawn meanwhile.";
   by("ways").replaceChildren(...matters.ways.map((way) => make("li", {}, make("strong", {}, way.intent), `: ${way.exploits.join(" → ")}`)));
 }
@@ -70,8 +70,8 @@ function value({ bounds, job, matters, original }) {
   const whole = original ? "On the whole cut graph" : "On the whole graph";
   const first = matters ? `${whole} the` : original ? "On the cut graph the" : "The";
   return [
-    make("p", {}, `${first} attacker gets between `, make("strong", {}, payoff(lower)), " and ", make("strong", {}, payoff(upper)), " on average when both play well."),
-    make("div", { className: "between", "--from": place(lower), "--to": place(upper), role: "img", "aria-label": `from ${payoff(lower)} to ${payoff(upper)}` }, make("b")),
+    make("p", {}, `${first} attacker gets between `, make("strong", {}, atLeast(lower)), " and ", make("strong", {}, atMost(upper)), " on average when both play well."),
+    make("div", { className: "between", "--from": place(lower), "--to": place(upper), role: "img", "aria-label": `from ${atLeast(lower)} to ${atMost(upper)}` }, make("b")),
   ];
 }
 
@@ -80,7 +80,7 @@ function guaranteeRows({ intents, guarantee, graph, matters }) {
     const goals = (graph?.conditions ?? []).filter((c) => c.rewards[id]).map((c) => `${matters ? c.label : c.id} ${c.rewards[id]}`);
     return make(
       "tr", {}, make("th", { scope: "row" }, id), make("td", {}, share(prior)), make("td", {}, goals.join(", ") || "–"),
-      make("td", { className: "number" }, guarantee ? payoff(guarantee[id]) : "–"),
+      make("td", { className: "number" }, guarantee ? atMost(guarantee[id]) : "–"),
     );
   });
 }
@@ -91,6 +91,7 @@ export function start() {
     by("facts").textContent = facts(contest);
     showWatch(contest);
     by("value").replaceChildren(...value(contest), ...cut(contest));
+    by("assumed").replaceChildren(...[`Unit: ${contest.unit}.`, ...contest.assumptions].map((line) => make("li", {}, line)));
     by("from").hidden = !contest.holding.length;
     by("from").textContent = `From: ${contest.holding.join(" + ")}, held already.`;
     by("nothing").hidden = !contest.nothing;

@@ -1,7 +1,7 @@
 // Solve: two bounds that close in on each other, live.
 import * as api from "./api.js";
 import { lineChart } from "./charts.js";
-import { by, payoff } from "./dom.js";
+import { atLeast, atMost, by } from "./dom.js";
 import { holding } from "./holding.js";
 import { attempt, on, openContest, rememberJob, showTab, state } from "./state.js";
 
@@ -31,15 +31,15 @@ function redraw() {
     dots: points.length <= MOST_DOTS,
     xLabel: "seconds",
     empty: by("cancel").disabled ? "Start a solve to see the bounds meet" : "Waiting for the first bounds",
-    label: last && `After ${last.seconds.toFixed(1)} seconds the value lies between ${payoff(last.lower)} and ${payoff(last.upper)}`,
+    label: last && `After ${last.seconds.toFixed(1)} seconds the value lies between ${atLeast(last.lower)} and ${atMost(last.upper)}`,
   });
 }
 
 function showNumbers({ lower = null, upper = null, seconds = null }) {
   const bounded = lower !== null && upper !== null;
-  by("job-lower").textContent = payoff(lower);
-  by("job-upper").textContent = payoff(upper);
-  by("job-gap").textContent = bounded ? payoff(upper - lower) : "–";
+  by("job-lower").textContent = atLeast(lower);
+  by("job-upper").textContent = atMost(upper);
+  by("job-gap").textContent = bounded ? atMost(upper - lower) : "–";
   by("job-seconds").textContent = seconds === null ? "–" : seconds.toFixed(1);
 }
 
