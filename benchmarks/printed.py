@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 
 from ncirl import NCPBVI, Game, HistoryLP, best_response_to_attacker, best_response_to_defender, games, solve
@@ -65,12 +65,13 @@ def run(expansions: int = EXPANSIONS) -> list[Row]:
         endless = solve(game.with_horizon(None), NCPBVI(expansions=expansions))
         beyond = max(abs(endless.lower - value), abs(endless.upper - value))
         for variant in ("printed", "corrected"):
-            solution = solve(game, NCPBVI(expansions=expansions, variant=variant))
+            solver = NCPBVI(expansions=expansions, variant=variant)
+            solved = game.with_horizon(None) if variant == "printed" else game  # its horizon counts in play only
+            solution = replace(solve(solved, solver), game=game)
+            numbers = solution.trace[-1]
             secured = best_response_to_attacker(game, solution.attacker_strategy()).value
             conceded = best_response_to_defender(game, solution.defender_strategy()).value
-            rows.append(
-                Row(name, variant, value, beyond, solution.lower, solution.upper, value - secured, conceded - value)
-            )
+            rows.append(Row(name, variant, value, beyond, *numbers, value - secured, conceded - value))
     return rows
 
 

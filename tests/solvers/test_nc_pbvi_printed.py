@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from ncirl import (
     NCPBVI,
+    Certified,
+    Game,
     HistoryLP,
     InputError,
     best_response_to_attacker,
@@ -25,10 +28,11 @@ PRINTED = NCPBVI(variant="printed")
 def test_the_two_estimates_cross_and_are_called_estimates() -> None:
     """Aumann–Maschler I, γ = 1/3, p = 2/5: the value is 22/45, the printed primal says 3/5, its dual 13/30."""
     solution = solve(games.aumann_maschler_1(2 / 5, 1 / 3), PRINTED)
-    assert solution.lower == pytest.approx(3 / 5, abs=LP_ACCURACY)
-    assert solution.upper == pytest.approx(13 / 30, abs=LP_ACCURACY)
-    assert solution.upper < 22 / 45 < solution.lower
+    assert solution.attacker_estimate == pytest.approx(3 / 5, abs=LP_ACCURACY)
+    assert solution.defender_estimate == pytest.approx(13 / 30, abs=LP_ACCURACY)
+    assert solution.defender_estimate < 22 / 45 < solution.attacker_estimate
     assert solution.claim.startswith("Nothing is certified")
+    assert "the attacker estimates 0.6 and the defender 0.433333" in solution.claim
     assert "unbounded" not in solution.claim
     assert len(solution.trace) == PRINTED.expansions + 1
 
@@ -36,7 +40,8 @@ def test_the_two_estimates_cross_and_are_called_estimates() -> None:
 def test_the_printed_defender_concedes_more_than_the_value() -> None:
     game = games.aumann_maschler_1(2 / 5, 1 / 3, horizon=6)
     value = solve(game, HistoryLP()).lower
-    printed, corrected = (solve(game, NCPBVI(variant=kind)) for kind in ("printed", "corrected"))
+    printed = replace(solve(game.with_horizon(None), PRINTED), game=game)
+    corrected = solve(game, NCPBVI())
     conceded = {s: best_response_to_defender(game, s.defender_strategy()).value for s in (printed, corrected)}
     secured = {s: best_response_to_attacker(game, s.attacker_strategy()).value for s in (printed, corrected)}
     assert conceded[printed] > value + 0.1
@@ -47,10 +52,11 @@ def test_the_printed_defender_concedes_more_than_the_value() -> None:
 
 def test_an_unbounded_program_is_told() -> None:
     """Rewards below −1: λ may grow for ever, w(e_θ) being less than 1."""
-    game = repeated({"t1": [[-3, -2], [-2, -3]], "t2": [[-2, -3], [-3, -2]]}, discount=0.9, horizon=3)
+    game = repeated({"t1": [[-3, -2], [-2, -3]], "t2": [[-2, -3], [-3, -2]]}, discount=0.9)
     solution = solve(game, PRINTED)
-    assert math.isnan(solution.upper)
+    assert math.isnan(solution.defender_estimate)
     assert "unbounded" in solution.claim
+    assert (solution.lower, solution.upper) == pytest.approx((-30.0, 0.0))
     pair = solution.attacker_strategy(), solution.defender_strategy()
     assert simulate(game, *pair, episodes=5, rng=0).mean < 0
 
@@ -60,3 +66,13 @@ def test_only_the_papers_games_are_taken() -> None:
         solve(games.big_match(observes="outcomes"), PRINTED)
     with pytest.raises(InputError, match="needs a discount below 1; use 'corrected'"):
         solve(games.patrol(discount=1.0, horizon=2), PRINTED)
+    with pytest.raises(InputError, match=r"knows no horizon, and game .* ends after 3 stages; use 'corrected'"):
+        solve(games.patrol(discount=0.9, horizon=3), PRINTED)
+
+
+@pytest.mark.parametrize("game", [games.aumann_maschler_1(2 / 5, 1 / 3), games.big_match(1 / 2, 0.9), games.patrol()])
+def test_its_bounds_are_bounds(game: Game) -> None:
+    solution = solve(game, NCPBVI(variant="printed", expansions=1))
+    proved = solve(game, Certified(gap=0.01))
+    assert solution.lower <= proved.lower
+    assert proved.upper <= solution.upper

@@ -47,7 +47,7 @@ __all__ = ["NCPBVI", "CorrectedSolution", "NCPBVISolution"]
 class NCPBVISolution(PlayableSolution, ABC):
     """Two values, two strategies, and how the values came about, whichever variant."""
 
-    trace: tuple[tuple[float, float], ...]  # the players' values before the first and after each expansion
+    trace: tuple[tuple[float, float], ...]  # what the players say of the value, at first and after each expansion
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -80,7 +80,8 @@ class NCPBVI:
     approximation : {"hull", "sawtooth"}
         How the stored points are joined.
     variant : {"corrected", "printed"}
-        The programs as they should be, or to the letter of the paper (for comparison: it certifies nothing).
+        The programs as they should be, or to the letter of the paper (for comparison: it certifies nothing, says
+        estimates apart from the bounds, and takes no game with a horizon).
 
     Examples
     --------

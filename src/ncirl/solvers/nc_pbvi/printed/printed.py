@@ -18,7 +18,11 @@ the programs, the defender's their objectives, in place. What the page leaves op
   value, and the defender's number becomes NaN.
 
 The paper's game has no horizon, and as printed the program at (t, s) would look at (t, s) again, never at t + 1; so a
-horizon is left out here, and counts in play only.
+game with a horizon is refused.
+
+What it says of the value are estimates. The bounds of the solution are those that hold for any play,
+
+    min(R_min, 0) / (1 − γ)  ≤  v  ≤  max(R_max, 0) / (1 − γ).
 """
 
 import time
@@ -34,14 +38,27 @@ from ncirl.solvers.nc_pbvi.printed.sides import PrintedAttackerSide, PrintedDefe
 
 __all__ = ["PrintedSolution", "run_printed"]
 
-CLAIM = "Nothing is certified: two estimates by the programs as the paper prints them; they may cross."
+CLAIM = (
+    "Nothing is certified: by the programs as the paper prints them the attacker estimates {attacker:.6g} and the "
+    "defender {defender:.6g}; these may cross. The bounds are the least and the largest that any play can pay."
+)
 UNBOUNDED = " The printed P_D was unbounded at some promises, so the defender's number is missing."
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PrintedSolution(NCPBVISolution):
-    """What both players stored, as printed."""
+    """What both players stored, as printed.
 
+    Attributes
+    ----------
+    attacker_estimate, defender_estimate : float
+        What the programs of either side say of the value; neither bounds it, and the defender's may be NaN.
+    lower, upper : float
+        The least and the largest that any play can pay.
+    """
+
+    attacker_estimate: float
+    defender_estimate: float
     attacker_side: PrintedAttackerSide  # points of every state
     defender_side: PrintedDefenderSide
 
@@ -60,21 +77,28 @@ def run_printed(settings: NCPBVI, game: Game, progress: ProgressCallback | None 
     Raises
     ------
     InputError
-        When actions are not seen (the paper's are), or the discount is 1 (nothing then ends the sweeps' growth).
+        When actions are not seen (the paper's are), the discount is 1 (nothing then ends the sweeps' growth), or the
+        game has a horizon.
     """
     if game.observes is not Observes.ACTIONS:
         raise InputError("variant: the printed algorithm is for games that observe actions; use 'corrected'")
     if game.discount >= 1:
         raise InputError("variant: the printed algorithm needs a discount below 1; use 'corrected'")
-    began, meter, endless = time.perf_counter(), Meter(), game.with_horizon(None)
-    attacker = PrintedAttackerSide(endless, meter)
+    if game.horizon is not None:
+        raise InputError(
+            f"variant: the printed algorithm knows no horizon, and game '{game.name}' ends after {game.horizon} stages"
+            "; use 'corrected', or solve `game.with_horizon(None)`"
+        )
+    began, meter = time.perf_counter(), Meter()
+    attacker = PrintedAttackerSide(game, meter)
+    least, most = min(attacker.least, 0.0), max(attacker.most, 0.0)
     lower = [attacker.value()]
     for _ in range(settings.expansions):
         for _ in range(settings.sweeps):
             attacker.update()
         attacker.expand()
         lower.append(attacker.value())
-    defender = PrintedDefenderSide(endless, meter, attacker.slopes())
+    defender = PrintedDefenderSide(game, meter, attacker.slopes())
     upper = [defender.value()]
     for _ in range(settings.expansions):
         for _ in range(settings.sweeps):
@@ -83,15 +107,17 @@ def run_printed(settings: NCPBVI, game: Game, progress: ProgressCallback | None 
         upper.append(defender.value())
         if progress is not None:
             now = time.perf_counter() - began
-            progress(Progress(now, lower[-1], upper[-1], attacker.size, defender.size, meter.solves))
+            progress(Progress(now, least, most, attacker.size, defender.size, meter.solves))
     return PrintedSolution(
         game=game,
-        lower=lower[-1],
-        upper=upper[-1],
+        lower=least,
+        upper=most,
         status=Status.FINISHED,
-        stats=Stats(time.perf_counter() - began, meter.solves, meter.seconds, len(endless.explore())),
+        stats=Stats(time.perf_counter() - began, meter.solves, meter.seconds, len(game.explore())),
         settings=settings,
-        claim=CLAIM + (UNBOUNDED if defender.unbounded else ""),
+        claim=CLAIM.format(attacker=lower[-1], defender=upper[-1]) + (UNBOUNDED if defender.unbounded else ""),
+        attacker_estimate=lower[-1],
+        defender_estimate=upper[-1],
         attacker_side=attacker,
         defender_side=defender,
         trace=tuple(zip(lower, upper, strict=True)),
