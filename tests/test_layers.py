@@ -13,7 +13,7 @@ import ncirl
 ROOT = Path(ncirl.__file__).parent
 LAYERS = (
     {"errors", "_typing", "numbers"},
-    {"limits"},
+    {"limits", "workers"},
     {"model"},
     {"lp"},
     {"mdp"},

@@ -272,3 +272,15 @@ def test_the_memory_allowed_is_that_of_every_worker(executor: Executor | None) -
         Guarded(memory=1, time_limit=None, executor=executor).run(graph())
     with pytest.raises(ncirl.InputError, match="memory: must be a positive number"):
         Guarded(memory=0).run(graph())
+
+
+def test_what_a_job_raises_elsewhere_is_raised(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def mistaken(*_: object, **__: object) -> Solved:
+        raise ZeroDivisionError("a mistake")
+
+    monkeypatch.setattr(spread, "solved_job", mistaken)
+    with ThreadPoolExecutor(1) as executor, pytest.raises(ZeroDivisionError, match="a mistake"):
+        Guarded(time_limit=None, executor=executor).run(graph())
+    assert not caplog.messages

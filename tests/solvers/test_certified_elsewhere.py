@@ -155,3 +155,32 @@ def test_a_search_too_large_to_send_is_not_sent(monkeypatch: pytest.MonkeyPatch)
     executor = AtOnce()
     turns(begun(), executor, 1)
     assert executor.runs == 0
+
+
+def test_what_a_walk_raises_is_raised_here(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def mistaken(*_: object) -> object:
+        raise ZeroDivisionError("a mistake")
+
+    monkeypatch.setattr(elsewhere, "walked", mistaken)
+    with ThreadPoolExecutor(1) as executor, pytest.raises(ZeroDivisionError, match="a mistake"):
+        turns(begun(), executor, 1, 1)
+    assert not caplog.messages
+
+
+def test_a_mistake_in_taking_what_was_found_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = begun()
+    monkeypatch.setattr(type(search.upper), "join", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        turns(search, AtOnce(), 1, 1)
+
+
+def test_a_worker_without_memory_is_done_without(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> object:
+        raise MemoryError
+
+    monkeypatch.setattr(elsewhere, "walked", full)
+    with ThreadPoolExecutor(1) as executor:
+        turns(begun(), executor, 1, 1)
+    assert caplog.messages == [elsewhere.BROKEN.format(reason="MemoryError")]

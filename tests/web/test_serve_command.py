@@ -98,6 +98,31 @@ def test_it_ends_with_its_workers(number: signal.Signals, code: int) -> None:
             server.kill()
 
 
+def test_ctrl_c_while_it_starts_is_one_line_and_leaves_no_folder(tmp_path: Path) -> None:
+    """The folder is there before the process that it is for, which hears of Ctrl-C, too."""
+    command = [sys.executable, "-m", "ncirl", "serve", "--port", "0"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    ) as server:
+        try:
+            end = time.monotonic() + PATIENCE
+            while not any(tmp_path.iterdir()):
+                assert time.monotonic() < end, "no worker was started"
+                time.sleep(0.001)
+            os.killpg(server.pid, signal.SIGINT)
+            _, said = server.communicate(timeout=PATIENCE)
+            assert said.count("\n") <= 1, said
+            assert not any(tmp_path.iterdir())
+        finally:
+            server.kill()
+
+
 def test_a_killed_server_leaves_nothing_behind(tmp_path: Path) -> None:
     """Not even while its children are busy: one solves, one has just been given a file to open."""
     command = [sys.executable, "-m", "ncirl", "serve", "--port", "0"]

@@ -1,6 +1,7 @@
 """Processes that work for the server: each has a pipe to it and ends with it, however the server ends.
 
-Its temporary files lie in a folder of its own, which is gone when it has ended, whichever of the two ends first.
+Its temporary files lie in a folder of its own, which is gone when it has ended, whichever of the two ends first. Ctrl-C
+is for the server alone, from the first moment on.
 
 What comes out of a child is bytes, never objects: a child reads what strangers wrote, and unpickling is running.
 """
@@ -11,8 +12,11 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
+from multiprocessing.resource_tracker import ensure_running
 from typing import Any
 
 from ncirl.limits import address_space
@@ -30,11 +34,13 @@ class ChildProcess:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._folder = tempfile.mkdtemp(prefix="ncirl-")
+        self._clear = weakref.finalize(self, _remove, self._folder)  # also where this process ends without `end`
         self.process = context.Process(target=_run, args=(body, self._folder, theirs, *args), daemon=True)
         try:
-            self.process.start()
+            with _no_interrupts():
+                self.process.start()
         except OSError:  # there is no room for another
-            _remove(self._folder)
+            self._clear()
             raise
         theirs.close()
 
@@ -58,7 +64,21 @@ class ChildProcess:
         self.process.kill()
         self.process.join()
         self.pipe.close()
-        _remove(self._folder)
+        self._clear()
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Let whoever is started here never hear Ctrl-C, which may come before it can say so; any thread may ask."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    ensure_running()  # which lets interrupts through when it starts its own process
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _run(body: Callable[..., None], folder: str, pipe: Connection, *args: Any) -> None:

@@ -4,6 +4,7 @@ What comes back is taken in the order of the jobs, whoever is ready first, and a
 number of workers changes nothing but the time. What must be survived:
 
     a worker dies, a cluster goes away    one sentence to the log, and the work goes on in this process
+    a job raises                          it is raised here, as if it had been done here      (`ncirl.workers`)
     Ctrl-C, raised by `beat`              what is ready may be taken (`Workers.ready`), the rest is given up
     time is up                            what is ready is taken, a moment after the deadline
 """
@@ -23,6 +24,7 @@ from ncirl.attack_graphs.guarded.net import Net
 from ncirl.limits import UNLIMITED, Limits, default_memory, resident
 from ncirl.model.game import Game
 from ncirl.solvers.certified.set_up import SetUp
+from ncirl.workers import Raised, WorkersLost, done_by, result_of
 
 __all__ = ["Workers", "solve_all"]
 
@@ -34,6 +36,7 @@ AWAKE = 2  # searches that may be gone on with as they are; others rest, which l
 CROWDED = 0.5  # of the memory: with more in use all rest
 BROKEN = "the workers cannot go on ({reason}): the small games are solved in this process from here on"
 Beat = Callable[[], None]
+Handed = Future[Solved | None | Raised[Solved | None]]  # a job that was handed over
 log = logging.getLogger(__name__)
 
 
@@ -52,22 +55,22 @@ class Workers:
         self.executor, self.memory = executor, memory
         self._graph: tuple[Net, bytes] | None = None
         self._awake: list[SetUp] = []
-        self._open: list[tuple[Job, Future[Solved | None]]] = []  # what was handed over and is not taken yet
+        self._open: list[tuple[Job, Handed]] = []  # what was handed over and is not taken yet
 
     @property
     def lanes(self) -> int:
         """How many games are solved at once."""
         return 1 if self.executor is None else getattr(self.executor, "_max_workers", None) or LANES
 
-    def submit(self, net: Net, jobs: Sequence[Job]) -> "list[Future[Solved | None]]":
+    def submit(self, net: Net, jobs: Sequence[Job]) -> list[Handed]:
         """Hand jobs over; none where there is nobody to hand them to."""
         if self.executor is None:
             return []
         if self._graph is None or self._graph[0] is not net:
             self._graph = net, pickle.dumps(replace(net.graph, origin=None))
         try:
-            futures = [self.executor.submit(_elsewhere, self._graph[1], job, self.memory) for job in jobs]
-        except Exception as error:  # whatever an executor has to say, it takes no more
+            futures = [done_by(self.executor, _elsewhere, self._graph[1], job, self.memory) for job in jobs]
+        except WorkersLost as error:
             self.give_up(error)
             return []
         self._open = list(zip(jobs, futures, strict=True))
@@ -83,7 +86,7 @@ class Workers:
         for job, future in some:
             if future.done() and not future.cancelled() and future.exception() is None:
                 found = future.result()
-                if found is not None:
+                if isinstance(found, Solved):
                     yield _at_home(net, job, found)
 
     def keep(self, search: SetUp | None, deadline: Limits) -> None:
@@ -105,11 +108,11 @@ class Workers:
         with suppress(MemoryError):  # it goes on as it is, then
             self._awake.pop(0).rest()
 
-    def give_up(self, error: BaseException) -> None:
+    def give_up(self, error: WorkersLost) -> None:
         """Work alone from now on."""
         if self.executor is not None:
             self.executor = None
-            log.warning(BROKEN.format(reason=" ".join(str(error).split()) or type(error).__name__))
+            log.warning(BROKEN.format(reason=error))
 
 
 def solve_all(
@@ -127,7 +130,7 @@ def solve_all(
             if workers.executor is not None:
                 try:
                     found = _waited(futures[k], beat, deadline)
-                except Exception as error:  # of the worker or of what it ran: here it can be seen
+                except WorkersLost as error:
                     workers.give_up(error)
             workers.taken()
             if workers.executor is None:
@@ -151,19 +154,18 @@ def _in_time(job: Job, deadline: Limits) -> Job:
     return replace(job, within=min(job.within, LAST * max(deadline.left, 0.0)))
 
 
-def _waited(future: "Future[Solved | None]", beat: Beat, deadline: Limits) -> Solved | None:
+def _waited(future: Handed, beat: Beat, deadline: Limits) -> Solved | None:
     """Wait for a job, listening for Ctrl-C; None if it does not end in time."""
     until = inf if deadline.left == inf else time.monotonic() + deadline.left * (1.0 + LATELY) + GRACE
     while not future.done():
         try:
-            return future.result(timeout=LISTEN)
+            return result_of(future, LISTEN)
         except TimeoutError:
-            if future.done():
-                break
+            pass
         if time.monotonic() > until:
             return None
         beat()
-    return future.result()
+    return result_of(future)
 
 
 def _at_home(net: Net, job: Job, found: Solved) -> Solved:

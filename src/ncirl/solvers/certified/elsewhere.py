@@ -7,7 +7,8 @@
 A walk adds vectors and changes none, and each leads to others of that walk or to what the search had when it was sent:
 of what comes home only the numbers of nodes are changed. It is the same for a search in the kernel (`compiled`). Work
 is counted and everybody is waited for, so that a run can be repeated with as many others. Nothing that anybody says is
-believed: what vectors are worth is what the verifier finds in the end. Who cannot go on is done without.
+believed: what vectors are worth is what the verifier finds in the end. Who cannot go on is done without; what a walk
+raises is raised here (`ncirl.workers`).
 """
 
 import logging
@@ -24,6 +25,7 @@ from ncirl.solvers.certified.compiled import Compiled
 from ncirl.solvers.certified.node_tables import VectorTable
 from ncirl.solvers.certified.search import Search
 from ncirl.solvers.certified.walks import Walks
+from ncirl.workers import Raised, WorkersLost, done_by, result_of
 
 __all__ = ["Beside", "WalksElsewhere"]
 
@@ -57,6 +59,9 @@ class Walked:
     seconds: float  # inside linear programs
 
 
+Sent = Future[Walked | Raised[Walked]]  # a walk that somebody else is at
+
+
 class WalksElsewhere:
     """Keeps others walking; `left` tells how many seconds there are."""
 
@@ -64,7 +69,7 @@ class WalksElsewhere:
         self.search, self.left = search, left
         self._known: IntArray = NONE  # in the kernel, the vectors that were sent
         self._beside: Beside | None = beside
-        self._sent: list[Future[Walked]] = []
+        self._sent: list[Sent] = []
         self._due, self._seed = 0.0, 0
 
     def turn(self, late: Callable[[], bool]) -> None:
@@ -74,8 +79,8 @@ class WalksElsewhere:
         try:
             self._take(late)
             self._send(self._beside)
-        except Exception as error:  # whatever an executor has to say, or what it ran: nothing here depends on it
-            log.warning(BROKEN.format(reason=" ".join(str(error).split()) or type(error).__name__))
+        except WorkersLost as error:
+            log.warning(BROKEN.format(reason=error))
             self._beside = None
 
     def _take(self, late: Callable[[], bool]) -> None:
@@ -107,7 +112,7 @@ class WalksElsewhere:
         for _ in range(beside.others):
             self._seed += 1
             task = data, self.search.accuracy.missed, self._seed, work, seconds, beside.memory
-            self._sent.append(beside.executor.submit(walked, *task))
+            self._sent.append(done_by(beside.executor, walked, *task))
 
     def end(self) -> None:
         """Wait for nobody any more."""
@@ -115,15 +120,15 @@ class WalksElsewhere:
             future.cancel()
 
 
-def _waited(future: "Future[Walked]", late: Callable[[], bool]) -> Walked | None:
+def _waited(future: Sent, late: Callable[[], bool]) -> Walked | None:
     """Wait for a walk; None if time is up first."""
     while not future.done():
         try:
-            return future.result(timeout=LISTEN)
+            return result_of(future, LISTEN)
         except TimeoutError:
             if late() and not future.done():
                 return None
-    return future.result()
+    return result_of(future)
 
 
 def walked(data: bytes, missed: float, seed: int, work: float, seconds: float, memory: int | None) -> Walked:
