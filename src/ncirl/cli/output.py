@@ -17,7 +17,7 @@ from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.errors import InputError
 from ncirl.formats.attack_graph_file import attack_graph_to_data
-from ncirl.limits import Limits, default_memory, parse_memory
+from ncirl.limits import Limits, default_memory, megabytes, parse_memory
 from ncirl.model.game import Game
 from ncirl.numbers import at_most, number
 from ncirl.strategies.streams import fresh_seed
@@ -39,6 +39,7 @@ __all__ = [
     "QuietFlag",
     "Seeded",
     "VerboseFlag",
+    "affordable",
     "by_intent",
     "check_page",
     "check_seconds",
@@ -238,6 +239,25 @@ def pool_of(jobs: int | None, address: str | None) -> "Pool":
     if jobs is not None:
         raise InputError("--jobs: a cluster has its own workers; leave out --jobs or --cluster")
     return cluster(address)
+
+
+EACH = 140e6  # bytes: what a process had resident in the end, for the office graph, by either solver
+
+
+def affordable(jobs: int | None, memory: float | None) -> int | None:
+    """Return as many workers, at most, as leave each process enough of the memory; None where not even two would.
+
+    The memory is that of all processes together, this one included; whoever is left out is told of.
+    """
+    if jobs is None or memory is None or memory / (jobs + 1) >= EACH:
+        return jobs
+    fewer = int(memory / EACH) - 1
+    complain(
+        f"--jobs {jobs}: each of {jobs + 1} processes would have {megabytes(memory / (jobs + 1))} of the "
+        f"{megabytes(memory)} that all may use, and one takes about {megabytes(EACH)} for a small graph; going on with "
+        + (f"{fewer} workers" if fewer > 1 else "this process alone")
+    )
+    return fewer if fewer > 1 else None
 
 
 def complain(message: str) -> None:

@@ -31,6 +31,7 @@ from ncirl.cli.output import (
     Memory,
     QuietFlag,
     VerboseFlag,
+    affordable,
     check_seconds,
     check_seed,
     closeness,
@@ -149,7 +150,10 @@ def solve(
     limits = limits_of(time_limit, memory)
     options |= {"time_limit": time_limit, "memory": None if memory is None else limits.memory, **closeness(gap)}
     solver_named(solver or "certified", options)  # tell what is wrong before the work
-    pool = None if jobs is None and cluster is None else pool_of(jobs, cluster)
+    pool = None if jobs is None and cluster is None else pool_of(jobs, cluster)  # says what is wrong with either
+    fewer = affordable(jobs, limits.memory)
+    if fewer != jobs:
+        jobs, pool = fewer, None if fewer is None else pool_of(fewer, cluster)
     if output is not None:
         _check_output(output, solver or "certified")
     check_seed(seed)
