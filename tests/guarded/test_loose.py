@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from ncirl.attack_graphs.guarded.above import Above
-from ncirl.attack_graphs.guarded.again import LEFT
+from ncirl.attack_graphs.guarded.again import LEFT, LONGER, Again, _times
 from ncirl.attack_graphs.guarded.below import Below
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.jobs import solved_job
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.running import Run
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.games.office import office_graph
 from ncirl.limits import Limits
@@ -73,3 +74,17 @@ def test_a_game_that_is_solved_again_knows_how_it_was_before():
 
 def test_what_is_exact_gains_nothing(above):
     assert gains(above, LEFT).get(EXACT, 0.0) == pytest.approx(0.0)  # up to what sums are rounded up by
+
+
+@pytest.mark.parametrize(("overhead", "most"), [(0.0, 30.0), (1.0, 30.0), (1.0, np.inf)])
+def test_how_many_times_as_long_fits(overhead, most):
+    times = _times(2.0, overhead, most)
+    assert times * 2.0 + times**2 * overhead == pytest.approx(most)
+
+
+def test_a_game_that_takes_nothing_beside_its_search_is_solved_again():
+    run = Run(office_graph(), 0.0, 0.05, 1e6)
+    found = replace(solved(0.1, 1.0), overhead=0.0)
+    assert found.begun is not None
+    (job,) = Again(run).longer([(1.0, found)], run.deadline)
+    assert job.seconds == LONGER

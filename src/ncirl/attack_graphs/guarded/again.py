@@ -99,7 +99,7 @@ class Again:
             before = worst.job.seconds
             overhead = max(worst.overhead, 0.0 if worst.begun is not None else self.run.pace.overhead(worst.job.work))
             most = worst.spent + limit.left * lanes / len(loose)
-            times = (sqrt(before**2 + 4 * overhead * most) - before) / (2 * overhead)  # times·before + times²·overhead
+            times = _times(before, overhead, most)
             seconds = min(LONGER, times) * before
             if seconds - worst.spent < (LEAST if worst.spent else ENOUGH * LONGER / 2 * before):
                 return []
@@ -110,3 +110,8 @@ class Again:
             each = [min(job.spent + longest, most) for job, most in zip(jobs, most_of_each, strict=True)]
             return [replace(job, seconds=seconds) for job, seconds in zip(jobs, each, strict=True)]
         return jobs
+
+
+def _times(before: float, overhead: float, most: float) -> float:
+    """Return how many times as long fits: times·before + times²·overhead = most, where an overhead may be nothing."""
+    return inf if most == inf else 2 * most / (sqrt(before**2 + 4 * overhead * most) + before)
