@@ -175,3 +175,11 @@ def test_sensitivity_writes_a_page_and_data(shop: str, tmp_path: Path, capsys: p
 def test_sensitivity_takes_its_gap_in_per_cent(gap: str, shop: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sensitivity", shop, "-q", "--gap", gap]) == 2
     assert "--gap: must be a" in capsys.readouterr().err
+
+
+def test_sensitivity_does_not_say_no_of_what_it_did_not_compute(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["sensitivity", shop, "-q", "--time-limit", "0.000001"]
+    found = answer(capsys, *words)
+    assert None in [each["flips"] for each in found["assumptions"] if each["less"] is None]
+    assert main(words) == 0
+    assert "not computed" in capsys.readouterr().out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from fractions import Fraction
@@ -328,6 +328,9 @@ class Lanes:
         done: Future[Any] = Future()
         done.set_result(task(*given))
         return done
+
+    def map(self, task: Callable[..., Any], given: Sequence[Any]) -> Iterator[Any]:
+        return map(task, given)
 
 
 def test_workers_share_the_time_between_them(monkeypatch: pytest.MonkeyPatch) -> None:

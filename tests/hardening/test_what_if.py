@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import ncirl
-from hardening.test_harden import chains
+from hardening.test_harden import Lanes, chains
+from ncirl.attack_graphs.answer import answer as solve_as_usual
 from ncirl.attack_graphs.graph import AttackGraph, Control
+from ncirl.attack_graphs.reductions.size import estimate_size
 from ncirl.attack_graphs.sensitivity import assumptions
 from ncirl.attack_graphs.what_if import numbers_of, with_numbers
 from ncirl.errors import InputError
@@ -91,7 +94,12 @@ def test_time_and_bad_factors() -> None:
     hurried = ncirl.sensitivity(chains(), time_limit=1e-9, relative_gap=0.5)
     assert hurried.status is Status.TIME_LIMIT
     assert any(swing.more is None for swing in hurried.swings)
-    assert "no time" in sensitivity_page(hurried)
+    missing = [swing for swing in hurried.swings if swing.less is None and swing.more is None]
+    assert missing
+    assert all(hurried.flips(swing) is None for swing in missing)
+    page = sensitivity_page(hurried)
+    assert "Whether these change anything is not known" in page
+    assert "Nothing that was varied changes" not in page
     with pytest.raises(InputError, match="factor"):
         ncirl.sensitivity(chains(), factor=1.0)
 
@@ -100,9 +108,32 @@ def test_graphs_with_controls_that_cannot_be_listed_are_guarded(monkeypatch: pyt
     controls = (Control("mfa", ("phish", "copy"), 0.05, "lasting"), Control("gate", ("sqli", "phish")))  # free
     graph = replace(chains(), controls=controls)
     exact = ncirl.solve(graph.game(), ncirl.HistoryLP()).lower
-    monkeypatch.setattr("ncirl.attack_graphs.sensitivity.listable", lambda graph: (False, None))
+    size = estimate_size(graph)
+    monkeypatch.setattr("ncirl.attack_graphs.answer.listable", lambda graph: (False, size))
     found = ncirl.sensitivity(graph, only=["discount"], relative_gap=0.01)
     assert found.base.lower - 1e-6 <= exact <= found.base.upper + 1e-6
     answers = [found.base, found.swings[0].less, found.swings[0].more]
     assert set().union(*(answer.advice for answer in answers if answer)) <= {"mfa", "gate"}
     assert any(answer is not None and answer.advice for answer in answers)
+
+
+def test_the_answer_for_the_numbers_as_they_are_is_that_of_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[int, list[float]] = {}
+    for lanes in (1, 4):
+        asked[lanes] = []
+
+        def noted(graph: AttackGraph, gap: float, close: float, seconds: float, into: Any = asked[lanes]) -> Any:
+            into.append(seconds)
+            return solve_as_usual(graph, gap, close, seconds)
+
+        monkeypatch.setattr("ncirl.attack_graphs.sensitivity.answer", noted)
+        executor: Any = Lanes(lanes)
+        found = ncirl.sensitivity(one_step(0.3), relative_gap=0.5, time_limit=20.0, executor=executor)
+        assert found.status is Status.FINISHED
+    first, others = asked[1][0], asked[1][1:]
+    assert len(others) > 4
+    assert first > 3 * max(others)  # not one share of many
+    assert asked[4][1] > 2.5 * others[0]
+    solved = ncirl.solve(one_step(0.3).game(), ncirl.Certified(gap=0.0, relative_gap=0.01))
+    begun = ncirl.sensitivity(one_step(0.3), relative_gap=0.5, only=["discount"], solved=solved)
+    assert (begun.base.lower, begun.base.upper) == (solved.lower, solved.upper)

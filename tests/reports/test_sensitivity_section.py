@@ -71,6 +71,6 @@ def test_what_there_was_no_time_for_is_named_and_not_listed_as_the_same() -> Non
     )
     page = sensitivity_page(cut)
     missed = found.swings[1].assumption.label
-    assert f"There was no time to vary {missed}." in page
+    assert f"Not computed, or one way only: {missed}. Whether these change anything is not known." in page
     assert f"<td>{missed}</td>" not in page
     assert f"<td>{found.swings[0].assumption.label}</td>" in page

@@ -7,26 +7,33 @@ and are varied together. For an assumption x and a factor f the graph is solved 
     swing ∈ [ max(0, L_hi − U_lo, L_lo − U_hi),  max(U_hi − L_lo, U_lo − L_hi) ].
 
 The advice is what the defence applies in the first stage more likely than not. It flips where that becomes another.
+Whether it does is not known where an answer is missing.
+
+The answer for the numbers as they are comes first, and is what `ncirl solve` says. What is left of the time is for the
+others, divided among those that wait for the same worker.
 """
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from math import ceil
 
+from ncirl.attack_graphs.answer import answer
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.guarded.guarded import Guarded
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.guarded.spread import Workers
 from ncirl.attack_graphs.names import members
-from ncirl.attack_graphs.reductions.size import listable
 from ncirl.attack_graphs.what_if import Number, numbers_of, with_numbers
 from ncirl.errors import InputError, LimitError
-from ncirl.limits import Limits, default_memory
+from ncirl.limits import Limits
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Status
-from ncirl.solvers.certified.certified import Certified
 
 __all__ = ["Answer", "Assumption", "Sensitivity", "Swing", "sensitivity"]
 
-SECONDS = 30.0  # for each solve where no time limit is given
+FIRST = 60.0  # seconds for the numbers as they are, and the part of the time that they get at most
+FIRST_PART = 0.4
+SECONDS = 30.0  # for each other solve where no time limit is given
 LEAST = 0.5
 MOST_FRACTION = 0.999  # of a discount: at 1 play without end has no value
 
@@ -49,6 +56,7 @@ class Answer:
     lower: float
     upper: float
     advice: frozenset[str]
+    interrupted: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,9 +112,12 @@ class Sensitivity:
     status: Status
     seconds: float
 
-    def flips(self, swing: Swing) -> bool:
-        """Tell whether what to do first becomes another within the doubt."""
-        return any(answer is not None and answer.advice != self.base.advice for answer in (swing.less, swing.more))
+    def flips(self, swing: Swing) -> bool | None:
+        """Tell whether what to do first becomes another within the doubt; None where that was not computed."""
+        answers = (swing.less, swing.more)
+        if any(each is not None and each.advice != self.base.advice for each in answers):
+            return True
+        return None if None in answers else False
 
 
 def sensitivity(
@@ -118,6 +129,7 @@ def sensitivity(
     time_limit: float | None = None,
     executor: Executor | None = None,
     progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
+    solved: CertifiedSolution | GuardedSolution | None = None,
 ) -> Sensitivity:
     """Vary every assumed number by a factor and see what becomes of the value and of the first advice.
 
@@ -137,6 +149,8 @@ def sensitivity(
         Solves side by side.
     progress : callable
         Told what is done, how many are, and how many there are.
+    solved : CertifiedSolution or GuardedSolution, optional
+        The answer for the numbers as they are, where there is one already.
 
     Raises
     ------
@@ -159,27 +173,44 @@ def sensitivity(
         raise InputError("intents: priors are unknown, so there is no number to vary; give every intent a prior")
     limits = Limits(time_limit)
     found = [each for each in assumptions(graph) if only is None or each.kind in only]
-    tasks = [(graph, None)] + [(_varied(graph, each, put), put) for each in found for put in _ends(each, factor)]
-    share = min(SECONDS, limits.left / len(tasks))
-    solved: list[Answer | None] = []
-    status = Status.FINISHED
-    jobs = [(its, put or 0.0, relative_gap, max(share, LEAST)) for its, put in tasks]
+    jobs = [(_varied(graph, each, put), put, relative_gap) for each in found for put in _ends(each, factor)]
+    base = None if solved is None else _read(solved, 0.0)
+    if base is None:
+        base = _answer((graph, 0.0, relative_gap, max(min(FIRST, FIRST_PART * limits.left), LEAST)))
+    if base is None:
+        raise LimitError("time", "solving the graph as it is")
+    progress("varying numbers", 1, len(jobs) + 1)
+    answers: list[Answer | None] = []
+    status = Status.INTERRUPTED if base.interrupted else Status.FINISHED
     try:
-        for answer in map(_answer, jobs) if executor is None else executor.map(_answer, jobs):
-            solved.append(answer)
-            progress("varying numbers", len(solved), len(jobs))
+        for found_one in () if base.interrupted else _answers(jobs, limits, executor):
+            answers.append(found_one)
+            progress("varying numbers", len(answers) + 1, len(jobs) + 1)
+            if found_one is not None and found_one.interrupted:
+                raise KeyboardInterrupt
             if limits.passed:
-                status = Status.TIME_LIMIT
                 break
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    base = solved[0] if solved else None
-    if base is None:
-        raise LimitError("time", "solving the graph as it is")
-    rest = [*solved[1:], *([None] * (len(tasks) - len(solved)))]
+    rest = [*answers, *([None] * (len(jobs) - len(answers)))]
+    if status is Status.FINISHED and limits.passed and None in rest:
+        status = Status.TIME_LIMIT
     swings = [Swing(each, rest[2 * k], rest[2 * k + 1]) for k, each in enumerate(found)]
     swings.sort(key=lambda swing: -sum(swing.bounds) if swing.bounds[1] < float("inf") else 0.0)
     return Sensitivity(graph, base, tuple(swings), factor, status, limits.spent)
+
+
+def _answers(
+    jobs: "list[tuple[AttackGraph, float, float]]", limits: Limits, executor: Executor | None
+) -> "Iterator[Answer | None]":
+    """Answer jobs in the time that is left, here one by one, elsewhere side by side."""
+    if executor is not None:
+        rounds = ceil(len(jobs) / Workers(executor).lanes)
+        seconds = max(min(SECONDS, limits.left / max(rounds, 1)), LEAST)
+        yield from executor.map(_answer, [(*job, seconds) for job in jobs])
+        return
+    for k, job in enumerate(jobs):
+        yield _answer((*job, max(min(SECONDS, limits.left / (len(jobs) - k)), LEAST)))
 
 
 def assumptions(graph: AttackGraph) -> list[Assumption]:
@@ -222,20 +253,16 @@ def _answer(job: tuple[AttackGraph, float, float, float]) -> Answer | None:
     """Solve a graph; None where there was not the time or the memory for any bounds."""
     graph, number, gap, seconds = job
     try:
-        if listable(graph)[0]:
-            solver = Certified(gap=0.0, relative_gap=gap, time_limit=seconds)
-            listed = solver.run(graph, limits=Limits(None, default_memory()))
-            interrupted, chances = listed.status is Status.INTERRUPTED, dict(_first(listed))
-            found = Answer(number, listed.lower, listed.upper, _likely(chances))
-        else:
-            guarded = Guarded(relative_gap=gap, time_limit=seconds).run(graph)
-            interrupted = guarded.status is Status.INTERRUPTED
-            found = Answer(number, guarded.lower, guarded.upper, _likely(guarded.guards))
+        return _read(answer(graph, 0.0, gap, seconds), number)
     except LimitError:
         return None
-    if interrupted:
-        raise KeyboardInterrupt
-    return found
+
+
+def _read(solution: CertifiedSolution | GuardedSolution, number: float) -> Answer:
+    """Return what a solution says."""
+    chances = solution.guards if isinstance(solution, GuardedSolution) else dict(_first(solution))
+    interrupted = solution.status is Status.INTERRUPTED
+    return Answer(number, solution.lower, solution.upper, _likely(chances), interrupted)
 
 
 def _likely(chances: dict[str, float]) -> frozenset[str]:

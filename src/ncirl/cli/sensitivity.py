@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["sensitivity"]
 
 ROWS = 20
+FLIPS = {True: "yes", False: "no", None: "not computed"}
 
 
 def sensitivity(
@@ -157,7 +158,7 @@ def _print(found: "Sensitivity", data: dict[str, Any], output: Path | None) -> N
             swing.assumption.label,
             interval_words(swing.less),
             interval_words(swing.more),
-            "yes" if found.flips(swing) else "no",
+            FLIPS[found.flips(swing)],
         )
         for swing in found.swings[:ROWS]
     ]

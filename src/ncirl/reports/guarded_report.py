@@ -91,7 +91,7 @@ def guarded_report_page(
         _headline(solution, found, scope_of(solution)),
         *_body(solution, matters),
         _conceded_section(solution, matters),
-        *([sensitivity_section(solution.graph, solution.relative_gap, study)] if sensitivity else []),
+        *([sensitivity_section(solution.graph, solution.relative_gap, study, solution)] if sensitivity else []),
         _tried_section(solution, quick, limits),
         _everything(solution),
         _made(solution, found),

@@ -179,7 +179,7 @@ def _sensitivity_section(policy: CertifiedSolution, graph: AttackGraph | None, l
     game = policy.game
     played = None if graph is None else replace(graph, discount=game.discount, horizon=game.horizon)
     relative_gap = policy.gap / max(abs(policy.upper), abs(policy.lower), 1e-12)
-    return sensitivity_section(played, relative_gap, limits)
+    return sensitivity_section(played, relative_gap, limits, policy)
 
 
 def _against_fixed(defences: list[FixedDefence], found: Certificate) -> list[Html]:

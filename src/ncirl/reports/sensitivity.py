@@ -4,10 +4,12 @@ from collections.abc import Collection
 from math import isfinite
 
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.attack_graphs.sensitivity import Answer, Sensitivity, Swing, sensitivity
 from ncirl.errors import NcirlError
 from ncirl.limits import Limits
+from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.page import Html, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import themed_svg
 from ncirl.reports.pictures.tornado_picture import tornado_figure
@@ -44,7 +46,12 @@ def sensitivity_page(found: Sensitivity) -> str:
     return page(f"{name}: what the answer hangs on", [*parts, Html(f"<footer>{text(NOTE)}</footer>")])
 
 
-def sensitivity_section(graph: AttackGraph | None, relative_gap: float, limits: Limits) -> Html:
+def sensitivity_section(
+    graph: AttackGraph | None,
+    relative_gap: float,
+    limits: Limits,
+    solved: CertifiedSolution | GuardedSolution | None = None,
+) -> Html:
     """Study a graph within limits and tell it as a part of a report; what cannot be studied is said.
 
     Parameters
@@ -55,12 +62,15 @@ def sensitivity_section(graph: AttackGraph | None, relative_gap: float, limits: 
         How closely the policy was solved; the study is no closer than `CLOSE`.
     limits : Limits
         For all of it.
+    solved : CertifiedSolution or GuardedSolution, optional
+        The policy that the report is about: the answer for the numbers as they are.
     """
     title = "What the answer hangs on"
     if graph is None:
         return section(title, paragraph("Left out: without an attack graph there are no numbers to vary.", "note"))
     try:
-        found = sensitivity(graph, relative_gap=max(CLOSE, relative_gap), time_limit=max(limits.left, SOON))
+        close, seconds = max(CLOSE, relative_gap), max(limits.left, SOON)
+        found = sensitivity(graph, relative_gap=close, time_limit=seconds, solved=solved)
     except NcirlError as error:
         return section(title, paragraph(f"Left out: {error}.", "note"))
     return section(title, paragraph(_lead(found)), *_warnings(found), *_swings(found), paragraph(NOTE, "note"))
@@ -80,15 +90,17 @@ def _warnings(found: Sensitivity) -> list[Html]:
     parts = []
     if found.status is not Status.FINISHED:
         parts.append(paragraph(f"Unfinished: {found.status.value}", "bad"))
+    missed = [swing.assumption.label for swing in found.swings if swing.less is None or swing.more is None]
     flipping = [swing.assumption.label for swing in found.swings if found.flips(swing)]
     if flipping:
         listed = "; ".join(flipping)
         parts.append(paragraph(f"The first advice becomes another within the doubt about: {listed}.", "bad"))
     else:
-        parts.append(paragraph("Nothing that was varied changes what to do first."))
-    missed = [swing.assumption.label for swing in found.swings if not _is_tried(swing)]
+        done = "computed" if missed else "varied"
+        parts.append(paragraph(f"Nothing that was {done} changes what to do first."))
     if missed:
-        parts.append(paragraph(f"There was no time to vary {'; '.join(missed)}.", "note"))
+        said = f"Not computed, or one way only: {'; '.join(missed)}. Whether these change anything is not known."
+        parts.append(paragraph(said, "bad"))
     return parts
 
 
@@ -123,7 +135,7 @@ def advice_words(advice: Collection[str]) -> str:
 
 def interval_words(answer: Answer | None) -> str:
     """Say what the value is."""
-    return "no time" if answer is None else f"{answer.lower:.3f} to {answer.upper:.3f}"
+    return "not computed" if answer is None else f"{answer.lower:.3f} to {answer.upper:.3f}"
 
 
 def _is_tried(swing: Swing) -> bool:
@@ -137,7 +149,7 @@ def _moves(swing: Swing) -> str:
 
 def _first(found: Sensitivity, swing: Swing) -> str:
     if not found.flips(swing):
-        return "the same"
+        return "the same" if found.flips(swing) is False else "not computed"
     answers = (("less", swing.less), ("more", swing.more))
     changed = [(end, answer) for end, answer in answers if answer is not None and answer.advice != found.base.advice]
     return "; ".join(f"if {end}: {advice_words(answer.advice)}" for end, answer in changed)
