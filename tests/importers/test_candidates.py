@@ -95,3 +95,47 @@ def test_where_no_step_can_be_taken_starts_are_offered() -> None:
     with pytest.raises(Undecided, match="no step can be taken from internet") as refused:
         draft.finish()
     assert [one.id for one in refused.value.candidates.start] == ["office"]
+
+
+def holding(*given: str) -> Draft:
+    """Return a domain in which ann is an administrator by being in the help desk, and bob is nobody."""
+    draft = Draft("sketch")
+    for key in ("ann", "bob", "desk", "admins", "owners", "vault"):
+        draft.condition(key, initial=key in given)
+    draft.follow("ann", "desk")
+    draft.follow("desk", "admins")
+    draft.goal("admins", group="tier zero")
+    draft.goal("owners", group="tier zero")
+    draft.goal("vault")
+    draft.exploit("phish", needs=["bob"], gives="ann")
+    draft.exploit("take", needs=["admins"], gives="owners")
+    draft.exploit("open", needs=["admins"], gives="vault")
+    return draft
+
+
+def test_goals_that_are_held_from_the_start_are_the_first_line_of_the_report() -> None:
+    said = "ann is admins already, without any attempt: ann > desk > admins; what follows is about other goals"
+    found = holding("ann").finish()
+    assert next(found.report.lines()) == f"ALREADY HELD: {said}"
+    assert found.report.to_data()["held"] == [said]
+    assert found.report.goals == ("vault",)
+    assert holding("admins").finish().report.held == (
+        "admins is in the attacker's hands from the start; what follows is about other goals",
+    )
+    assert holding("bob").finish().report.held == ()
+
+
+def test_what_holds_a_goal_already_is_not_suggested_as_a_start() -> None:
+    offered = {one.id for one in holding().finish(ImportOptions(initial=("bob",))).candidates.start}
+    assert "bob" in offered
+    assert offered.isdisjoint({"ann", "desk", "admins", "owners"})
+
+
+def test_a_refusal_tells_what_is_held_already_too() -> None:
+    draft = Draft("sketch")
+    draft.condition("admins", initial=True)
+    draft.condition("far")
+    draft.goal("admins")
+    draft.exploit("nowhere", needs=["far"], gives="admins")
+    with pytest.raises(InputError, match="admins is in the attacker's hands from the start"):
+        draft.finish()

@@ -1,7 +1,7 @@
 """What a person may choose for the start and for goals, with why, the likeliest first.
 
-A start is what steps need, and no step needs to give it; a goal is what can be gained. What the source itself says to
-hold from the start is no choice.
+A start is what steps need, and no step needs to give it; what comes with a goal is none. A goal is what can be gained.
+What the source itself says to hold from the start is no choice.
 """
 
 from collections import Counter
@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from ncirl.attack_graphs.graph import Intent
 from ncirl.errors import InputError
 from ncirl.importers.draft import Draft
+from ncirl.importers.follows import Follows
 from ncirl.importers.names import ConditionNames
 from ncirl.importers.report import Candidate, Candidates, Undecided
 
@@ -50,11 +51,14 @@ def _starts(draft: Draft, begun: set[str], depth: Mapping[str, int]) -> list[tup
     leading = Counter(key for step in draft.exploits for key in dict.fromkeys(step.needs))
     leading.update(key for key, _ in draft.follows)
     given = {step.gives for step in draft.exploits} | {key for _, key in draft.follows}
+    wanted = Follows((end, start) for start, end in draft.follows).closed(draft.goals)
     found = []
     for key, count in leading.most_common():
         condition = draft.conditions.get(key)
         if condition is None or condition.folded or condition.initial or (depth.get(key) == 0 and key not in begun):
             continue
+        if key in wanted and key not in begun:
+            continue  # whoever holds a goal already has nothing to gain it by
         why = f"{count} step{'s' if count > 1 else ''} from here"
         why += "" if key in given else ", none leads here"
         why += "" if key in depth else ", out of reach now"

@@ -15,6 +15,7 @@ from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit
 from ncirl.attack_graphs.origins import NumberOrigin, gathered, numbers_by_origin
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
+from ncirl.importers.already import held_already
 from ncirl.importers.candidates import candidates_of, offering
 from ncirl.importers.controls import controls_of
 from ncirl.importers.defaults import Usual, meanings
@@ -67,9 +68,10 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         if not depth.keys() >= set(step.needs):
             notes.add("dropped", "steps that cannot be reached from the start", step.name)
     steps = [step for step in steps if depth.keys() >= set(step.needs)]
+    held = held_already(draft, names, follows, depth)
     with offering(lambda: candidates_of(draft, names, given.keys() | entries, depth, ())):
         if not steps:
-            raise InputError(["no attack step is left", *map(str, notes.all())], where)
+            raise InputError([*held, "no attack step is left", *map(str, notes.all())], where)
         chosen = choose_intents(draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes)
     usual = Usual(options, max((paid for i in chosen.intents for paid in i.rewards.values() if paid > 0), default=1.0))
     steps = [usual.resolved(step) for step in steps]
@@ -108,7 +110,7 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     report = _report(graph, draft, usual, steps, len(folded), chosen.words, notes, files)
     lost = names_lost(draft, graph, start, depth)
     offered = candidates_of(draft, names, given.keys() | entries, depth, graph.intents)
-    return Imported(graph, replace(report, left_out=left_out, names_lost=lost), offered)
+    return Imported(graph, replace(report, left_out=left_out, names_lost=lost, held=held), offered)
 
 
 def _without_effort(

@@ -68,6 +68,20 @@ class Follows:
                     rest.append(after)
         return rest
 
+    def way(self, end: str) -> list[str]:
+        """Return a shortest way from what is given at the start to something, both included; empty where none is."""
+        came = dict.fromkeys(self.given, "")
+        rest = list(came)
+        for key in rest:
+            for after in self.next.get(key, ()):
+                if after not in came:
+                    came[after] = key
+                    rest.append(after)
+        way = [end] if end in came else []
+        while way and came[way[-1]]:
+            way.append(came[way[-1]])
+        return way[::-1]
+
     def cuts(self, gain: str, need: str) -> tuple[str, ...]:
         """Return the controls each of which keeps a gain, or the start, from coming with what is needed."""
         return self.cuts_of(self.given if gain == START else [gain], need)

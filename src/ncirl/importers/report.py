@@ -183,6 +183,8 @@ class ImportReport:
         Everything else that a person should know.
     meanings : tuple of str
         What a stage, an attempt, a block and a lasting fix stand for, with the reason for each default.
+    held : tuple of str
+        Which goals of the source attackers hold from the start, and by what; the graph is about others.
     """
 
     format: str
@@ -202,9 +204,12 @@ class ImportReport:
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     names_lost: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     meanings: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
-        """Yield the report for people, a line each."""
+        """Yield the report for people, a line each; what attackers have already comes first."""
+        for sentence in self.held:
+            yield f"ALREADY HELD: {sentence}"
         yield f"{self.format}: {', '.join(self.files)}"
         yield f"  conditions  {self.conditions}"
         needing = f", {self.and_steps} of them need several conditions at once" if self.and_steps else ""

@@ -184,7 +184,9 @@ def _view(imported: Imported) -> dict[str, Any]:
         "initial": shortened(report.initial, MOST_NAMES),
         "goals": shortened(report.goals, MOST_NAMES),
         "intents_from": report.intents_from,
-        "source": _lines([counted, *(str(numbers) for numbers in report.numbers if not numbers.default), *folded]),
+        "source": _lines(
+            [*report.held, counted, *(str(numbers) for numbers in report.numbers if not numbers.default), *folded]
+        ),
         "assumed": _lines(
             [
                 *(str(numbers) for numbers in report.numbers if numbers.default),
