@@ -159,7 +159,7 @@ def test_actions_say_what_they_are_about(tmp_path: Path) -> None:
     assert "not named   forgotten laptop: assets that no action refers to" in str(found.report)
 
 
-def test_courses_of_action_are_controls_and_other_actions_can_be_blocked(tmp_path: Path) -> None:
+def test_courses_of_action_are_controls_and_other_techniques_can_be_prevented_for_good(tmp_path: Path) -> None:
     objects = [
         {"type": "course-of-action", "id": "coa--1", "name": "Train users"},
         {"type": "course-of-action", "id": "coa--2", "name": "Patch the server"},
@@ -173,10 +173,25 @@ def test_courses_of_action_are_controls_and_other_actions_can_be_blocked(tmp_pat
     assert [(control.label, control.blocks, control.lasts) for control in found.graph.controls or ()] == [
         ("Train users", ("a",), True),
         ("Patch the server", ("b",), True),
-        ("block c for a stage", ("c",), False),
+        ("prevent c", ("c",), True),
     ]
-    assert "without a mitigation can each be blocked for a stage: c" in str(found.report)
-    assert imported(tmp_path, *nodes).graph.controls is None
+    assert "actions without a mitigation in the file can be prevented for good: c" in str(found.report)
+
+
+def test_a_technique_is_prevented_once_and_preparations_are_not(tmp_path: Path) -> None:
+    nodes = [
+        action("a", "b", name="Domains", technique_id="T1583.002"),
+        action("b", "c", name="Search", tactic_id="TA0043"),
+        action("c", "d", "e", name="Phishing", technique_id="T1566"),
+        action("d", name="Phishing again", technique_id="T1566"),
+        action("e", name="Brute force", technique_id="T1110"),
+    ]
+    found = imported(tmp_path, *nodes)
+    assert [(control.label, len(control.blocks), control.lasts) for control in found.graph.controls or ()] == [
+        ("prevent T1566 Phishing", 2, True),
+        ("prevent T1110 Brute force", 1, True),
+    ]
+    assert "cannot be prevented: T1583.002 Domains, Search" in str(found.report)
 
 
 def test_many_nested_operators_stay_within_limits(tmp_path: Path) -> None:

@@ -372,6 +372,14 @@ def test_where_nothing_holds_the_sources_are_called_as_people_call_them() -> Non
     assert note.endswith(": User:ANN@LAB")
 
 
+def test_steps_that_nobody_would_pay_for_are_told() -> None:
+    draft = chain()
+    draft.exploit("dig", needs=["outside"], gives="db", success=0.005)
+    (note,) = [note for note in noted(draft.finish(), "assumed") if "cost more than any goal is worth" in note]
+    assert note.endswith(": dig")
+    assert not [n for n in noted(draft.finish(ImportOptions(attack_cost=0.001)), "assumed") if "cost more" in n]
+
+
 def crowd(members: int, machines: int) -> Draft:
     """An AD-like domain: everybody can become any of the members of a group, which administers all machines."""
     draft = Draft("domain")

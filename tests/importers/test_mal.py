@@ -240,18 +240,18 @@ def test_a_defence_that_must_not_be_used_is_no_control(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asset", "name", "is_control"),
+    ("asset", "name", "deed"),
     [
-        ("Application:1", "notPresent", False),
-        ("SoftwareVulnerability:2", "networkAccessRequired", False),
-        ("SoftwareVulnerability:2", "integrityImpactLimitations", False),
-        ("SoftwareVulnerability:2", "effortRequiredForExploitation", False),
-        ("SoftwareVulnerability:2", "remove", True),
-        ("Application:1", "disabled", True),
-        ("Identity:3", "mfaRequired", True),
+        ("Application:1", "notPresent", None),
+        ("SoftwareVulnerability:2", "networkAccessRequired", None),
+        ("SoftwareVulnerability:2", "integrityImpactLimitations", None),
+        ("SoftwareVulnerability:2", "effortRequiredForExploitation", None),
+        ("SoftwareVulnerability:2", "remove", "remove SoftwareVulnerability:2"),
+        ("Application:1", "disabled", "disable Application:1"),
+        ("Identity:3", "mfaRequired", "switch on mfaRequired on Identity:3"),
     ],
 )
-def test_a_defence_that_is_a_property_is_no_control(tmp_path: Path, asset: str, name: str, is_control: bool) -> None:
+def test_a_defence_that_is_a_property_is_no_control(tmp_path: Path, asset: str, name: str, deed: str | None) -> None:
     key = f"{asset}:{name}"
     steps = {
         "a:firstSteps": step("or", {"2": "h:hit"}, id=0),
@@ -260,8 +260,8 @@ def test_a_defence_that_is_a_property_is_no_control(tmp_path: Path, asset: str, 
     }
     found = imported(tmp_path, {"attack_steps": steps})
     assert [exploit.success for exploit in found.graph.exploits] == [0.5]
-    assert [control.label for control in found.graph.controls or ()] == [f"switch on {name} on {asset}"] * is_control
-    assert ("which nobody applies, stay as they are" in said(found)) != is_control
+    assert [control.label for control in found.graph.controls or ()] == ([deed] if deed else [])
+    assert ("which nobody applies, stay as they are" in said(found)) == (deed is None)
 
 
 def test_steps_that_are_certain_and_cannot_be_stopped_take_no_attempt(tmp_path: Path) -> None:

@@ -283,6 +283,22 @@ def test_updates_and_closed_flows_are_controls(form: str, tmp_path: Path) -> Non
 
 
 @FORMS
+def test_ways_between_hosts_are_closed_for_good(form: str, tmp_path: Path) -> None:
+    graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
+    graph.add_node("out", initial=True)
+    graph.add_node("web", host="web.example.org")
+    graph.add_edge("out", "web", protocol="https")
+    graph.add_edge("web", "db", edge_type="CONNECTS_TO")
+    controls = imported(form, graph, tmp_path).graph.controls or ()
+    assert {(control.label, control.lasts) for control in controls} == {
+        ("close https from out to web", True),
+        ("close CONNECTS_TO from web to db", True),
+    }
+    del graph.nodes["web"]["host"]  # a graph of anything: a step may be no way between hosts
+    assert imported(form, graph, tmp_path).graph.controls is None
+
+
+@FORMS
 def test_vectors_and_what_a_person_names_are_the_success_and_scores_are_not(form: str, tmp_path: Path) -> None:
     graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
     graph.add_node("out", initial=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ncirl.errors import InputError
-from ncirl.formats.untrusted import read_csv, read_data, read_json, read_text, read_xml, read_yaml
+from ncirl.formats.untrusted import SIZE_LIMIT, read_csv, read_data, read_json, read_text, read_xml, read_yaml
 
 
 def written(folder: Path, content: str | bytes, name: str = "file") -> Path:
@@ -157,3 +157,7 @@ def test_csv_rows_come_with_their_lines(tmp_path: Path) -> None:
 def test_csv_fields_beyond_reason_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 1: not CSV"):
         list(read_csv(written(tmp_path, "x" * 200_000)))
+
+
+def test_a_large_domain_is_no_larger_than_a_file_may_be() -> None:
+    assert SIZE_LIMIT > 236_000 * 370  # edges as graph databases write them, with the nodes between

@@ -6,8 +6,10 @@
 - A condition is a condition, and holds as soon as something that leads to it was done, which takes no attempt; one
   without predecessors holds from the start.
 - What an action is about is said by the objects it refers to or is related to: assets, vulnerabilities, tools.
-- A course of action that is related to an action, to its technique or to what it is about is a control that lasts. In
-  a flow that has some, the other actions can each be blocked for a stage.
+- A course of action that is related to an action, to its technique or to what it is about is a control. Another action
+  can be prevented all the same, once for all actions of its technique: ATT&CK knows mitigations for nearly each, and
+  these are configuration, which lasts. What attackers do at home (reconnaissance, resource development) nobody can
+  prevent: for these techniques ATT&CK itself says that preventive controls do not reach them.
 - An AND operator needs all its inputs, an OR operator one. Several edges into an action without an operator are an OR.
 - What follows `on_false_refs` can be done once the condition is up for decision, whether it holds or not: conditions
   are never lost here, so "does not hold" cannot be needed.
@@ -37,6 +39,8 @@ TOLD = frozenset(
     {"vulnerability", "tool", "malware", "infrastructure", "user-account", "ipv4-addr", "ipv4-address", "ipv6-addr"}
     | {"domain-name", "url", "email-addr"}
 )
+PREPARING = frozenset({"TA0042", "TA0043"})  # tactics
+PREPARATIONS = frozenset(f"T{k}" for k in (*range(1583, 1589), *range(1589, 1598), 1608, 1650, 1681))
 CONFIDENCE = Origin("the confidence of the report, in percent, as asked")
 
 
@@ -123,30 +127,34 @@ def _about(flow: Flow, key: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _controls(draft: Draft, flow: Flow) -> dict[str, list[str]]:
-    """Return the controls over each action; where the flow has some, those without can be blocked for a stage."""
+    """Return the controls over each action."""
     known = {key: item for key, item in flow.others.items() if text(item.get("type")) == MITIGATION}
     found: dict[str, list[str]] = {}
-    for key, node in flow.nodes.items():
+    for key, node in ((key, node) for key, node in flow.nodes.items() if node["type"] == ACTION):
         near = flow.related.get(key, {})
         about = dict.fromkeys([key, text(node.get("technique_ref")), *near])
         given = dict.fromkeys(other for one in about for other in (one, *flow.related.get(one, ())) if other in known)
-        if node["type"] == ACTION and given:
-            found[key] = [
-                draft.control(
-                    one,
-                    text(known[one].get("name")) or "mitigation",
-                    lasting=True,
-                    references=identifiers(known[one].get("name"), known[one].get("description")),
-                )
-                for one in given
-            ]
-    if found:
-        for key in (key for key, node in flow.nodes.items() if node["type"] == ACTION and key not in found):
-            found[key] = [draft.control(key, f"block {_label(flow.nodes[key])} for a stage", lasting=False)]
-            draft.note(
-                "assumed", "actions without a mitigation can each be blocked for a stage", _label(flow.nodes[key])
-            )
+        if given:
+            found[key] = [_course(draft, one, known[one]) for one in given]
+        elif _is_at_home(node):
+            told = "actions at the attacker's own place (reconnaissance, resource development) cannot be prevented"
+            draft.note("assumed", told, _label(node))
+        else:
+            technique = text(node.get("technique_id"))
+            found[key] = [draft.control(f"prevent {technique or key}", f"prevent {_label(node)}")]
+            draft.note("assumed", "actions without a mitigation in the file can be prevented for good", _label(node))
     return found
+
+
+def _course(draft: Draft, key: str, course: Mapping[str, Any]) -> str:
+    named = identifiers(course.get("name"), course.get("description"))
+    return draft.control(key, text(course.get("name")) or "mitigation", references=named)
+
+
+def _is_at_home(node: Mapping[str, Any]) -> bool:
+    """Tell whether an action prepares an intrusion, where no defender is."""
+    technique = text(node.get("technique_id")).partition(".")[0]
+    return text(node.get("tactic_id")) in PREPARING or technique in PREPARATIONS
 
 
 def _success(draft: Draft, node: Mapping[str, Any], use_confidence: bool) -> float | None:

@@ -75,6 +75,10 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         chosen = choose_intents(draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes)
     usual = Usual(options, max((paid for i in chosen.intents for paid in i.rewards.values() if paid > 0), default=1.0))
     steps = [usual.resolved(step) for step in steps]
+    largest = max((paid for intent in chosen.intents for paid in intent.rewards.values()), default=0.0)
+    for step in (step for step in steps if (step.attack_cost or 0.0) > largest * (step.success or 0.0)):
+        told = "steps whose attempts cost more than any goal is worth before one works, so that nobody goes there"
+        notes.add("assumed", f"{told} (see --attack-cost, --success, --goal-reward)", step.name)
     gains = {step.gives for step in steps}
     if follows:
         steps = _without_effort(steps, follows, sure, chosen, names, notes)

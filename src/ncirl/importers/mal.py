@@ -39,6 +39,7 @@ PROPERTIES = frozenset(
     {"notpresent", "networkaccessrequired", "localaccessrequired", "physicalaccessrequired"}
     | {"lowprivilegesrequired", "highprivilegesrequired", "userinteractionrequired", "highcomplexityexploitrequired"}
 )
+DEEDS = {"remove": "remove", "disabled": "disable", "patched": "patch", "restricted": "restrict"}
 LIMITS, EFFORT = "impactlimitations", "effortrequired"
 TAGGED, UNAVAILABLE = "entrypoint", "suppress"
 AT_ONCE = Origin("the language, in which steps without a time succeed at once")
@@ -117,8 +118,14 @@ def _is_control(draft: Draft, step: Step, holds: float | None) -> bool:
             "assumed", "defences that are properties of the model, which nobody applies, stay as they are", step.key
         )
         return False
-    draft.control(step.key, f"switch on {_label(step)}", lasting=True, references=step.references)
+    draft.control(step.key, _deed(step), lasting=True, references=step.references)
     return True
+
+
+def _deed(step: Step) -> str:
+    """Say what a defender does; the languages name a defence by what is then so, or by a verb."""
+    verb = DEEDS.get(step.name.rpartition(":")[2].lower())
+    return f"{verb} {step.asset}" if verb and step.asset else f"switch on {_label(step)}"
 
 
 def _is_property(step: Step) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ncirl.importers.defaults import SUCCESS
 from ncirl.importers.values import identifiers, text
 from ncirl.importers.vulnerabilities import Odds, is_denial, is_rated, odds_of, severity_of
 
@@ -22,7 +23,6 @@ NAMES = ("cve_id", "cve", "vulnerability_id", "vuln_id", "id", "name", "label")
 HELD = frozenset({"contains", "has_vulnerability", "vulnerable_to", "affected_by", "has_cve", "has_package"})
 HELD_BY = frozenset({"affects"})
 PREFIXES = ("CVE", "CAN", "GHS")
-UNKNOWN = 0.8  # beside known chances: what an import takes for one that nobody states
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Flaws:
 
 
 def _order(flaw: Flaw) -> tuple[float, float]:
-    return (-(flaw.odds.success if flaw.odds else UNKNOWN), -flaw.severity)
+    return (-(flaw.odds.success if flaw.odds else SUCCESS), -flaw.severity)
 
 
 def _is_flaw(key: str, node: Attributes) -> bool:

@@ -84,6 +84,7 @@ class Reading:
         taken = {id(edge.attributes) for edge in self.steps}
         rest = [(e.source, e.target, self.type_of(e)) for e in graph.edges if id(e.attributes) not in taken]
         self.flaws = Flaws(graph.nodes, rest, {edge.source for edge in self.steps})
+        self._is_network = bool(self.flaws) or any(text(node.get(name)) for node in nodes for name in HOST)
 
     def label(self, key: str) -> str:
         """Return what people call a node; empty where nothing says it."""
@@ -134,7 +135,7 @@ class Reading:
                 numbers |= {"success": best.success, "origins": {"success": best.origin}}
             elif numbers["success"] is None:
                 self.draft.note("defaulted", RATED)
-        if self.flaws:
+        if self._is_network:
             service = text(edge.attributes.get("protocol")) or kind or "everything"
             told = f"close {service} from {source} to {self.label(edge.target) or edge.target}"
             controls.append(self.draft.control(f"close {name}", told, lasting=True))
