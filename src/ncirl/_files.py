@@ -1,4 +1,4 @@
-"""The one way up: what people load and save themselves finds its file format here, when it is asked to.
+"""The one way up: what people load, save or solve themselves finds its file format or its solver, when it is asked to.
 
 Everything else keeps to the layers: a lower one never imports a higher one.
 """
@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ncirl.attack_graphs.graph import AttackGraph
+    from ncirl.attack_graphs.guarded.guarded import Guarded
     from ncirl.attack_graphs.guarded.solution import GuardedSolution
     from ncirl.playbook.solution import CertifiedSolution
+    from ncirl.solvers.certified.certified import Certified
 
-__all__ = ["load_attack_graph", "save_attack_graph", "save_guarded", "save_solution"]
+__all__ = ["load_attack_graph", "save_attack_graph", "save_guarded", "save_solution", "usual_solver"]
+
+CLOSE, MINUTE = 0.01, 60.0  # relative gap and seconds of who names no solver
 
 
 def load_attack_graph(path: str | Path) -> "AttackGraph":
@@ -40,3 +44,15 @@ def save_guarded(solution: "GuardedSolution", path: str | Path) -> None:
     from ncirl.formats.guarded_file import save_guarded
 
     save_guarded(solution, path)
+
+
+def usual_solver(contest: object) -> "Certified | Guarded":
+    """Return the solver of a game, or of an attack graph, for who names none."""
+    from ncirl.attack_graphs.graph import AttackGraph
+    from ncirl.attack_graphs.guarded.guarded import Guarded
+    from ncirl.attack_graphs.reductions.size import listable
+    from ncirl.solvers.certified.certified import Certified
+
+    if isinstance(contest, AttackGraph) and (contest.unknown_prior or not listable(contest)[0]):
+        return Guarded(relative_gap=CLOSE, time_limit=MINUTE)
+    return Certified(relative_gap=CLOSE, time_limit=MINUTE)

@@ -5,15 +5,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from html import escape
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, overload
 
+from ncirl._files import usual_solver
 from ncirl._typing import State
+from ncirl.errors import InputError
 from ncirl.model.game import Game
 from ncirl.strategies.players import Attacker, Defender, Observer
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 from ncirl.strategies.streams import Seed
 
-__all__ = ["PlayableSolution", "Progress", "ProgressCallback", "Solution", "Solver", "Stats", "Status", "solve"]
+__all__ = [
+    "SOLVERS",
+    "PlayableSolution",
+    "Progress",
+    "ProgressCallback",
+    "Solution",
+    "Solver",
+    "Stats",
+    "Status",
+    "refuse_graph",
+    "solve",
+]
+
+SOLVERS = ("Certified", "Guarded", "WorstPrior", "HistoryLP", "NCPBVI", "HSVI", "Shapley")  # of `ncirl`
 
 
 class Status(Enum):
@@ -223,15 +238,25 @@ class Solver(Protocol[G_contra, S_co]):
         ...
 
 
-def solve(game: G_contra, solver: Solver[G_contra, S_co], *, progress: ProgressCallback | None = None) -> S_co:
+@overload
+def solve(game: G_contra, solver: Solver[G_contra, S_co], *, progress: ProgressCallback | None = None) -> S_co: ...
+
+
+@overload
+def solve(game: object, solver: None = None, *, progress: ProgressCallback | None = None) -> Any: ...
+
+
+def solve(game: Any, solver: Any = None, *, progress: ProgressCallback | None = None) -> Any:
     """Solve a game.
 
     Parameters
     ----------
     game : Game or AttackGraph
         Whatever the solver takes; one that cannot take it says so with a package exception.
-    solver : Solver
-        Settings such as ``HistoryLP()``.
+    solver : Solver, optional
+        Settings such as ``HistoryLP()``. Without any, bounds within 1 per cent or 0.001 of each other are looked for in
+        up to a minute: by `Certified` for a game and for an attack graph whose states are few enough to be listed, else
+        by `Guarded`.
     progress : callable, optional
         Called with a `Progress` from time to time.
 
@@ -240,11 +265,36 @@ def solve(game: G_contra, solver: Solver[G_contra, S_co], *, progress: ProgressC
     Solution or GuardedSolution
         Of the kind that belongs to the solver.
 
+    Raises
+    ------
+    InputError
+        When `game` is neither, or `solver` is none.
+
     Examples
     --------
     >>> import ncirl
     >>> game = ncirl.games.patrol(horizon=2, discount=1.0)
     >>> round(ncirl.solve(game, ncirl.HistoryLP()).lower, 6)
     0.875
+    >>> ncirl.solve(game).gap < 0.01
+    True
     """
+    if not isinstance(game, Game) and not callable(getattr(game, "game", None)):
+        raise InputError(
+            f"game: must be a Game or an AttackGraph, got {game!r:.60}; `ncirl.load_game` and `ncirl.AttackGraph.load` "
+            "read files"
+        )
+    if solver is None:
+        return usual_solver(game).run(game, progress=progress)
+    if isinstance(solver, type) or not callable(getattr(solver, "run", None)):
+        raise InputError(
+            f"solver: must be the settings of one, such as ncirl.Certified(relative_gap=0.01), got {solver!r:.60}; "
+            f"there are {', '.join(SOLVERS)}"
+        )
     return solver.run(game, progress=progress)
+
+
+def refuse_graph(solver: object, game: object) -> None:
+    """Refuse an attack graph where a solver takes games only."""
+    if not isinstance(game, Game):
+        raise InputError(f"{type(solver).__name__} solves games; of an attack graph, give it `graph.game()`")

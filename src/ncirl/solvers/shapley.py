@@ -16,7 +16,7 @@ from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
-from ncirl.solution import Progress, ProgressCallback, Solution, Stats, Status
+from ncirl.solution import Progress, ProgressCallback, Solution, Stats, Status, refuse_graph
 from ncirl.solvers.backward import backward
 
 __all__ = ["Shapley", "ShapleySolution"]
@@ -56,6 +56,7 @@ class Shapley:
 
     def run(self, game: Game, *, progress: ProgressCallback | None, limits: Limits = UNLIMITED) -> ShapleySolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
+        refuse_graph(self, game)
         started = perf_counter()
         timed = game.timed()
         work = backward(timed, self._mixture(len(game.intents)), self.tolerance, limits=limits)

@@ -66,6 +66,8 @@ class Guarded:
 
     def run(self, graph: AttackGraph, *, progress: ProgressCallback | None = None) -> GuardedSolution:
         """Bound the value of `graph`."""
+        if not isinstance(graph, AttackGraph):
+            raise InputError("Guarded solves attack graphs; use Certified for a game")
         self._check(graph)
         if graph.priors is not None:
             return self._for_any_prior(graph, graph.priors, progress)

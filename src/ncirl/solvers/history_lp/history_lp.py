@@ -25,7 +25,7 @@ from ncirl.lp.session import INF, Meter, Session
 from ncirl.model.belief import policy_of
 from ncirl.model.game import Game
 from ncirl.model.quotient import Quotient, quotient
-from ncirl.solution import PlayableSolution, ProgressCallback, Stats, Status
+from ncirl.solution import PlayableSolution, ProgressCallback, Stats, Status, refuse_graph
 from ncirl.solvers.history_lp.tree import Cluster, HistoryTree, tree_size
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 
@@ -85,6 +85,7 @@ class HistoryLP:
         SizeError
             When the program would be too large; the message says how large.
         """
+        refuse_graph(self, game)
         began = time.perf_counter()
         if game.horizon is None:
             raise InputError(f"game '{game.name}': the history program needs a finite horizon; set one")

@@ -43,7 +43,7 @@ from ncirl.limits import Limits, default_memory
 from ncirl.lp.session import Meter
 from ncirl.model.game import Game
 from ncirl.model.quotient import Quotient, quotient
-from ncirl.solution import PlayableSolution, Progress, ProgressCallback, Stats, Status
+from ncirl.solution import PlayableSolution, Progress, ProgressCallback, Stats, Status, refuse_graph
 from ncirl.solvers.certified.search import InformationState
 from ncirl.solvers.hsvi.bounds import Bounds
 from ncirl.solvers.hsvi.sides import PointSide, VectorSide
@@ -111,6 +111,7 @@ class HSVI:
         self, game: Game, *, progress: ProgressCallback | None = None, limits: Limits | None = None
     ) -> HSVISolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
+        refuse_graph(self, game)
         self._check()
         if limits is None:
             limits = Limits(self.time_limit, default_memory() if self.memory is None else self.memory)

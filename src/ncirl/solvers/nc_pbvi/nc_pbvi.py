@@ -32,7 +32,7 @@ from ncirl.limits import UNLIMITED, Limits
 from ncirl.lp.session import Meter
 from ncirl.model.game import Game
 from ncirl.model.quotient import Quotient, quotient
-from ncirl.solution import PlayableSolution, Progress, ProgressCallback, Stats, Status
+from ncirl.solution import PlayableSolution, Progress, ProgressCallback, Stats, Status, refuse_graph
 from ncirl.solvers.initial import initial_bounds
 from ncirl.solvers.nc_pbvi.attacker import AttackerSide
 from ncirl.solvers.nc_pbvi.defender import DefenderSide
@@ -99,6 +99,7 @@ class NCPBVI:
 
     def run(self, game: Game, *, progress: ProgressCallback | None, limits: Limits = UNLIMITED) -> NCPBVISolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
+        refuse_graph(self, game)
         if self.expansions < 0 or self.sweeps < 1:
             raise InputError("expansions must not be negative, and at least one sweep is needed")
         if self.variant == "printed":
