@@ -18,7 +18,7 @@ from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.cli.defend import Dialogue
 from ncirl.defence import DefenceSession, GuardedSession, Service, session_class
 from ncirl.defence.schema import RequestModel, ResponseModel, SessionModel
-from ncirl.errors import InputError
+from ncirl.errors import InputError, LimitError
 from ncirl.formats.guarded_file import guarded_bytes
 from ncirl.games.office import office_graph
 
@@ -308,3 +308,39 @@ def tell_a_random_play(session: GuardedSession, rng: np.random.Generator, stages
         assert advice.promised is not None
         assert sum(advice.posterior.values()) == pytest.approx(1.0)
     assert GuardedSession.from_dict(session.to_dict(), session.solution).advice() == session.advice()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_session_that_was_forged_does_not_replace_the_defence_by_one_for_some_intents(count: int) -> None:
+    graph = office_graph()
+    some = replace(graph, intents=tuple(replace(i, prior=1 / count) for i in graph.intents[:count]))
+    policy = base64.b64encode(guarded_bytes(Guarded(relative_gap=0.99, time_limit=2).run(some))).decode()
+    forged = GuardedSession(office(), rng=1).to_dict() | {"changes": [{"after": 0, "policy": policy}]}
+    with pytest.raises(InputError, match="not of the graph as it was then"):
+        GuardedSession.from_dict(forged, office())
+
+
+@pytest.mark.parametrize("seconds", ["1e999", "-1e999", "NaN", "0", "-3", "1" + "0" * 400, "86401"])
+def test_seconds_that_never_end_are_refused(seconds: str) -> None:
+    service = Service(GuardedSession(office(), rng=1))
+    answer = service.answer_line(f'{{"do": "resolve", "seconds": {seconds}, "id": 1}}')
+    assert answer["id"] == 1
+    assert answer["error"]["message"].startswith("seconds: must be a positive number of at most 86,400, got ")
+
+
+@pytest.mark.parametrize("error", [LimitError("memory", "solving again", "1 MB"), MemoryError()])
+def test_what_cannot_be_solved_again_is_said_and_changes_nothing(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("ncirl.attack_graphs.guarded.resolve.resolved", fails)
+    session = GuardedSession(office(), rng=1)
+    before = session.advice()
+    said = Service(session).answer({"do": "resolve", "id": 7})
+    assert said["id"] == 7
+    assert "memory" in said["error"]["message"]
+    assert Dialogue(session).take("resolve 1")
+    assert "memory" in capsys.readouterr().out
+    assert session.advice() == before

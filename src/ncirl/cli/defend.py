@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from ncirl.cli import defend_screen as screen
 from ncirl.cli.output import Holding, PlainConsole, Seeded, check_seed, finite, printable, say
 from ncirl.defence import GuardedSession, Question, Questions, Service, Session, session_class
-from ncirl.errors import InputError
+from ncirl.errors import InputError, NcirlError
 from ncirl.formats.guarded_file import open_solution
 
 __all__ = ["defend"]
@@ -120,8 +120,8 @@ class Dialogue:
             elif (line.strip() or question.default is not None) and self._questions.answer(line):
                 screen.show_step(self.session, len(self.session.steps))
                 self._advise()
-        except InputError as error:
-            self._print(str(error))
+        except (NcirlError, MemoryError) as error:
+            self._print(str(error) or "there is not enough memory")
         return True
 
     def words(self, begun: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.graph import AttackGraph, Intent
 from ncirl.attack_graphs.reductions.record import same_graph
 from ncirl.errors import InputError
 from ncirl.formats.guarded_file import guarded_bytes, load_guarded
@@ -51,11 +51,16 @@ def kept_change(data: Mapping[str, Any], stages: int) -> "GuardedSolution | None
 
 def check_change(found: "GuardedSolution", now: AttackGraph, kept: FloatArray | None) -> None:
     """Refuse what is not of the graph as it is now, but for the prior, or leaves an intent more than is kept."""
-    intents = zip(now.intents, found.graph.intents, strict=False)
-    if not same_graph(replace(now, intents=tuple(replace(i, prior=it.prior) for i, it in intents)), found.graph):
+    its = found.graph.intents
+    known = [i.id for i in its] == [i.id for i in now.intents]  # a defence for some of them only is none
+    if not known or not same_graph(replace(now, intents=_with_priors_of(now, its)), found.graph):
         raise InputError("changes: what was changed to is not of the graph as it was then")
     if kept is not None and not (found.per_intent <= kept + ROUNDED * (1 + np.abs(kept))).all():
         raise InputError("changes: what was changed to lets an intent gain; the session cannot have done that")
+
+
+def _with_priors_of(graph: AttackGraph, others: tuple[Intent, ...]) -> tuple[Intent, ...]:
+    return tuple(replace(intent, prior=other.prior) for intent, other in zip(graph.intents, others, strict=True))
 
 
 def _is_change(change: Any) -> bool:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["GuardedSession"]
 
 MOST_SETS = 2_000  # that the advice lists with their chances; beyond, only what is drawn
+MOST_SECONDS = 86_400  # to solve again
 RESOLVED = "Solved again ({stages}): no intent gains by it, and what is promised is what the new defence promises."
 
 
@@ -199,9 +200,18 @@ class GuardedSession(Session):
             For all of it.
         relative_gap : float
             How close the bounds from here on shall come.
+
+        Raises
+        ------
+        InputError
+            When play has ended, or the seconds are no positive number of at most a day.
+        LimitError
+            When there is no memory for it; nothing has changed then.
         """
         from ncirl.attack_graphs.guarded.resolve import graph_at, resolved  # loads a solver
 
+        if not 0 < seconds <= MOST_SECONDS:
+            raise InputError(f"seconds: must be a positive number of at most {MOST_SECONDS:,}, got {seconds!r:.60}")
         if self.finished:
             raise InputError("play has ended: there is nothing left to solve")
         kept = self._defender.kept

@@ -9,7 +9,7 @@ from typing import Any
 
 from ncirl.defence.guarded_session import GuardedSession
 from ncirl.defence.session import TOLD, Session
-from ncirl.errors import InputError
+from ncirl.errors import InputError, NcirlError
 
 __all__ = ["Service"]
 
@@ -45,8 +45,8 @@ class Service:
         told = {key: value for key, value in request.items() if key not in ("do", "id")}
         try:
             return names | self._done(request.get("do"), told)
-        except InputError as error:
-            return names | _error(str(error))
+        except (NcirlError, MemoryError) as error:
+            return names | _error(str(error) or "there is not enough memory")
 
     def _done(self, do: object, told: dict[str, Any]) -> dict[str, Any]:
         deeds: dict[object, tuple[Callable[[dict[str, Any]], dict[str, Any]], tuple[str, ...]]] = {

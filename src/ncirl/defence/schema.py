@@ -94,7 +94,7 @@ class _Resume(_Numbered):
 
 class _Resolve(_Numbered):
     do: Literal["resolve"]
-    seconds: float = 10.0
+    seconds: float = Field(default=10.0, gt=0, le=86_400)
     """For looking for a better defence from here; only where the policy guards a whole attack graph."""
 
 
