@@ -251,3 +251,9 @@ def test_on_the_page_the_intent_says_nothing_of_what_is_blocked() -> None:
     assert min(len(intents), len(blocks)) > 1
     table = [[met[intent, block] for block in blocks] for intent in intents]
     assert chi2_contingency(table).pvalue > FALSE_ALARM
+
+
+def test_players_of_a_whole_graph_say_who_they_are() -> None:
+    assert repr(guarded().attacker("spy")) == "AttackerAtPlay(graph 'doors', intent 'spy')"
+    parts = len(guarded().proof.parts)
+    assert repr(guarded().defender()) == f"DefenderAtPlay(graph 'doors', stage 1, {parts} parts)"

@@ -316,3 +316,14 @@ def test_belief_is_a_distribution_after_anything_possible(seed: int, observes: s
 def test_a_stationary_strategy_names_the_state_it_does_not_know() -> None:
     with pytest.raises(InputError, match=r"the public state \('m', 'm'\); add it to the table"):
         StationaryDefender({"calm": np.array([1.0])}).mix(("m", "m"), None)
+
+
+def test_players_say_who_they_are() -> None:
+    game = alarmed()
+    attacker = Attacker(game, uniform_attacker(game), "low", 1)
+    defender, observer = Defender(game, uniform_defender(game), 1), Observer(game, uniform_attacker(game))
+    assert repr(attacker) == f"Attacker(game '{game.name}', intent 'low', stage 1 at 'CALM')"
+    assert repr(defender) == f"Defender(game '{game.name}', stage 1 at 'CALM')"
+    assert (
+        repr(observer) == f"Observer(game '{game.name}', belief {observer.belief.round(3).tolist()}, stage 1 at 'CALM')"
+    )

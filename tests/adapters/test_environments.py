@@ -99,17 +99,28 @@ def test_a_play_that_is_over_before_it_begins_ends_at_once() -> None:
     assert (rewards["attacker"], ended["attacker"]) == (0.0, True)
 
 
-def test_numbers_that_the_mask_forbids_go_round() -> None:
+@pytest.mark.parametrize("view", [AttackEnv, DefendEnv])
+def test_numbers_that_the_mask_forbids_are_refused(view: type[AttackEnv] | type[DefendEnv]) -> None:
     game = random_game(11, n_actions=(4, 4), n_states=4)
-    forbidden = AttackEnv(game)
-    _, info = forbidden.reset(seed=1)
+    env = view(game)
+    _, info = env.reset(seed=1)
     while info["action_mask"].all():
-        *_, over, _, info = forbidden.step(0)
+        *_, over, _, info = env.step(0)
         if over:
-            _, info = forbidden.reset()
-    n = int(info["action_mask"].sum())
-    seen, *_ = forbidden.step(n)
-    assert seen[2] == 1, "the first action again"
+            _, info = env.reset()
+    n, before = int(info["action_mask"].sum()), env.contest.number
+    for forbidden in (n, -1):
+        with pytest.raises(InputError, match=f"step: {forbidden} is no action of the .*er at .*, which has {n}"):
+            env.step(forbidden)
+    assert env.contest.number == before
+    assert all(env.action_space.sample() < n for _ in range(50))
+    both = ParallelContest(game)
+    both.reset(seed=1)
+    both.contest.state = env.contest.state
+    for agent in both.possible_agents:
+        a, d = (len(names) for names in (both.contest.stage.attacker, both.contest.stage.defender))
+        with pytest.raises(InputError, match=f"no action of the {agent}"):
+            both.step({"attacker": a if agent == "attacker" else 0, "defender": d if agent == "defender" else 0})
 
 
 @pytest.mark.parametrize("view", ["attack", "defend"])
@@ -172,7 +183,7 @@ def test_tables_are_numbered_as_play_is() -> None:
         _, info = env.reset(seed=seed)
         over = False
         while not over:
-            s, a = info["situation"], int(rng.integers(env.action_space.n))
+            s, a = info["situation"], int(rng.integers(info["action_mask"].sum()))
             _, reward, over, _, info = env.step(a)
             assert any(
                 (then, ended) == (info["situation"], over) and abs(r - reward) < EXACT
@@ -200,7 +211,7 @@ def test_playbooks_are_opponents_in_a_line(tmp_path) -> None:
     policy = ncirl.load_solution(tmp_path / "p.ncirl")
     for env in (AttackEnv(policy.game, policy.defender_strategy()), DefendEnv(policy.game, policy.attacker_strategy())):
         env.reset(seed=0)
-        assert np.isfinite([env.step(k % 2)[1] for k in range(20)]).all()
+        assert np.isfinite([env.step(env.action_space.sample())[1] for _ in range(20)]).all()
 
 
 def test_bad_arguments_are_told() -> None:

@@ -66,7 +66,7 @@ def test_both_answers_are_best_responses_whatever_is_remembered(seed: int, obser
 def test_where_laws_are_too_many_answers_are_no_better_than_those_of_one_who_sees(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ncirl.evaluation.best_response.STEPS", 10)
+    monkeypatch.setattr("ncirl.evaluation.answered.STEPS", 10)
     game = random_game(7, horizon=3)
     attacker, defender = random_attacker(game, 7, "private"), random_defender(game, 7, "private")
     answers = AnsweringAttacker(game, defender), AnsweringDefender(game, attacker)

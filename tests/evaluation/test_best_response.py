@@ -32,6 +32,7 @@ from random_games import random_game
 from random_strategies import KINDS, DrawnAttacker, DrawnDefender, random_attacker, random_defender
 
 ROUNDING = 1e-10
+ACCURACY = 1e-8  # of values of play without end
 LP_ACCURACY = 1e-6  # of the optimal strategies of a history program
 GAMES = {
     "seed": st.integers(0, 2**20),
@@ -94,7 +95,7 @@ def test_private_memory_that_is_seen_is_answered_on_the_safe_side(**parameters: 
 
 
 def test_laws_without_end_are_let_be_seen_and_the_result_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ncirl.evaluation.best_response.STEPS", 10)
+    monkeypatch.setattr("ncirl.evaluation.answered.STEPS", 10)
     game = random_game(3)
     attacker, defender = (make(game, 3, "private") for make in (random_attacker, random_defender))
     conceded, secured = best_response_to_defender(game, defender), best_response_to_attacker(game, attacker)
@@ -229,3 +230,22 @@ def test_beliefs_without_end_are_refused_with_advice() -> None:
     telling_little = StationaryAttacker({"play": np.array([[0.6, 0.3], [0.4, 0.7]])})
     with pytest.raises(SizeError, match="larger `tolerance`"):
         best_response_to_attacker(game, telling_little, limit=200)
+
+
+@pytest.mark.parametrize("horizon", [3, None])
+def test_a_best_response_comes_with_its_strategy(horizon: int | None) -> None:
+    game = random_game(3, horizon=horizon, observes="outcomes", signals=True, terminal=True, n_starts=2)
+    attacker, defender = uniform_attacker(game), uniform_defender(game)
+    against, answer = best_response_to_defender(game, defender), best_response_to_attacker(game, attacker)
+    assert against.strategy is not None
+    assert answer.strategy is not None
+    got = expected_payoff(game, against.strategy, defender)
+    np.testing.assert_allclose(got.per_intent, against.per_intent, atol=ACCURACY)
+    assert expected_payoff(game, attacker, answer.strategy).value == pytest.approx(answer.value, abs=ACCURACY)
+    assert "strategy" not in repr(against) + repr(answer)
+
+
+def test_where_some_stages_are_counted_the_answer_is_to_the_game_that_ends() -> None:
+    game = random_game(3, horizon=None)
+    assert best_response_to_defender(game, uniform_defender(game), stages=2).strategy is None
+    assert best_response_to_attacker(game, uniform_attacker(game), stages=2).strategy is None

@@ -150,7 +150,7 @@ def test_the_server_opens_searches_and_plays_it(client: TestClient) -> None:
     found = client.post(f"/api/contests/{told['id']}/find", json={"text": "escalate"}).json()
     assert [e["id"] for e in found["exploits"]] == ["escalate"]
     move = {"attempted": ["phish"], "blocked": [], "new": ["mail"]}
-    asked = {"contest": told["id"], "role": "told", "moves": [move]}
+    asked = {"contest": told["id"], "role": "told", "seed": 1, "moves": [move]}
     play = client.post("/api/play", json=asked).json()
     assert play["stages"][0]["new"] == ["mail"]
     assert play["now"]["advice"]["sees_attempts"]
@@ -161,7 +161,7 @@ def test_the_server_opens_searches_and_plays_it(client: TestClient) -> None:
 
 
 def test_telling_is_for_whole_graphs_only(client: TestClient, contest: Callable[[str], str]) -> None:
-    asked = {"contest": contest("small"), "role": "told", "moves": [{}]}
+    asked = {"contest": contest("small"), "role": "told", "seed": 1, "moves": [{}]}
     refused = client.post("/api/play", json=asked)
     assert refused.status_code == 422
     assert "guard a whole attack graph only" in refused.json()["error"]["message"]

@@ -119,13 +119,20 @@ class NumberedPlay:
         self.played, self._last = 0, (-1, -1, -1)
         self.over = self.stage.is_terminal
 
-    def step(self, a: int, d: int) -> tuple[int, float]:
-        """Play a stage; return the outcome's number and what the attacker gains.
+    def check(self, side: str, action: int) -> None:
+        """Refuse a number that is no action of a side here."""
+        names = self.stage.attacker if side == "attacker" else self.stage.defender
+        if not 0 <= action < len(names):
+            raise InputError(
+                f"step: {action} is no action of the {side} at '{self.timed.describe(self.state)}', which has "
+                f"{len(names)}; the action mask says which are"
+            )
 
-        A number beyond the actions of the stage is taken modulo their number, so that every number is an action.
-        """
+    def step(self, a: int, d: int) -> tuple[int, float]:
+        """Play a stage; return the outcome's number and what the attacker gains; `InputError` for no action here."""
         stage = self.stage
-        a, d = a % len(stage.attacker), d % len(stage.defender)
+        self.check("attacker", a)
+        self.check("defender", d)
         outcomes, chances = stage.outcome_law(a, d)
         o = int(outcomes[draw(self.rng, chances)])
         outcome = stage.outcomes[o]
@@ -183,9 +190,9 @@ def _table(
             table[here] = {c: [(1.0, here, 0.0, True)] for c in range(n_actions)}
             continue
         own = stage.shape[0 if attacks else 1]
-        table[here] = {c: [] for c in range(n_actions)}
+        table[here] = {c: [] for c in range(own)}
         for (c, row), (other, p) in product(table[here].items(), enumerate(mixes[state].tolist())):
-            a, d = (c % own, other) if attacks else (other, c % own)
+            a, d = (c, other) if attacks else (other, c)
             for o, chance in zip(*(part.tolist() for part in stage.outcome_law(a, d)), strict=True):
                 then = stage.outcomes[o].state
                 gain = float(stage.realised(a, d, o) @ intents)

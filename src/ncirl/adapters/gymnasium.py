@@ -8,7 +8,7 @@ for discounting. ``info["action_mask"]`` marks the actions there are; ``info["si
 """
 
 from abc import abstractmethod
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
@@ -35,7 +35,9 @@ from ncirl.strategies.streams import stream
 
 try:
     import gymnasium
-    from gymnasium.spaces import Discrete, MultiDiscrete
+    from gymnasium.spaces import MultiDiscrete
+
+    from ncirl.adapters.possible import Possible
 except ImportError:
     raise InputError("environments need Gymnasium; install it with `pip install 'ncirl[envs]'`") from None
 
@@ -69,7 +71,8 @@ class _OneSide(gymnasium.Env[Vector, np.int64]):
         self.contest = NumberedPlay(game, max_cycles, ends_by_chance)
         self.render_mode = render_mode
         self.observation_space = MultiDiscrete(self.contest.fields(self.attacks))
-        self.action_space = Discrete(self.contest.n_attacker if self.attacks else self.contest.n_defender)
+        n_actions = self.contest.n_attacker if self.attacks else self.contest.n_defender
+        self.action_space = Possible(n_actions, partial(self.contest.mask, self.attacks))
         self._intent = None if intent is None else number_of("intent", intent, self.contest.game.intents)
         if self._intent is not None and not prior_of(self.contest.game)[self._intent] > 0:
             raise InputError(f"intent: the prior rules '{intent}' out; give one that can occur")
@@ -87,7 +90,7 @@ class _OneSide(gymnasium.Env[Vector, np.int64]):
         return self.contest.seen(self.attacks), self._info()
 
     def step(self, action: np.int64 | int) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
-        """Play a stage; a number that the mask forbids is taken modulo the number of actions there are."""
+        """Play a stage; a number that the mask forbids is an `InputError`."""
         gain = 0.0
         if not self.contest.over:
             gain = self._stage(int(action))
@@ -116,10 +119,10 @@ class _OneSide(gymnasium.Env[Vector, np.int64]):
 
     def _stage(self, own: int) -> float:
         contest = self.contest
-        state, stage = contest.state, contest.stage
-        n_a, n_d = stage.shape
+        state = contest.state
+        self.contest.check("attacker" if self.attacks else "defender", own)
         other = draw(self.np_random, self._controller.mix(state, self._memory))
-        a, d = (own % n_a, other) if self.attacks else (other, own % n_d)
+        a, d = (own, other) if self.attacks else (other, own)
         o, gain = contest.step(a, d)
         if not contest.over:
             i = contest.timed.observations(state).index(a, d, o)

@@ -6,6 +6,7 @@ and ending it by chance mean for discounting. The attacker's vector begins with 
 and rewards are in neither.
 """
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +20,9 @@ from ncirl.strategies.streams import stream
 
 try:
     import pettingzoo
-    from gymnasium.spaces import Dict, Discrete, MultiBinary, MultiDiscrete, Space
+    from gymnasium.spaces import Dict, MultiBinary, MultiDiscrete, Space
+
+    from ncirl.adapters.possible import Possible
 except ImportError:
     raise InputError("environments need PettingZoo; install it with `pip install 'ncirl[envs]'`") from None
 
@@ -67,7 +70,9 @@ class ParallelContest(pettingzoo.ParallelEnv[str, Observation, int]):
         self.agents: list[str] = []
         self._rng = np.random.default_rng()
         sizes = {ATTACKER: self.contest.n_attacker, DEFENDER: self.contest.n_defender}
-        self._actions = {agent: Discrete(n) for agent, n in sizes.items()}
+        self._actions = {
+            agent: Possible(n, partial(self.contest.mask, agent == ATTACKER)) for agent, n in sizes.items()
+        }
         self._observations = {
             agent: Dict(
                 {
@@ -83,7 +88,7 @@ class ParallelContest(pettingzoo.ParallelEnv[str, Observation, int]):
         return self._observations[agent]
 
     def action_space(self, agent: str) -> Space[Any]:
-        """Return the numbers of an agent's actions, as many as its largest stage has."""
+        """Return the numbers of an agent's actions, as many as its largest stage has; a sample can be done now."""
         return self._actions[agent]
 
     def reset(
@@ -99,7 +104,7 @@ class ParallelContest(pettingzoo.ParallelEnv[str, Observation, int]):
     def step(
         self, actions: dict[str, int]
     ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """Play a stage; a number that the mask forbids is taken modulo the number of actions there are."""
+        """Play a stage; a number that the mask forbids is an `InputError`."""
         if not self.agents:
             raise InputError("step: play is over; call reset first")
         gain = 0.0

@@ -5,6 +5,7 @@ Nothing here solves a game or loads a linear-programming library; strategies may
 
 from ncirl.evaluation.answering import AnsweringAttacker, AnsweringDefender
 from ncirl.evaluation.best_response import (
+    AttackerResponse,
     DefenderResponse,
     Exploitability,
     best_response_to_attacker,
@@ -20,6 +21,7 @@ from ncirl.evaluation.value_function import ValueBounds, ValueFunction
 __all__ = [
     "AnsweringAttacker",
     "AnsweringDefender",
+    "AttackerResponse",
     "CrossPlay",
     "DefenderResponse",
     "Exploitability",

@@ -15,12 +15,13 @@ Against a defender without memory the answer depends on the public state alone (
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 
 from ncirl._typing import FloatArray, State
 from ncirl.errors import InputError
-from ncirl.evaluation.best_response import answered
+from ncirl.evaluation.answered import Answered, answered
 from ncirl.evaluation.decisions import AttackerDecisions, Decisions, DefenderDecisions, Situation
 from ncirl.evaluation.stages import Tail
 from ncirl.limits import UNLIMITED, Limits
@@ -51,7 +52,10 @@ class _Answering(ABC):
     _decisions: Decisions
 
     def _solve(self, game: Game, tolerance: float, limit: int, limits: Limits) -> None:
-        found = answered(self._made, Tail(game, None, tolerance, limits), limit, limits, sees_memory=False)
+        tail = Tail(game, None, tolerance, limits)
+        self._follow(game, answered(self._made, tail, limit, limits, sees_memory=False))
+
+    def _follow(self, game: Game, found: Answered) -> None:
         self._decisions = found.decisions
         self._values = {situation: found.values[k] for situation, k in found.numbers.items()}
         self.exact = not found.sees_memory
@@ -126,9 +130,20 @@ class AnsweringAttacker(_Answering):
         limit: int = 200_000,
         limits: Limits = UNLIMITED,
     ) -> None:
+        self._know(game, defender, limits)
+        self._solve(game, tolerance, limit, limits)
+
+    @classmethod
+    def of(cls, game: Game, defender: DefenderStrategy, found: Answered, limits: Limits = UNLIMITED) -> Self:
+        """Return who plays what was found for a game and a defender."""
+        self = cls.__new__(cls)
+        self._know(game, defender, limits)
+        self._follow(game, found)
+        return self
+
+    def _know(self, game: Game, defender: DefenderStrategy, limits: Limits) -> None:
         self._game, self._defender, self._limits = game, checked_defender(game, defender), limits
         self._certain = np.ones(len(game.intents))
-        self._solve(game, tolerance, limit, limits)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
         """Know how the defender begins."""
@@ -199,10 +214,21 @@ class AnsweringDefender(_Answering):
         limit: int = 200_000,
         limits: Limits = UNLIMITED,
     ) -> None:
+        self._know(game, attacker, limits)
+        self._solve(game, tolerance, limit, limits)
+
+    @classmethod
+    def of(cls, game: Game, attacker: AttackerStrategy, found: Answered, limits: Limits = UNLIMITED) -> Self:
+        """Return who plays what was found for a game and an attacker."""
+        self = cls.__new__(cls)
+        self._know(game, attacker, limits)
+        self._follow(game, found)
+        return self
+
+    def _know(self, game: Game, attacker: AttackerStrategy, limits: Limits) -> None:
         self._game, self._attacker, self._limits = game, checked_attacker(game, attacker), limits
         prior = prior_of(game)
         self._masses = {state: prior * share for state, share in start_laws(game)}
-        self._solve(game, tolerance, limit, limits)
 
     def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
         """Know how the attacker begins."""

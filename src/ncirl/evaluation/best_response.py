@@ -22,33 +22,28 @@ How far a pair is from equilibrium is what each side would gain by answering the
 and nash_conv, their sum, which is zero for optimal strategies and bounds the distance of both from the value.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ncirl._typing import FloatArray
-from ncirl.errors import LimitError, SizeError
-from ncirl.evaluation.decisions import AttackerDecisions, Decisions, DefenderDecisions, Situation
+from ncirl.evaluation.answered import answered
+from ncirl.evaluation.answering import AnsweringAttacker, AnsweringDefender
+from ncirl.evaluation.decisions import AttackerDecisions, Decisions, DefenderDecisions
 from ncirl.evaluation.payoff import Payoff, expected_payoff
 from ncirl.evaluation.stages import Tail
 from ncirl.limits import UNLIMITED, Limits
-from ncirl.mdp import OpponentMDP, explored
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.strategies.checked import checked_attacker, checked_defender
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 
 __all__ = [
-    "Answered",
+    "AttackerResponse",
     "DefenderResponse",
     "Exploitability",
-    "answered",
     "best_response_to_attacker",
     "best_response_to_defender",
     "exploitability",
 ]
-
-STEPS = 100_000  # what a private memory does next is asked so often before it is let be seen: about a second
-HOPELESS = 10  # where play has no end laws seldom come back: a share of that
 
 
 @dataclass(frozen=True)
@@ -89,30 +84,32 @@ class DefenderResponse:
         How many stages were looked ahead.
     sees_memory : bool
         Whether the defender was let see a private memory of the attacker's: then it secures at least `value` − `error`.
+    strategy : AnsweringDefender or None
+        Which answers best; None where only some stages were counted: give the game that horizon then.
     """
 
     value: float
     error: float
     stages: int
     sees_memory: bool = False
+    strategy: AnsweringDefender | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
-    """A process solved: what can be chosen, what every situation is worth, [k], and what was found at the starts."""
+class AttackerResponse(Payoff):
+    """What the best attacker gets, with the strategy that gets it.
 
-    decisions: Decisions
-    process: OpponentMDP
-    numbers: dict[Situation, int]
-    values: FloatArray  # indexed [situation, k]
-    starts: list[tuple[Situation, FloatArray]]
-    error: float
-    stages: int
+    Attributes
+    ----------
+    value, error, stages, sees_memory
+        As of `Payoff`.
+    per_intent : ndarray of shape (Θ,)
+        What each intent gets.
+    strategy : AnsweringAttacker or None
+        Which answers best; None where only some stages were counted: give the game that horizon then.
+    """
 
-    @property
-    def sees_memory(self) -> bool:
-        """Whether a memory was seen that is hidden."""
-        return self.decisions.sees_memory and self.decisions.hides
+    strategy: AnsweringAttacker | None = field(default=None, repr=False)
 
 
 def best_response_to_defender(
@@ -124,7 +121,7 @@ def best_response_to_defender(
     limit: int = 200_000,
     limits: Limits = UNLIMITED,
     sees_memory: bool = False,
-) -> Payoff:
+) -> AttackerResponse:
     """Compute what a defender concedes at most, to an attacker who knows its strategy.
 
     Other arguments are those of `expected_payoff`; `limit` is on situations of public state and memory.
@@ -161,7 +158,9 @@ def best_response_to_defender(
     per_intent: FloatArray = sum(
         (share * value for share, value in zip(shares, values, strict=True)), start=0.0 * prior_of(game)
     )
-    return Payoff(float(prior_of(game) @ per_intent), per_intent, found.error, found.stages, found.sees_memory)
+    answer = AnsweringAttacker.of(game, strategy, found, limits) if stages is None else None
+    value = float(prior_of(game) @ per_intent)
+    return AttackerResponse(value, per_intent, found.error, found.stages, found.sees_memory, answer)
 
 
 def best_response_to_attacker(
@@ -201,7 +200,8 @@ def best_response_to_attacker(
 
     found = answered(decisions, tail, limit, limits, sees_memory=sees_memory)
     value = sum(float(mass * found.values[found.numbers[situation]][0]) for situation, mass in found.starts)
-    return DefenderResponse(value, found.error, found.stages, found.sees_memory)
+    answer = AnsweringDefender.of(game, strategy, found, limits) if stages is None else None
+    return DefenderResponse(value, found.error, found.stages, found.sees_memory, answer)
 
 
 def exploitability(
@@ -238,38 +238,3 @@ def exploitability(
         error=payoff.error + conceded.error + secured.error,
         sees_memory=conceded.sees_memory or secured.sees_memory,
     )
-
-
-def answered(
-    decisions: Callable[[bool, int | None], Decisions], tail: Tail, limit: int, limits: Limits, *, sees_memory: bool
-) -> Answered:
-    """Solve for whoever answers: with the memory seen, and where that is more than can be seen, once more without.
-
-    `decisions` makes the process, told whether memory is seen and how often it may ask what is remembered.
-    """
-    seen = _solved(decisions(True, None), tail, limit, limits)
-    if sees_memory or not seen.decisions.hides:
-        return seen
-    try:
-        return _solved(decisions(False, STEPS if tail.cut else STEPS // HOPELESS), tail, limit, limits)
-    except LimitError:
-        raise
-    except SizeError:
-        return seen
-
-
-def _solved(decisions: Decisions, tail: Tail, limit: int, limits: Limits) -> Answered:
-    starts = decisions.starts()
-    process, numbers, closed = explored(
-        [situation for situation, _ in starts],
-        decisions.decide,
-        discount=tail.discount,
-        maximise=decisions.maximise,
-        limit=limit,
-        stages=tail.stages,
-        limits=limits,
-    )
-    values, error, n = tail.values(process, closed=closed)
-    ahead = sum(tail.discount**k for k in range(tail.stages))
-    error += decisions.laws.moved * decisions.largest_reward * ahead**2
-    return Answered(decisions, process, numbers, values, starts, error, n)

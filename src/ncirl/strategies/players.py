@@ -113,6 +113,9 @@ class Attacker(_Player):
         theta = number_of("intent", intent, game.intents)
         super().__init__(game, attacking(checked_attacker(game, strategy), theta), rng, state, attacks=True)
 
+    def _own_repr(self) -> list[str]:
+        return [f"intent '{self.intent}'"]
+
 
 class Defender(_Player):
     """Plays a defender's strategy; it is never told the intent, nor the attacker's action where that is not seen.
@@ -179,6 +182,9 @@ class Observer(PublicState):
         self._start(state)
         prior = np.sum([start.mass for start in self._timed.starts if start.state == self._timed_state], axis=0)
         self._law = {memory: p * prior / prior.sum() for memory, p in self._strategy.begin(self._timed_state)}
+
+    def _own_repr(self) -> list[str]:
+        return [f"belief {self.belief.round(3).tolist()}"]
 
     @property
     def belief(self) -> FloatArray:

@@ -24,6 +24,15 @@ class PublicState:
         self._timed_state: State = None
         self._played = 0
 
+    def __repr__(self) -> str:
+        when = "ended" if self.finished else f"stage {self.stage_number}"
+        said = [f"game '{self._game.name}'", *self._own_repr(), f"{when} at '{self._text(self._timed_state)}'"]
+        return f"{type(self).__name__}({', '.join(said)})"
+
+    def _own_repr(self) -> list[str]:
+        """Say what else is worth a word."""
+        return []
+
     @property
     def state(self) -> State:
         """The public state, as the game names it."""

@@ -42,6 +42,9 @@ class DefenderAtPlay:
         self._promises, self._slack = Promises(net, self.parts), np.zeros(len(net.intents))
         self._places = [drawn(self._rng, part.begin()) for part in self.parts]
 
+    def __repr__(self) -> str:
+        return f"DefenderAtPlay(graph '{self.net.graph.name}', stage {self.stages + 1}, {len(self.parts)} parts)"
+
     @property
     def ahead(self) -> FloatArray | None:
         """What each intent gets at most from here on, [θ]; None where a playbook has no place for what happened."""
@@ -108,10 +111,14 @@ class AttackerAtPlay:
         rng: Seed | None = None,
     ) -> None:
         self.net, self._rng, self.held, self.placed = net, stream(rng, "attacker"), net.start, Ids()
+        self.intent = intent
         theta = net.intents.index(intent)
         self._group: Any = next((group for group in groups if theta in group.intents), None)  # with places of its own
         self._column = self._group.intents.index(theta) if self._group is not None else 0
         self._place = self._group.start(self._rng, self._column) if self._group is not None else None
+
+    def __repr__(self) -> str:
+        return f"AttackerAtPlay(graph '{self.net.graph.name}', intent '{self.intent}')"
 
     def act(self) -> Ids:
         """Draw what to attempt now: ids of exploits of the whole graph."""

@@ -30,6 +30,9 @@ class _OnTheWay:
         self.dead: frozenset[int] = frozenset()  # what guards in place stop
         self.theta = net.intents.index(intent)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(graph '{self.net.graph.name}', intent '{self.net.intents[self.theta]}')"
+
     def observe(self, attempted: Ids, blocked: Ids, enabled: Ids, alerts: Ids = frozenset()) -> None:
         """Go on after a stage."""
         self.held |= self.net.mask(enabled)
