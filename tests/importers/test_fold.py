@@ -33,8 +33,8 @@ def test_without_follows_nothing_changes() -> None:
     assert ways([("s", "a"), ("a", "g")], [], "g") == {("s", "a", 0.5), ("a", "g", 0.5)}
 
 
-def test_what_comes_with_the_start_holds_from_the_start() -> None:
-    assert ways([("b", "g")], [("s", "a"), ("a", "b")], "g") == {("b", "g", 0.5)}
+def test_what_comes_with_the_start_holds_from_the_start_by_the_name_of_what_is_given() -> None:
+    assert ways([("b", "g")], [("s", "a"), ("a", "b")], "g") == {("s", "g", 0.5)}
 
 
 def test_a_step_is_there_once_for_each_gain_that_its_need_comes_with() -> None:

@@ -58,13 +58,11 @@ def endings(draft: Draft, edge: Edge, reading: Reading, wanted: str) -> list[str
 def _of_certificates(edge: Edge, start: str, names: list[str]) -> list[tuple[str, str]]:
     """Return the controls, by key, of an edge that goes by a template, by two, or by an authority."""
     by, name = edge.by[0], names[0]
-    right = (f"enroll {edge.start} {by}", f"take the right to enroll at the certificate template {name} from {start}")
+    right = (f"enroll {edge.start} {by}", f"remove the right to enroll at the template {name} from {start}")
     if edge.kind == "ADCSESC1":
-        flag = f"let nobody who enrolls at the certificate template {name} name the subject (a flag)"
-        return [(f"subject {by}", flag), right]
+        return [(f"subject {by}", f"clear 'enrollee supplies subject' of the template {name}"), right]
     if edge.kind == "ADCSESC3":
-        return [(f"approve {by}", f"ask for approval at the certificate template {name}, which makes agents"), right]
+        return [(f"approve {by}", f"require approval at the template {name}"), right]
     if edge.kind == "ADCSESC4":
-        changing = f"take the right to change the certificate template {name} from {start}"
-        return [(f"change {edge.start} {by}", changing)]
-    return [(f"key {by}", f"keep the key of the certificate authority {name} in hardware")]
+        return [(f"change {edge.start} {by}", f"remove the right to change the template {name} from {start}")]
+    return [(f"key {by}", f"keep the key of the authority {name} in hardware")]

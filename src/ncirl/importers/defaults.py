@@ -94,7 +94,8 @@ def meanings(graph: AttackGraph, usual: Usual) -> Iterator[str]:
         "a stage is as long as an attempt and your answer to it take, say a day; with a discount of "
         f"{graph.discount:g} an intrusion goes on for {lasts} before it is found or given up (--discount)"
     )
-    defaults = {entry.of for entry in graph.origins if entry.origin == "default"}
+    unsaid = {q: usual.number(q)[1].words for q in ("success", "attack_cost")}  # not what an importer takes for usual
+    defaults = {entry.of for entry in graph.origins if entry.why.startswith(unsaid.get(entry.of, entry.of))}
     goal = usual.largest
     if "success" in defaults:
         yield (

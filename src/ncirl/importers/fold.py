@@ -2,7 +2,7 @@
 
 Such edges are no steps: nobody attempts them, they take no stage and cannot fail. They are folded away:
 
-- what comes with the start holds from the start;
+- what comes with the start holds from the start, and a step that needs it needs what is given instead;
 - a step that needs n is there once for each gain x (a condition that a step gives) with x ⊢* n, and needs x instead;
 - a step whose gain comes with one goal only, and is of no further use for the other goals, gives that goal itself.
 
@@ -213,7 +213,9 @@ class _Places:
             given = self.given[step.gives]
             results = [(given, self.ended(step.gives, given) if given != step.gives else ())]
             results += [(step.gives, ())] if step.gives in self.split else []
-            ways = [[_Way(need)] if need in sure else list(self._ways(need, step.gives)) for need in step.needs]
+            ways = [
+                self._from_start(need) if need in sure else list(self._ways(need, step.gives)) for need in step.needs
+            ]
             seen: set[tuple[tuple[str, ...], str]] = set()
             for way, (result, ending) in product(product(*ways), results):
                 looked_at += 1
@@ -229,11 +231,15 @@ class _Places:
                 through = tuple(one.key for one in way if one.comes)
                 yield replace(step, needs=needs, gives=result, through=through, controls=controls)
 
+    def _from_start(self, need: str) -> list[_Way]:
+        source = self.source.get(need, need)
+        return [_Way(source, source != need, self.follows.cuts(START, need))]
+
     def _ways(self, need: str, result: str) -> Iterator[_Way]:
         """Yield what a need comes with, unless the result comes with it as well, whatever is untied."""
         cuts = self.follows.cuts
         if need in self.source:
-            yield _Way(self.source[need], True, cuts(START, need))
+            yield from self._from_start(need)
         for goal, held in self.with_goal.items():
             if need in held and (result not in held or self.follows.cuts_of(self.members[goal], result)):
                 controls = self.follows.cuts_of(self.members[goal], need)
