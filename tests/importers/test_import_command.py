@@ -58,6 +58,15 @@ def test_without_a_file_the_graph_is_printed_as_yaml(
     assert AttackGraph.load(tmp_path / "printed.yaml") == import_graph("graphml", graph_file).graph
 
 
+def test_json_of_a_refused_import_has_the_candidates(graph_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "graphml", str(graph_file), "--goal", "nowhere", "--json"]) == BAD_INPUT
+    printed = capsys.readouterr()
+    said = json.loads(printed.out)
+    assert "nowhere" in said["error"]
+    assert {one["id"] for one in said["candidates"]["goals"]} == {"web", "db"}
+    assert "nowhere" in printed.err
+
+
 def test_json_prints_one_object_with_the_graph_or_its_file(
     graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

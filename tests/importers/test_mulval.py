@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 
@@ -436,6 +437,36 @@ def test_computed_metrics_are_cumulative_and_a_step_has_its_own_share(tmp_path: 
     assert "a way is open or not, and takes no attempt: RULE 5 (multi-hop access) 4" in said
     (last,) = (exploit for exploit in imported.graph.exploits if exploit.references[0] == "CVE-2")
     assert last.label == "remote exploit of a server program: mysqld at tcp/3306 on db (CVE-2) from web"
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_chance_of_an_attempt_is_found_again_in_metrics_made_from_it(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    rows, arcs = ['1,"attackerLocated(internet)","LEAF",1'], []
+    reached, chances_made = {1: 1.0}, {}
+    key = 1
+    for host in range(8):  # each is entered from one place or two, by a vulnerability each
+        fact, ways = key + 1, rng.randint(1, 2)
+        key, missed = fact, 1.0
+        for way in range(ways):
+            before = rng.choice(list(reached))
+            rule, flaw, chance = key + 1, key + 2, rng.choice([0.25, 0.5, 0.9, 1.0])
+            key = flaw
+            name = f"CVE-2020-{host}{way}"
+            chances_made[name] = chance
+            rows += [
+                f'{rule},"RULE 2 (remote exploit)","AND",{chance * reached[before]}',
+                f'{flaw},"vulExists(h{host},\'{name}\',httpd)","LEAF",1',
+            ]
+            arcs += [f"{fact},{rule},-1", f"{rule},{before},-1", f"{rule},{flaw},-1"]
+            missed *= 1 - chance * reached[before]
+        reached[fact] = 1 - missed
+        rows.append(f'{fact},"execCode(h{host},root)","OR",{reached[fact]}')
+    imported = import_graph("mulval", pair(tmp_path, "\n".join(rows), "\n".join(arcs)), merge=False)
+    found = {exploit.references[0]: exploit.success for exploit in imported.graph.exploits}
+    assert min(reached.values()) < 1  # so that the metrics are known to be computed
+    assert len(found) >= 4
+    assert found == pytest.approx({name: chances_made[name] for name in found})
 
 
 @pytest.mark.parametrize(

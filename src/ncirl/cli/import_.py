@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +14,7 @@ from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.formats.untrusted import SIZE_LIMIT
 from ncirl.importers import AUTO, IMPORTERS, ImportOptions, import_graph
 from ncirl.importers.defaults import DISCOUNT, LASTING_STAGES, SUCCESS
+from ncirl.importers.report import Undecided
 
 __all__ = ["import_"]
 
@@ -109,7 +111,12 @@ def import_(
     )
     if format not in (*IMPORTERS, AUTO) and (os.path.exists(format) or _is_path(format)):
         format, files = AUTO, (Path(format), *files)
-    imported = import_graph(format, files, options)
+    try:
+        imported = import_graph(format, files, options)
+    except Undecided as error:
+        if json:
+            print_json({"error": str(error), "candidates": asdict(error.candidates)})
+        raise
     if output is not None:
         imported.graph.save(output)
     if json:
