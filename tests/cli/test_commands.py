@@ -226,4 +226,8 @@ def test_progress_goes_to_stderr_now_and_then(capsys: pytest.CaptureFixture[str]
     printed = capsys.readouterr()
     assert printed.out == ""
     assert [line.split()[0] for line in printed.err.splitlines()] == ["0.0", "1.5"]
-    assert "gap 1  5 points  6 vectors  7 LPs" in printed.err
+    assert "gap 1\n" in printed.err
+    assert "LPs" not in printed.err
+    with reported(verbose=True) as progress:
+        progress(Progress(0.0, lower=0.0, upper=1.0, points=5, vectors=6, lp_solves=7))
+    assert "gap 1  5 points  6 vectors  7 LPs" in capsys.readouterr().err

@@ -74,7 +74,7 @@ def test_solve_prints_what_each_intent_can_get(capsys: pytest.CaptureFixture[str
     assert main(["solve", "builtin:big-match"]) == DONE
     printed = capsys.readouterr()
     assert "what each attacker can get at most" in printed.out
-    assert "vectors" in printed.err
+    assert "upper 5" in printed.err
 
 
 def test_a_saved_policy_verifies(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:

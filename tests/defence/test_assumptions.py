@@ -77,6 +77,8 @@ def test_what_was_cut_or_conceded_is_said(whole: ncirl.GuardedSolution) -> None:
     smaller, _ = keep_ways(office_graph(), 1)
     assert "cut from 'office'" in assumptions(smaller)[-1]
     assert "only the lower bound holds" in assumptions(smaller)[-1]
+    just_solved = ncirl.solve(smaller.game(), ncirl.Certified(relative_gap=0.5))
+    assert "cut from 'office'" in assumptions(smaller.game(), smaller, just_solved)[-1]
     count = len(whole.graph.exploits)
     free = count - len(whole.guards)
     assert free > 0

@@ -41,7 +41,7 @@ FAILED, BAD_INPUT, INTERRUPTED, UNREAD = 1, 2, 130, 141
 
 app = App(
     name="ncirl",
-    help="""Contests with a hidden intent: certified strategies for both sides.
+    help="""Decides what to block when you do not know what the intruder is after, and proves how much it can still get.
 
     Start with `ncirl demo`, then `ncirl solve builtin:patrol --horizon 2`.""",
     version=__version__,

@@ -13,7 +13,7 @@ from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded
 from ncirl.cli.listed import SOLVED
 from ncirl.cli.output import PlainConsole, print_facts, print_intents, print_most, print_table, say
 from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
-from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
+from ncirl.cli.scope import bound_cell, bound_facts, promise_note, scope_data, scope_facts
 from ncirl.defence.first_moves import now_data
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.numbers import at_least, at_most
@@ -66,8 +66,7 @@ def print_solved(data: dict[str, Any]) -> None:
         {
             "graph": f"{data['game']}, {_size_line(data)}, discount {data['discount']:g}{stages}",
             "solver": f"guarded: everything below holds for the whole {_what(data)}",
-            "lower": bound_cell(data, "lower", data["lower"]),
-            "upper": bound_cell(data, "upper", data["upper"]),
+            **bound_facts(data),
             "gap": _gap_line(data),
             **assumed_facts(data),
             **priors_facts(data),

@@ -6,7 +6,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data, scale_of
 from ncirl.cli.output import print_facts, print_most, print_table, say
 from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
-from ncirl.cli.scope import bound_cell, promise_note, scope_facts
+from ncirl.cli.scope import bound_cell, bound_facts, promise_note, scope_facts
 from ncirl.defence.first_moves import now_data
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.model.belief import prior_of
@@ -86,12 +86,13 @@ def nothing_data(solution: Solution, graph: AttackGraph) -> dict[str, Any]:
 def print_listed(data: dict[str, Any]) -> None:
     """Print what was found of a game."""
     stages = "" if data["horizon"] is None else f", {data['horizon']} stages"
+    plain = {side: bound_cell(data, side, data[side]) for side in ("lower", "upper")}
+    bounds = bound_facts(data) if "now" in data else plain  # only a policy comes with a defence
     print_facts(
         {
             "game": f"{data['game']}, discount {data['discount']:g}{stages}",
             "solver": data["solver"],
-            "lower": bound_cell(data, "lower", data["lower"]),
-            "upper": bound_cell(data, "upper", data["upper"]),
+            **bounds,
             "gap": at_most(data["gap"], short=True),
             **assumed_facts(data),
             **priors_facts(data),

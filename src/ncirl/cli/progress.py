@@ -38,25 +38,28 @@ def reported(*, quiet: bool = False, verbose: bool = False) -> Iterator[Progress
         yield lambda _: None
     elif console.is_terminal and not verbose:
         with console.status("solving") as status:
-            yield lambda progress: status.update(_line(progress))
+            yield lambda progress: status.update(_line(progress, verbose))
     else:
-        yield _plain_lines(0.0 if verbose else BETWEEN)
+        yield _plain_lines(verbose)
 
 
-def _plain_lines(between: float) -> ProgressCallback:
-    due = 0.0
+def _plain_lines(verbose: bool) -> ProgressCallback:
+    due, between = 0.0, 0.0 if verbose else BETWEEN
 
     def show(progress: Progress) -> None:
         nonlocal due
         if progress.seconds >= due:
             due = progress.seconds + between
-            print(_line(progress), file=sys.stderr, flush=True)
+            print(_line(progress, verbose), file=sys.stderr, flush=True)
 
     return show
 
 
-def _line(progress: Progress) -> str:
+def _line(progress: Progress, verbose: bool) -> str:
+    """Write the bounds and, for those who ask, what was worked out for them."""
     bounds = f"lower {progress.lower:.6g}  upper {progress.upper:.6g}  gap {progress.gap:.3g}"
+    if not verbose:
+        return f"{progress.seconds:8.1f} s  {bounds}"
     kept = f"{progress.points} points  {progress.vectors} vectors  " if progress.points or progress.vectors else ""
     return f"{progress.seconds:8.1f} s  {bounds}  {kept}{progress.lp_solves} LPs"
 

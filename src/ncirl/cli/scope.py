@@ -6,7 +6,7 @@ from typing import Any
 from ncirl.attack_graphs.reductions.scope import CUT_ONLY, Scope
 from ncirl.numbers import at_least, at_most
 
-__all__ = ["bound_cell", "drawn_data", "promise_note", "scope_data", "scope_facts"]
+__all__ = ["bound_cell", "bound_facts", "drawn_data", "promise_note", "scope_data", "scope_facts"]
 
 UNPROVED = "All that is said here is about the cut graph only."
 DRAWN = "What was drawn, and what answers get, is of the cut graph only."
@@ -36,10 +36,18 @@ def scope_facts(data: Mapping[str, Any]) -> dict[str, str]:
     return {} if original is None else {"cut from": original["cut_from"], "holds for": original["says"]}
 
 
-def bound_cell(data: Mapping[str, Any], side: str, value: float) -> str:
-    """Write a bound, lower or upper, and that it is of the cut graph only where it is."""
+def bound_cell(data: Mapping[str, Any], side: str, value: float, means: str = "") -> str:
+    """Write a bound, lower or upper, what it means, and that it is of the cut graph only where it is."""
     note, written = _note(data, side), at_least(value) if side == "lower" else at_most(value)
-    return f"{written} ({note})" if note else written
+    return f"{written}{means} ({note})" if note else written + means
+
+
+def bound_facts(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return the rows of two proved bounds, each with what it means."""
+    return {
+        "lower": bound_cell(data, "lower", data["lower"], "; no defence promises less"),
+        "upper": bound_cell(data, "upper", data["upper"], "; against this defence no attacker gets more on average"),
+    }
 
 
 def promise_note(data: Mapping[str, Any]) -> str:

@@ -153,7 +153,7 @@ def _data(policy: CertifiedSolution, found: Certificate) -> dict[str, Any]:
 
 def _print(told: dict[str, Any], found: Certificate) -> None:
     lower, upper = (bound_cell(told, side, told[side]) for side in ("lower", "upper"))
-    sizes = f"{found.attacker_nodes} attacker nodes, {found.defender_nodes} defender nodes"
+    sizes = f"{found.attacker_nodes} entries of the attacker's strategy, {found.defender_nodes} of the defender's"
     print_facts(
         {
             "game": told["game"],

@@ -98,7 +98,8 @@ def unit_of(graph: AttackGraph | None) -> str:
         said = f"{most:g} = '{_cut(name)}' at once"
     if others and others[-1][1] < most:
         least, dearest = f"{others[-1][1]:g}", f"{others[0][1]:g}"
-        said += f" ({len(others)} other goals: {least if least == dearest else f'{least} to {dearest}'})"
+        worths = least if least == dearest else f"{least} to {dearest}"
+        said += f" ({len(others)} other goal{'s' * (len(others) > 1)}: {worths})"
     return f"expected loss; {said}; includes what blocking costs you"
 
 
@@ -126,10 +127,8 @@ def _left_out(graph: AttackGraph, policy: CertifiedSolution | GuardedSolution | 
 
 
 def _origin(graph: AttackGraph, policy: CertifiedSolution | GuardedSolution | None) -> Origin | None:
-    if policy is None:
-        return origin_of(graph)
-    scope = scope_of(policy)
-    return None if scope is None else scope.origin
+    scope = None if policy is None else scope_of(policy)  # the policy's own graph may know more than one for pictures
+    return origin_of(graph) if scope is None else scope.origin
 
 
 def _cut(name: str) -> str:
