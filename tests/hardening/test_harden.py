@@ -303,6 +303,17 @@ def test_ties_are_told_as_ties() -> None:
     assert proof_words(found, found.chosen).startswith("proved the best")
 
 
+def test_what_is_not_known_to_help_is_no_best_set() -> None:
+    hurried = ncirl.harden(chains(), choose=1, relative_gap=0.01, time_limit=1e-9)
+    assert hurried.chosen is not None
+    assert not hurried.chosen.is_proved
+    told = proof_words(hurried, hurried.chosen)
+    assert "not known" in told or "to have nothing in place may be as good" in told
+    most = max(w.upper for w in hurried.worths) - min(w.lower for w in hurried.worths)
+    assert hurried.ties
+    assert all(tie.within <= most + EXACT for tie in hurried.ties)
+
+
 def test_where_nothing_is_at_stake_none_is_needed() -> None:
     graph = replace(twins(), intents=(Intent("thief", 1.0, {"hall": 0.0}),))
     found = ncirl.harden(graph, choose=1, gap=0.1)

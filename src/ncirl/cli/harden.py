@@ -214,7 +214,7 @@ def _print(found: "Hardening", data: dict[str, Any], output: Path | None) -> Non
     if found.ties:
         facts["not told apart"] = tie_words(found)
     if (chosen := found.chosen) is not None:
-        facts["best set"] = best_words(found, chosen)
+        facts["best set" if chosen.is_proved else "best found"] = best_words(found, chosen)
         facts["costs in place"] = f"{chosen.cost:.4g}"
         facts["worth then"] = f"{chosen.after_lower:.6g} to {chosen.after_upper:.6g}"
         facts["proof"] = proof_words(found, chosen)

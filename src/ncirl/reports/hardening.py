@@ -143,7 +143,9 @@ def _set_section(found: Hardening, chosen: ChosenSet) -> Html:
         if rows
         else paragraph(f"{best_words(found, chosen).capitalize()}.")
     )
-    return section("The best set", listed, paragraph(said), paragraph(proof))
+    return section(
+        "The best set" if chosen.is_proved else "The best set found", listed, paragraph(said), paragraph(proof)
+    )
 
 
 def _order_section(found: Hardening) -> Html:

@@ -62,7 +62,7 @@ def best_set(study: Study, choose: int | None, spend: float | None, limits: Limi
         (best,) = _smallest(study, tried)
         least, found = search.least(study.upper(best) - study.tolerance)
         if search.gave_up:
-            return Best(_lean(study, best), others, is_proved=False)
+            return _told(study, search, _lean(study, best), others, is_through=False)
         others = max(others, min(least, study.upper(best)))
         level = None if found is None else study.next_level(found)
         if found is None or level is None or limits.passed:
@@ -90,11 +90,10 @@ def _told(study: Study, search: "_Search", best: frozenset[int], others: float, 
     else:
         doubt, surely = after - others, before - after if best else before
         is_proved = is_through and doubt < min(surely, after)
-    rival = None
+    rival = nothing if best and before <= after else None
     for k in sorted(best):
-        _, rival = search.least(nextafter(after, inf), without=k)
-        if rival is not None or search.gave_up:
-            break
+        if rival is None and not search.gave_up:
+            _, rival = search.least(nextafter(after, inf), without=k)
     return Best(best, others, is_proved, rival, is_only=is_proved and rival is None and not search.gave_up)
 
 

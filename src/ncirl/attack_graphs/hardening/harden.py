@@ -306,7 +306,10 @@ def _worths(study: Study) -> tuple[ControlWorth, ...]:
 def _ties(worths: tuple[ControlWorth, ...], top: int) -> Iterator[Tie]:
     for first, last in ties([(w.after_lower, w.after_upper) for w in worths], top):
         tied = worths[first : last + 1]
-        apart = max(w.after_upper for w in tied) - min(w.after_lower for w in tied)
+        apart = min(
+            max(w.after_upper for w in tied) - min(w.after_lower for w in tied),
+            max(w.upper for w in tied) - min(w.lower for w in tied),
+        )
         yield Tie(first + 1, last + 1, nextafter(apart, inf) if apart > 0 else 0.0)
 
 
