@@ -145,7 +145,7 @@ def test_loops_parallel_edges_and_broken_entries_do_no_harm(tmp_path: Path) -> N
     assert steps(found) == {("u", "g")}
     for told in (
         "need their own result",
-        "(one of 2)",
+        "Owns_u_g or AdminTo_u_g",
         "without a kind or an end",
         "there already: g",
         "without an id",

@@ -7,6 +7,7 @@ carry the ids along as data. A file keeps the text only; there it is read back.
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
@@ -17,9 +18,12 @@ __all__ = [
     "ALERT",
     "SetName",
     "display_name",
+    "few",
+    "few_ids",
     "in_place",
     "listed",
     "members",
+    "one_label",
     "parts",
     "set_name",
     "set_names",
@@ -29,6 +33,8 @@ __all__ = [
 ALERT = "alert: "
 IN_PLACE = " | in place: "
 EMPTY = ("nothing", "start", "quiet")  # actions, states and signals of no ids
+BRACKETS = re.compile(r"(.*?) \(([^()]*)\)(.*)", re.DOTALL)
+MOST_LABELS = 3  # of things that are one, in the label of that one
 PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^+,"]+')
 HELD = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^"])*?)' + re.escape(IN_PLACE), re.DOTALL)  # up to the mark, unless quoted
 
@@ -138,6 +144,44 @@ def listed(ids: Iterable[str], separator: str = " + ") -> str:
     'e1 + "a + b" + "start"'
     """
     return separator.join(map(_said, ids))
+
+
+def one_label(labels: Iterable[str]) -> str:
+    """Say what several things that are one are called; those that differ in brackets only are said together.
+
+    Examples
+    --------
+    >>> one_label(["exploit of httpd (CVE-1)", "exploit of httpd (CVE-2)", "phishing"])
+    'exploit of httpd (CVE-1, CVE-2) or phishing'
+    """
+    alike: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for label in filter(None, labels):
+        match = BRACKETS.fullmatch(label)
+        before, inside, after = match.groups() if match else (label, "", "")
+        alike[before, after].update(dict.fromkeys(filter(None, inside.split(", "))))
+    told = [
+        f"{before} ({few(inside, ', ', ' and ')}){after}" if inside else f"{before}{after}"
+        for (before, after), inside in alike.items()
+    ]
+    return few(told, " or ", " or ")
+
+
+def few_ids(ids: Sequence[str]) -> str:
+    """Return a name for several exploits that are one: by all their ids, or by the first where these are many.
+
+    Examples
+    --------
+    >>> few_ids(["a", "b"]), few_ids(["a", "b", "c", "d"])
+    ('a or b', 'a or 3 more')
+    """
+    return listed(ids, " or ") if len(ids) <= MOST_LABELS else f"{listed(ids[:1])} or {len(ids) - 1} more"
+
+
+def few(words: Iterable[str], separator: str, last: str) -> str:
+    """Join words, the first few by name, then how many more there are."""
+    given = list(words)
+    more = f"{last}{len(given) - MOST_LABELS} more" if len(given) > MOST_LABELS else ""
+    return separator.join(given[:MOST_LABELS]) + more
 
 
 @lru_cache(maxsize=1000)

@@ -65,9 +65,9 @@ def import_(
     attacker_budget: Annotated[int | None, Parameter(help="Most steps attempted in a stage.")] = None,
     defender_budget: Annotated[int | None, Parameter(help="Most steps blocked in a stage.")] = None,
     merge: Annotated[
-        bool | None,
-        Parameter(help="Make steps that need and give the same one, to the attacker's advantage; by default of many."),
-    ] = None,
+        bool,
+        Parameter(help="Make steps that need and give the same one, as `reduce --parallel` does."),
+    ] = False,
     name: Annotated[str, Parameter(help="The graph's name.")] = "",
     settings: Annotated[
         list[str] | None,

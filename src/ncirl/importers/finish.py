@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit
-from ncirl.attack_graphs.origins import NumberOrigin, gathered, numbers_by_origin
+from ncirl.attack_graphs.origins import NumberOrigin, gathered, numbers_by_origin, said_of
+from ncirl.attack_graphs.reductions import merge_parallel
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
 from ncirl.importers.already import held_already
@@ -26,7 +27,6 @@ from ncirl.importers.follows import START, Follows
 from ncirl.importers.immediate import follows_from, without_immediate
 from ncirl.importers.intents import Chosen, choose_intents
 from ncirl.importers.lost import names_lost
-from ncirl.importers.merge import are_merged, merged
 from ncirl.importers.names import ConditionNames, unique_ids
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import QUANTITIES, SOURCE, Defaulted, ImportReport, Notes, Origin, shortened
@@ -35,6 +35,7 @@ __all__ = ["finish"]
 
 EPSS_TABLE = Origin("the table of EPSS scores")
 MOST_LISTED = 20
+MOST_CARRIED = 20_000  # exploits of a graph before its parallel exploits became one
 
 
 def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Imported:
@@ -83,18 +84,14 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     if follows:
         steps = _without_effort(steps, follows, sure, chosen, names, notes)
     steps = [replace(step, needs=tuple(key for key in step.needs if key not in folded)) for step in steps]
-    if is_merging := are_merged(steps, options):
-        steps = merged(steps, options, notes)
     if any(step.immediate for step in steps):
         wanted = {names.key(id_) for intent in chosen.intents for id_ in intent.rewards}
         steps = without_immediate(steps, wanted, notes)
-        steps = merged(steps, options, notes) if is_merging else steps
     if len(steps) > MOST_PARTS:
         steps = _leading(steps, {names.key(id_) for intent in chosen.intents for id_ in intent.rewards}, notes)
     used = {key for step in steps for key in (*step.needs, step.gives)}
-    if len(steps) + len(used) > MOST_PARTS:
-        told = f"{len(steps)} steps and {len(used)} conditions are left, more than {MOST_PARTS}"
-        raise InputError(f"{told}; name fewer goals or starts, or import a part of the graph", where)
+    if not options.merge:
+        _check_size(len(steps), len(used), ", make parallel steps one with --merge", where)
     left_out = _left_out(draft, names, depth, sure, used, gains, notes)
     exploits = tuple(_exploits(steps, names))
     controls = controls_of(draft.controls, steps, [exploit.id for exploit in exploits], usual, notes)
@@ -111,7 +108,10 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         name=options.name or draft.name or _title(files) or draft.format,
         origins=tuple(_origins(steps, exploits, controls or {}, chosen, usual)),
     )
-    report = _report(graph, draft, usual, steps, len(folded), chosen.words, notes, files)
+    if options.merge:
+        graph = _merged(graph, notes)
+        _check_size(len(graph.exploits), len(used), "", where)
+    report = _report(graph, draft, usual, len(folded), chosen.words, notes, files)
     lost = names_lost(draft, graph, start, depth)
     offered = candidates_of(draft, names, given.keys() | entries, depth, graph.intents)
     return Imported(graph, replace(report, left_out=left_out, names_lost=lost, held=held), offered)
@@ -276,6 +276,26 @@ def _exploits(steps: Sequence[DraftExploit], names: ConditionNames) -> Iterator[
         )
 
 
+def _check_size(steps: int, conditions: int, remedy: str, where: str) -> None:
+    if steps + conditions > MOST_PARTS:
+        told = f"{steps} steps and {conditions} conditions are left, more than {MOST_PARTS}"
+        raise InputError(f"{told}; name fewer goals or starts{remedy}, or import a part of the graph", where)
+
+
+def _merged(graph: AttackGraph, notes: Notes) -> AttackGraph:
+    """Make parallel exploits one, which the graph remembers, and tell what that says of the source's graph."""
+    smaller, reduction = merge_parallel(graph)
+    there = {exploit.id for exploit in graph.exploits}
+    told = f"exploits that need and give the same and are stopped by the same are one: {reduction.why}"
+    if len(graph.exploits) > MOST_CARRIED:
+        notes.add("merged", "so many exploits that the file does not carry the graph with them apart", graph.name)
+        smaller = replace(smaller, origin=None)
+    for exploit in smaller.exploits:
+        if exploit.id not in there:
+            notes.add("merged", f"{told}. {reduction.preserves.value.capitalize()}", exploit.id)
+    return smaller
+
+
 def _origins(
     steps: Sequence[DraftExploit],
     exploits: Sequence[Exploit],
@@ -298,7 +318,6 @@ def _report(
     graph: AttackGraph,
     draft: Draft,
     usual: Usual,
-    steps: Sequence[DraftExploit],
     facts: int,
     intents_from: str,
     notes: Notes,
@@ -309,7 +328,7 @@ def _report(
     leads = nx.DiGraph((premise, exploit.result) for exploit in graph.exploits for premise in exploit.premises)
     counting = [q for q in QUANTITIES if q != "block_cost" or graph.controls is None]
     unsaid = {quantity: usual.number(quantity) for quantity in counting}
-    counts = {q: sum(step.origins.get(q) == origin for step in steps) for q, (_, origin) in unsaid.items()}
+    counts = {q: [*said_of(graph, q).values()].count(origin.said) for q, (_, origin) in unsaid.items()}
     return ImportReport(
         format=draft.format,
         files=files,

@@ -9,12 +9,10 @@ from ncirl.errors import InputError
 from ncirl.importers.draft import DraftCondition
 from ncirl.importers.report import shortened
 
-__all__ = ["ConditionNames", "one_label", "unique_ids"]
+__all__ = ["ConditionNames", "unique_ids"]
 
 UNUSABLE = re.compile(r"[^\w.:@/=-]+")  # what would need quotes in a shell or in the name of a state
-BRACKETS = re.compile(r"(.*?) \(([^()]*)\)(.*)", re.DOTALL)
 LONGEST_ID = 80
-MOST_LABELS = 3  # of things that are one, in the label of that one
 MOST_COMPARED = 5_000  # names in which a misspelt one is looked for
 MOST_LISTED = 20
 
@@ -40,27 +38,6 @@ def unique_ids(names: Iterable[str]) -> list[str]:
         taken.add(found)
         ids.append(found)
     return ids
-
-
-def one_label(labels: Iterable[str]) -> str:
-    """Say what several things that are one are called; those that differ in brackets only are said together.
-
-    Examples
-    --------
-    >>> one_label(["exploit of httpd (CVE-1)", "exploit of httpd (CVE-2)", "phishing"])
-    'exploit of httpd (CVE-1, CVE-2) or phishing'
-    """
-    alike: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    for label in filter(None, labels):
-        match = BRACKETS.fullmatch(label)
-        before, inside, after = match.groups() if match else (label, "", "")
-        alike[before, after].update(dict.fromkeys(filter(None, inside.split(", "))))
-    told = [
-        f"{before} ({shortened(list(inside), MOST_LABELS)}){after}" if inside else f"{before}{after}"
-        for (before, after), inside in alike.items()
-    ]
-    more = f" or {len(told) - MOST_LABELS} more" if len(told) > MOST_LABELS else ""
-    return " or ".join(told[:MOST_LABELS]) + more
 
 
 class ConditionNames:

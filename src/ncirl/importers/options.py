@@ -37,9 +37,8 @@ class ImportOptions:
         Whether the defender has the controls that the source tells of, or blocks each step on its own.
     epss : path, optional
         A table of EPSS scores, CSV or JSON as FIRST publishes it: the success of steps that name a CVE in it.
-    merge : bool, optional
-        Whether steps with the same premises, the same result and the same controls become one, to the attacker's
-        advantage; by default where there are more than `merge.MOST_APART` steps.
+    merge : bool
+        Whether exploits with the same premises, result and controls become one, as `reductions.merge_parallel` does it.
     size_limit : int
         Most bytes a file may have.
     name : str
@@ -68,7 +67,7 @@ class ImportOptions:
     lasting_cost: float | None = None
     controls: bool = True
     epss: str | Path | None = None
-    merge: bool | None = None
+    merge: bool = False
     size_limit: int = SIZE_LIMIT
     name: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)

@@ -40,7 +40,7 @@ from math import inf, prod
 from typing import TypedDict
 
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Exploit
-from ncirl.attack_graphs.names import listed
+from ncirl.attack_graphs.names import display_name, few, few_ids, listed, one_label
 from ncirl.attack_graphs.origins import origins_over
 from ncirl.attack_graphs.parallel import Numbers, in_parallel
 from ncirl.attack_graphs.reductions.record import Preserves, Reduction, recorded
@@ -113,10 +113,12 @@ def merge_parallel(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
 
     def as_one(same: list[Exploit]) -> Exploit:
         numbers = in_parallel(map(_numbers, same), graph.attacker_budget)
-        return replace(same[0], alert=None, **vars(numbers))
+        label = one_label(map(display_name, same)) if any(e.label for e in same) else ""
+        told = _told(same, " or ") | {"label": label}
+        return replace(same[0], id=few_ids([e.id for e in same]), alert=None, **vars(numbers), **told)
 
     merged, groups = _merged(graph, stays, as_one)
-    done = [f"exploits {', '.join(repr(e.id) for e in same)}: now one, '{one.id}'" for one, same in groups]
+    done = [f"exploits {few((repr(e.id) for e in same), ', ', ' and ')}: now one, '{one.id}'" for one, same in groups]
     is_same = all(_is_same(graph, one, same) for one, same in groups)
     why = "one success is enough, attempting pays the best price a chance, and blocking pays for all of them"
     kept = Preserves.VALUE if is_same else Preserves.FROM_ABOVE
@@ -136,10 +138,12 @@ def added_up(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
             attack_cost=sum(e.attack_cost for e in same),
             block_cost=sum(e.block_cost for e in same),
             alert=any_alert if alerts else None,
+            id=listed((e.id for e in same), " or "),
+            **_told(same, " or "),
         )
 
     merged, groups = _merged(graph, lambda exploit: False, as_one)
-    done = [f"exploits {', '.join(repr(e.id) for e in same)}: now one, '{one.id}'" for one, same in groups]
+    done = [f"exploits {few((repr(e.id) for e in same), ', ', ' and ')}: now one, '{one.id}'" for one, same in groups]
     kept = Preserves.NOTHING if done else Preserves.VALUE
     return merged, Reduction("add parallel exploits up", kept, "attempted and blocked together", tuple(done))
 
@@ -161,9 +165,9 @@ def _merged(
     for same in groups.values():
         one = same[0]
         if len(same) > 1:
-            name = _free_id(listed((e.id for e in same), " or "), taken)
-            one = replace(as_one(same), id=name, **_told(same, " or "))
-            taken.add(name)
+            one = as_one(same)
+            one = replace(one, id=_free_id(one.id, taken))
+            taken.add(one.id)
             merged.append((one, same))
         exploits.append(one)
         become |= {e.id: one.id for e in same}
