@@ -39,7 +39,7 @@ SECONDS, CEILING = 100.0, 10**9
 ROUGH = Certified(gap=0.3)
 ROUNDING = 1e-9
 AT_ONCE = 40  # questions asked after time was up, at the most: a bound on what is done then
-DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
+DONE, BAD_INPUT, STOPPED, INTERRUPTED = 0, 2, 3, 130
 
 
 class Clock:
@@ -382,7 +382,7 @@ def test_a_command_without_memory_ends_with_one_sentence(
     command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, *others = command
-    assert main([first, "builtin:office", "--memory", "1MB", *others]) == BAD_INPUT
+    assert main([first, "builtin:office", "--memory", "1MB", *others]) == STOPPED
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith("ncirl: no result within the memory of 1 MB")
@@ -404,7 +404,7 @@ def test_a_graph_that_cannot_be_listed_in_time_is_guarded(
     found = json.loads(said.out)
     assert (found["solver"], 0 <= found["lower"] < found["upper"]) == ("guarded", True)
     assert "took too long: guards it as a whole instead" in said.err
-    assert main([*words, "--solver", "certified"]) == BAD_INPUT
+    assert main([*words, "--solver", "certified"]) == STOPPED
     assert "--solver guarded" in capsys.readouterr().err
 
 
@@ -428,7 +428,7 @@ def test_a_solver_without_a_ceiling_says_so(capsys: pytest.CaptureFixture[str]) 
 
 def test_no_memory_at_all_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("ncirl.cli.show.load", fails)
-    assert main(["show", "builtin:office"]) == BAD_INPUT
+    assert main(["show", "builtin:office"]) == STOPPED
     assert capsys.readouterr().err.startswith("ncirl: there is not enough memory")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-__all__ = ["InputError", "LPError", "LimitError", "NcirlError", "SizeError"]
+__all__ = ["InputError", "LPError", "LimitError", "NcirlError", "SizeError", "WrongFile"]
 
 
 class NcirlError(Exception):
@@ -42,6 +42,27 @@ class InputError(NcirlError, ValueError):
             super().__init__(head + self.faults[0])
         else:
             super().__init__(f"{head}{len(self.faults)} faults\n" + "\n".join(f"  - {fault}" for fault in self.faults))
+
+
+class WrongFile(InputError):
+    """A file is of another kind than the one wanted.
+
+    Attributes
+    ----------
+    path : str
+        The file, as it was named.
+    wanted : {"contest", "graph", "policy"}
+        A game or an attack graph; an attack graph; a policy.
+
+    Examples
+    --------
+    >>> print(WrongFile("is no attack graph", "notes.txt", "graph"))
+    notes.txt: is no attack graph
+    """
+
+    def __init__(self, faults: str | Iterable[str], path: str, wanted: str) -> None:
+        super().__init__(faults, path)
+        self.path, self.wanted = path, wanted
 
 
 class SizeError(NcirlError):

@@ -60,6 +60,7 @@ def test_show_json_describes_the_game(capsys: pytest.CaptureFixture[str]) -> Non
     assert told.pop("unit") == "reward, as the game states it"
     assert "not the attacker's actions" in told.pop("assumptions")[0]
     assert told == {
+        "format": "ncirl-show/1",
         "name": "siege",
         "intents": [{"name": "gold", "prior": 0.25}, {"name": "grain", "prior": 0.75}],
         "discount": 0.5,

@@ -11,7 +11,7 @@ from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.apart import comes_apart
 from ncirl.cli import main
 
-DONE, FAILED, BAD_INPUT = 0, 1, 2
+DONE, FAILED, BAD_INPUT, STOPPED = 0, 1, 2, 3
 CHAINS, LENGTH = 12, 3
 QUICK = ["--gap", "99%", "--time-limit", "60"]
 
@@ -140,7 +140,7 @@ def test_without_the_memory_to_write_a_policy_the_bounds_are_told(
         "-o",
         str(tmp_path / "p.ncirl"),
     ]
-    assert main(words) == BAD_INPUT
+    assert main(words) == STOPPED
     printed = capsys.readouterr()
     assert json.loads(printed.out)["upper"] > 0
     assert "ran out while writing the policy" in printed.err
@@ -238,7 +238,7 @@ def test_report_tells_what_to_watch(policy: Path, tmp_path: Path, capsys: pytest
     assert (found["holds"], found["report"]) == (True, str(page))
     assert "What to watch" in page.read_text()
     late = tmp_path / "late.html"
-    assert main(["report", str(policy), "-o", str(late), "--time-limit", "1e-9"]) == BAD_INPUT
+    assert main(["report", str(policy), "-o", str(late), "--time-limit", "1e-9"]) == STOPPED
     assert "no result within the time limit" in capsys.readouterr().err
     assert not late.exists()
     assert main(["report", str(policy), "-o", str(late), "--graph", "builtin:office"]) == BAD_INPUT
@@ -287,7 +287,7 @@ def test_an_attacker_of_a_large_graph_is_answered_on_the_ways_that_can_be_listed
 def test_what_simulate_cannot_do_it_says(
     policy: Path, words: list[str], essence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["simulate", str(policy), *words]) == BAD_INPUT
+    assert main(["simulate", str(policy), *words]) == (STOPPED if "--time-limit" in words else BAD_INPUT)
     assert essence in capsys.readouterr().err
 
 
@@ -300,7 +300,7 @@ def test_a_graph_too_large_to_list_is_shown_without_advice_to_cut(
 
 
 def test_verify_gives_up_in_time(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify", str(policy), "--time-limit", "1e-9"]) == BAD_INPUT
+    assert main(["verify", str(policy), "--time-limit", "1e-9"]) == STOPPED
     told = capsys.readouterr()
     assert "holds" not in told.out
     assert " s" in told.err

@@ -33,7 +33,7 @@ def test_ctrl_c_prints_the_bounds_and_writes_the_policy(tmp_path: Path) -> None:
     process = started(path)
     process.send_signal(signal.SIGINT)
     out, complaint = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0
+    assert process.returncode == 130
     found = json.loads(out)
     assert (found["status"], found["policy"]) == ("interrupted", str(path))
     assert "ending with the bounds so far" in complaint

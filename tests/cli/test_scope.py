@@ -20,7 +20,7 @@ from ncirl.formats.graph_source import SAME, extra_of
 from ncirl.numbers import at_least, number
 from reductions.graphs import ladders
 
-DONE, FAILED, BAD_INPUT = 0, 1, 2
+DONE, FAILED, BAD_INPUT, STOPPED = 0, 1, 2, 3
 GRAPH = ladders(2, 2, name="plant")
 
 
@@ -199,7 +199,7 @@ def test_what_cannot_be_combined_is_refused(
 
 def test_combining_ends_when_time_is_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(folder / f"{name}.ncirl") for name in ("near", "whole")]
-    assert main(["combine", *files, "--time-limit", "1e-9"]) == BAD_INPUT
+    assert main(["combine", *files, "--time-limit", "1e-9"]) == STOPPED
     assert "time limit" in capsys.readouterr().err
     assert main(["combine", *files, "--time-limit", "1e9", "--memory", "100GB"]) == DONE
 

@@ -1,6 +1,7 @@
 """The commands put together, and the one place that turns exceptions into messages and exit codes.
 
-Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 130 interrupted, 141 nobody read the output.
+Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 3 a limit of time or memory came before there was anything
+to say, 130 interrupted (what was proved by then is said and written), 141 nobody read the output.
 """
 
 import io
@@ -33,11 +34,12 @@ from ncirl.cli import (
     verify,
 )
 from ncirl.cli.output import PlainConsole, complain, print_json
-from ncirl.errors import InputError, NcirlError, SizeError
+from ncirl.cli.wrong_file import named_for_what_it_is
+from ncirl.errors import InputError, LimitError, NcirlError, SizeError, WrongFile
 
 __all__ = ["app", "main"]
 
-FAILED, BAD_INPUT, INTERRUPTED, UNREAD = 1, 2, 130, 141
+FAILED, BAD_INPUT, STOPPED, INTERRUPTED, UNREAD = 1, 2, 3, 130, 141
 
 app = App(
     name="ncirl",
@@ -73,7 +75,7 @@ def completion(
     script = app.generate_completion(prog_name="ncirl", shell=chosen)
     script = script.replace("complete -F _ncirl ncirl", "complete -o default -F _ncirl ncirl")  # bash: files too
     if json:
-        print_json({"shell": chosen, "script": script})
+        print_json("completion", {"shell": chosen, "script": script})
     else:
         sys.stdout.write(script)
 
@@ -127,6 +129,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CycloptsError as error:
         complain(f"{error}\nSee `{' '.join(['ncirl', *(error.command_chain or ()), '--help'])}`.")
         return BAD_INPUT
+    except LimitError as error:
+        complain(str(error))
+        return STOPPED
+    except WrongFile as error:
+        complain(named_for_what_it_is(error))
+        return BAD_INPUT
     except (InputError, SizeError) as error:
         complain(str(error))
         return BAD_INPUT
@@ -138,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except MemoryError:
         complain("there is not enough memory for this; allow it more, or ask it of a smaller game")
-        return BAD_INPUT
+        return STOPPED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the last flush must not fail again
         return UNREAD

@@ -41,7 +41,7 @@ def combine(
     bracket = combined({path: load_solution(path, limits=limits) for path in policies}, limits)
     data = _data(bracket)
     if json:
-        print_json(data)
+        print_json("combine", data)
     else:
         _print(bracket, data)
 

@@ -76,7 +76,7 @@ def cross_play(
         "defender": dict(zip(columns, meta.defender.weights.tolist(), strict=True)),
     }
     if json:
-        print_json({"game": played.name, "pairs": found.rows(), "meta": {"value": meta.value, **mixed}})
+        print_json("cross-play", {"game": played.name, "pairs": found.rows(), "meta": {"value": meta.value, **mixed}})
         return
     header, *body = found.table()
     print_table(header[0], ["", *header[1:]], body)

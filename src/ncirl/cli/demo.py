@@ -78,7 +78,7 @@ def demo(*, json: JsonFlag = False, quiet: QuietFlag = False) -> int:
     found = solve(game, Shapley())
     public = 0.5 * (found.lower + found.upper)
     if json:
-        print_json(_data(solution, certificate, public))
+        print_json("demo", _data(solution, certificate, public))
     else:
         _tell(graph, solution, certificate, public)
     return 0 if certificate.holds else 1

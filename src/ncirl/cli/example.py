@@ -62,7 +62,7 @@ def patrol(*, json: JsonFlag = False) -> None:
     story = patrol_story()
     values = [(n, solve(patrol_game(discount=1.0, horizon=n), HistoryLP()).lower) for n in range(1, 9)]
     if json:
-        print_json({**asdict(story), "longer": [{"stages": n, "value": value} for n, value in values]})
+        print_json("example", {**asdict(story), "longer": [{"stages": n, "value": value} for n, value in values]})
         return
     numbers = {name: _fraction(getattr(story, name)) for name in asdict(story)}
     steps = "\n\n".join(part.format(**numbers) for part in (OPENING, LEARNED, HONEST, DECEIVED, VALUE))

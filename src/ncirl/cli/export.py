@@ -36,7 +36,7 @@ def export(
     write_atomically(output, WRITERS[suffix](contest))
     facts = {"game": contest.name, "horizon": contest.horizon, "discount": contest.discount, "file": str(output)}
     if json:
-        print_json(facts)
+        print_json("export", facts)
     else:
         print_facts({name: "none, plays for ever" if fact is None else fact for name, fact in facts.items()})
 

@@ -59,6 +59,6 @@ def attack_graph(
     if output is not None:
         graph.save(output)
     if json:
-        print_json(attack_graph_to_data(graph))
+        print_json("generate", attack_graph_to_data(graph))
     elif output is None:
         print_graph(graph)

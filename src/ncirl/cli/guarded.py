@@ -10,7 +10,6 @@ from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data
-from ncirl.cli.listed import SOLVED
 from ncirl.cli.output import PlainConsole, print_facts, print_intents, print_most, print_table, say
 from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, bound_facts, promise_note, scope_data, scope_facts
@@ -29,7 +28,6 @@ def solved_data(solution: GuardedSolution, seed: int) -> dict[str, Any]:
     """Say what was found of a whole graph."""
     graph, stats, proof = solution.graph, solution.stats, solution.proof
     return {
-        "format": SOLVED,
         "game": graph.name,
         "solver": "guarded",
         **_sizes(graph),

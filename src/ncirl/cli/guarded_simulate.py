@@ -58,7 +58,7 @@ def simulate_guarded(
         **drawn_data(scope_of_graph(solution.graph, solution.lower, solution.upper)),
     }
     if json:
-        print_json(data)
+        print_json("simulate", data)
     else:
         _print(data)
 

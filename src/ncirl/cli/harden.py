@@ -17,6 +17,7 @@ from ncirl.cli.output import (
     check_page,
     check_seconds,
     closeness,
+    code_of,
     complain,
     pool_of,
     print_facts,
@@ -60,7 +61,7 @@ def harden(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], help="A page to write (.html).")] = None,
     json: JsonFlag = False,
     quiet: QuietFlag = False,
-) -> None:
+) -> int:
     """Say what each control is worth if it were in place from the start, and which set of them is best.
 
     Worth is what the intrusion is worth before less what it is worth after, as proved bounds, with perfect play before
@@ -98,11 +99,12 @@ def harden(
 
         write_atomically(output, hardening_page(found))
     if json:
-        print_json(_data(found) | ({} if output is None else {"page": str(output)}))
+        print_json("harden", _data(found) | ({} if output is None else {"page": str(output)}))
     else:
         _print(found, _data(found), output)
     if found.status is not Status.GAP_REACHED and not quiet:
         complain(f"unfinished: {found.status.value}")
+    return code_of(found.status.label)
 
 
 @contextmanager

@@ -121,7 +121,7 @@ def import_(
         imported.graph.save(output)
     if json:
         graph = {"graph": attack_graph_to_data(imported.graph)} if output is None else {"output": str(output)}
-        print_json(imported.report.to_data() | graph)
+        print_json("import", imported.report.to_data() | graph)
         return
     if not quiet:
         print("\n".join(printable(line) for line in imported.report.lines()), file=sys.stderr)

@@ -14,9 +14,8 @@ from ncirl.numbers import at_most
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Solution
 
-__all__ = ["SOLVED", "listed_data", "nothing_data", "print_listed"]
+__all__ = ["listed_data", "nothing_data", "print_listed"]
 
-SOLVED = "ncirl-solve/1"  # the format of what `solve --json` prints
 
 ROWS = 20  # start states in the table
 
@@ -26,7 +25,6 @@ def listed_data(solution: Solution, solver: str, seed: int, graph: AttackGraph |
     stats, scale = solution.stats, scale_of(solution.game, graph)
     policy = solution if isinstance(solution, CertifiedSolution) else None
     return {
-        "format": SOLVED,
         "game": solution.game.name,
         "solver": solver,
         **bounds_data(solution.lower, solution.upper, scale),

@@ -20,6 +20,7 @@ from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.limits import Limits, default_memory, megabytes, parse_memory
 from ncirl.model.game import Game
 from ncirl.numbers import at_most, number
+from ncirl.solution import Status
 from ncirl.strategies.streams import fresh_seed
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ __all__ = [
     "check_seconds",
     "check_seed",
     "closeness",
+    "code_of",
     "complain",
     "finite",
     "limits_of",
@@ -94,6 +96,7 @@ Memory = Annotated[
     str | None,
     Parameter(help="Most memory to use, such as 2GB or 500MB; a share of what is free, 4GB at most, if not given."),
 ]
+INTERRUPTED = 130  # the exit code
 WIDTH = 120  # columns where there is no terminal to ask
 MOST_INTENTS = 20  # in a table
 PARAGRAPH = 100  # columns of a paragraph
@@ -112,14 +115,19 @@ class PlainConsole(Console):
         raise BrokenPipeError
 
 
+def code_of(status: str) -> int:
+    """Return the exit code of work that ended with this status: 130 where Ctrl-C ended it."""
+    return INTERRUPTED if status == Status.INTERRUPTED.label else 0
+
+
 def say(text: str) -> None:
     """Print a paragraph."""
     PlainConsole().print(fill(printable(" ".join(text.split())), PARAGRAPH, break_on_hyphens=False))
 
 
-def print_json(data: Mapping[str, Any]) -> None:
-    """Print one JSON object; numbers that JSON does not have become null."""
-    print(json.dumps(finite(data), indent=2, allow_nan=False))
+def print_json(what: str, data: Mapping[str, Any]) -> None:
+    """Print one JSON object that begins with its format and version; numbers that JSON does not have become null."""
+    print(json.dumps(finite({"format": f"ncirl-{what}/1", **data}), indent=2, allow_nan=False))
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

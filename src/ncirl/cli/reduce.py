@@ -83,6 +83,7 @@ def reduce(
         reduced.save(output)
     if json:
         print_json(
+            "reduce",
             {
                 "graph": reduced.name,
                 "before": _size(before),
@@ -94,7 +95,7 @@ def reduce(
                 if advice is None
                 else {"text": str(advice), "options": [list(way.options) for way in advice.suggestions]},
                 **({} if output is None else {"output": str(output)}),
-            }
+            },
         )
         return
     _report(before, after, done, None if advice is None else str(advice))

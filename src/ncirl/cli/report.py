@@ -84,7 +84,8 @@ def report(
     write_atomically(output, text)
     if json:
         print_json(
-            {"report": str(output), "holds": certificate.holds, "lower": certificate.lower, "upper": certificate.upper}
+            "report",
+            {"report": str(output), "holds": certificate.holds, "lower": certificate.lower, "upper": certificate.upper},
         )
     else:
         said = "" if certificate.holds else "; the certificate does NOT hold"

@@ -191,13 +191,14 @@ def _share(text: str) -> float:
 def _print(found: "CampaignResult", as_json: bool) -> None:
     if as_json:
         print_json(
+            "reproduce",
             {
                 "runs": len(found.found),
                 "failed": found.failed,
                 "apart": found.apart,
                 "files": [str(path) for path in found.files],
                 "averages": [cell.flat() for cell in found.cells],
-            }
+            },
         )
         return
     varied = [name for name in SETTINGS if name == "nodes" or len({getattr(c.settings, name) for c in found.cells}) > 1]

@@ -15,6 +15,7 @@ from ncirl.cli.output import (
     check_page,
     check_seconds,
     closeness,
+    code_of,
     complain,
     pool_of,
     print_facts,
@@ -54,7 +55,7 @@ def sensitivity(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], help="A page to write (.html).")] = None,
     json: JsonFlag = False,
     quiet: QuietFlag = False,
-) -> None:
+) -> int:
     """Say which assumed numbers the answer hangs on: each is varied by a factor, and the game solved again.
 
     Numbers of a kind that are alike, as defaults of an import are, are varied together. Told are how far the value
@@ -94,11 +95,12 @@ def sensitivity(
 
         write_atomically(output, sensitivity_page(found))
     if json:
-        print_json(_data(found) | ({} if output is None else {"page": str(output)}))
+        print_json("sensitivity", _data(found) | ({} if output is None else {"page": str(output)}))
     else:
         _print(found, _data(found), output)
     if found.status is not Status.FINISHED and not quiet:
         complain(f"unfinished: {found.status.value}")
+    return code_of(found.status.label)
 
 
 def _answer(answer: "Answer | None") -> dict[str, Any] | None:

@@ -67,7 +67,7 @@ def serve(
             _check(server, listening, address, json)
             return
         if json:
-            print_json({"address": address})
+            print_json("serve", {"address": address})
         else:
             print(f"The page is at {address} (Ctrl-C ends it)")
         sys.stdout.flush()
@@ -101,7 +101,7 @@ def _check(server: "uvicorn.Server", listening: "socket.socket", address: str, j
         running.join()
     found = [contest["title"] for contest in loads(told)["contests"]]
     if json:
-        print_json({"address": address, "page": len(page), "contests": found})
+        print_json("serve", {"address": address, "page": len(page), "contests": found})
     else:
         print(f"The page answers at {address} ({len(page)} bytes) and shows {', '.join(found)}.")
 

@@ -90,7 +90,7 @@ def show(
         _draw(output, game, loaded.game, drawn, policy, facts)
         facts["picture"] = str(output)
     if json:
-        print_json(facts)
+        print_json("show", facts)
         return
     _print(facts)
     if policy is not None:
@@ -107,7 +107,7 @@ def _show_guarded(solution: GuardedSolution, output: Path | None, graph: str | N
         _draw_matters(output, solution)
         data["picture"] = str(output)
     if json:
-        print_json(data)
+        print_json("show", data)
         return
     print_shown(data)
     if output is not None:

@@ -189,7 +189,7 @@ def simulate(
     data = facts | {"discount": played.discount, "horizon": played.horizon} | _drawn(played, drawn) | exact
     data |= scope_data(_scope(loaded), bounds=False)
     if json:
-        print_json(data)
+        print_json("simulate", data)
     else:
         _print(data)
 

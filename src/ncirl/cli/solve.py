@@ -35,6 +35,7 @@ from ncirl.cli.output import (
     check_seconds,
     check_seed,
     closeness,
+    code_of,
     complain,
     limits_of,
     pool_of,
@@ -133,7 +134,7 @@ def solve(
     json: JsonFlag = False,
     quiet: QuietFlag = False,
     verbose: VerboseFlag = False,
-) -> None:
+) -> int:
     """Bound the value of a game: what the attacker can secure, what the defender need not exceed.
 
     The time limit, the memory that it may use and Ctrl-C end the search with the bounds so far, which hold; the policy
@@ -167,7 +168,11 @@ def solve(
         refuse_for_ends({"--output": output, "--prior": prior, "--jobs": jobs, "--cluster": cluster}, solver)
         with reported(quiet=quiet, verbose=verbose) as progress:
             found = ends_data(timed, solver or _chosen(timed.gravest, time_limit)[0], asked, progress)
-        return print_json(found) if json else print_ends(found)
+        if json:
+            print_json("solve", found)
+        else:
+            print_ends(found)
+        return code_of(found["status"])
     loaded = _held(loaded, holding)
     contest, graph = retimed(loaded.game, horizon, discount), loaded.graph
     if graph is not None:
@@ -225,13 +230,14 @@ def solve(
     if why and chosen != "guarded" and not quiet:
         complain(APART if parts else why)
     if json:
-        print_json(data)
+        print_json("solve", data)
     elif parts is not None:
         print_solved(data)
     else:
         print_listed(data)
     if output is not None and "policy" not in data:
         raise LimitError("memory", "writing the policy", remedies=["ask for a larger gap"])
+    return code_of(data["status"])
 
 
 def _listed(

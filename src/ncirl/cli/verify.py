@@ -67,10 +67,10 @@ def verify(
         second = _second(policy, certificate) if exact else None
     except NcirlError:  # what the first verifier found is known all the same
         if json:
-            print_json(told | {"exact": None})
+            print_json("verify", told | {"exact": None})
         raise
     if json:
-        print_json(told | ({} if second is None else {"exact": second}))
+        print_json("verify", told | ({} if second is None else {"exact": second}))
     elif second is not None:
         _print_exact(certificate, second)
     fine = certificate.holds and (second is None or (second["holds"] and second["agrees"]))
@@ -80,7 +80,7 @@ def verify(
 def _verify_guarded(solution: GuardedSolution, limits: Limits, json: bool) -> int:
     data = certificate_data(solution, solution.verify(limits))
     if json:
-        print_json(data)
+        print_json("verify", data)
     else:
         print_certificate(data)
     return HELD if data["holds"] else FAILED

@@ -11,7 +11,6 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.what_if import with_numbers
 from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data
-from ncirl.cli.listed import SOLVED
 from ncirl.cli.output import print_facts
 from ncirl.defence.first_moves import now_data
 from ncirl.errors import InputError
@@ -98,7 +97,6 @@ def ends_data(ends: Between, solver: str, options: Mapping[str, Any], progress: 
     scale = ends.gravest.magnitude
     worst = grave if isinstance(grave, CertifiedSolution | GuardedSolution) else None
     return {
-        "format": SOLVED,
         "game": ends.gravest.name,
         "solver": solver,
         **bounds_data(mild.lower, grave.upper, scale),

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
-from ncirl.errors import InputError
+from ncirl.errors import InputError, WrongFile
 from ncirl.formats.files import bytes_of, name_of, write_atomically
 from ncirl.formats.plain import as_map, faults_of
 
@@ -156,7 +156,7 @@ def read_arrays(source: str | Path | bytes, format_name: str, name: str = "", al
         entries = _entries(raw)
         header = json.loads(_from_npy(entries[HEADER]).tobytes(), object_pairs_hook=as_map)
     except (*MALFORMED, RecursionError):
-        raise InputError(FOREIGN, where) from None
+        raise WrongFile(FOREIGN, where, "policy") from None
     faults = [f"header: {fault}" for fault in faults_of(header)]
     if faults:
         raise InputError(faults, where)

@@ -9,7 +9,7 @@ from typing import Any
 from ncirl.attack_graphs.between import Between
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.errors import InputError
+from ncirl.errors import InputError, WrongFile
 from ncirl.formats.attack_graph_file import ATTACK_GRAPH_FORMATS, attack_graph_from_data, between_from_data
 from ncirl.formats.game_file import GAME_FORMAT, game_from_data
 from ncirl.formats.graph_source import draws, graph_of
@@ -76,13 +76,19 @@ def load(text: str, *, policies: bool = True, intervals: bool = False, limits: L
     if not os.path.exists(text):  # unlike a Path's, false for names that no file can have
         names = ", ".join(PREFIX + name for name in sorted(BUILTIN))
         raise InputError(f"no such file; give the path of a game file or one of {names}", text)
-    if policies and os.path.isfile(text) and (text.endswith(POLICY) or _opens_with_zip(text)):
+    if os.path.isfile(text) and (text.endswith(POLICY) or _opens_with_zip(text)):
+        if not policies:
+            raise WrongFile("is a policy or an archive, no game", text, "contest")
         return _of_policy(text, open_solution(text, limits=limits))
     if text.lower().endswith(ONE_SIDED):
         from ncirl.formats.osposg_import import load_osposg
 
         return Loaded(text, load_osposg(text))
-    return _of_data(text, read_source(text), intervals=intervals)
+    try:
+        data = read_source(text)
+    except InputError as error:
+        raise WrongFile(error.faults, text, "contest") from None
+    return _of_data(text, data, intervals=intervals)
 
 
 def load_bytes(
@@ -119,7 +125,7 @@ def graph_named(text: str, where: str = "") -> AttackGraph:
         raise InputError("no such file; give an attack-graph file or builtin:office", where or text)
     graph = load(text, policies=False).graph
     if graph is None:
-        raise InputError("is no attack graph; give an attack-graph file or builtin:office", where or text)
+        raise WrongFile("is no attack graph; give an attack-graph file or builtin:office", where or text, "graph")
     return graph
 
 

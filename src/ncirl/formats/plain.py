@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ncirl.errors import InputError
+from ncirl.errors import InputError, WrongFile
 from ncirl.formats.files import bytes_of, name_of, write_atomically
 
 __all__ = [
@@ -194,10 +194,10 @@ def format_of(data: Any, known: Collection[str], where: str) -> str:
     """
     remedy = "write " + " or ".join(f"'{name}'" for name in sorted(known))
     if not isinstance(data, dict):
-        raise InputError(f"must be a map with a key 'format', got {type(data).__name__}; {remedy}", where)
+        raise WrongFile(f"must be a map with a key 'format', got {type(data).__name__}; {remedy}", where, "contest")
     if "format" not in data:
-        raise InputError(f"format: is missing; {remedy}", where)
+        raise WrongFile(f"format: is missing; {remedy}", where, "contest")
     declared = data["format"]
     if not isinstance(declared, str) or declared not in known:
-        raise InputError(f"format: {declared!r:.60} is not known; {remedy}", where)
+        raise WrongFile(f"format: {declared!r:.60} is not known; {remedy}", where, "contest")
     return declared

@@ -11,7 +11,16 @@ from ncirl.errors import InputError
 from ncirl.formats.untrusted import SIZE_LIMIT, is_archive, is_xml, read_data, read_text, read_xml
 from ncirl.importers.mulval_dot import OPENING
 
-__all__ = ["Kind", "is_json_lines", "not_of_format", "one_file", "recognise", "recognise_data", "recognised_format"]
+__all__ = [
+    "OWN",
+    "Kind",
+    "is_json_lines",
+    "not_of_format",
+    "one_file",
+    "recognise",
+    "recognise_data",
+    "recognised_format",
+]
 
 
 @dataclass(frozen=True)
@@ -50,9 +59,10 @@ def _says(key: str, opening: str) -> Callable[[Any], bool]:
     return lambda data: isinstance(data, dict) and str(data.get(key, "")).startswith(opening)
 
 
+OWN = Kind("a file of this package already", advice="solve it as it is")
 AFB = "open it in the Attack Flow Builder and export STIX JSON"
 DATA_KINDS: list[tuple[Callable[[Any], bool], Kind]] = [  # the first that fits
-    (_says("format", "ncirl-"), Kind("a file of this package already", advice="solve it as it is")),
+    (_says("format", "ncirl-"), OWN),
     (_has("attack_steps"), Kind("a mal-toolbox attack graph", "mal")),
     (_first_has("links", "objid"), Kind("a mal-toolbox attack graph (legacy list)", "mal")),
     (_first_has("children", "ttc"), Kind("a mal-toolbox attack graph (legacy list)", "mal")),
