@@ -115,7 +115,7 @@ def import_(
         imported = import_graph(format, files, options)
     except Undecided as error:
         if json:
-            print_json({"error": str(error), "candidates": asdict(error.candidates)})
+            print_json("import", {"error": str(error), "candidates": asdict(error.candidates)})
         raise
     if output is not None:
         imported.graph.save(output)
