@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ncirl.attack_graphs.graph import AttackGraph
-from ncirl.attack_graphs.origins import assumed_numbers
+from ncirl.attack_graphs.origins import assumed_numbers, said_of
 from ncirl.errors import InputError
 from ncirl.importers import Imported, import_graph
 from ncirl.importers.bloodhound_collector import nodes_and_edges
@@ -605,6 +605,21 @@ def test_numbers_that_a_person_asks_for_take_the_place_of_those_of_the_table(
     )
     assumed = {number.quantity for number in assumed_numbers(found)}
     assert {"success", "attack_cost", "cost"}.isdisjoint(assumed) if asked else {"success", "cost"} <= assumed
+
+
+def test_a_table_is_where_those_numbers_come_from_that_it_says_and_no_others(tmp_path: Path) -> None:
+    table = tmp_path / "kinds.csv"
+    table.write_text("kind,success,attack_cost,block_cost,effort\nHasSession,0.4,,0.01,\n")
+    nodes = [START, GOAL, node("c", "Computer"), node("v", "User")]
+    edges = [edge("AdminTo", "u", "c"), edge("HasSession", "c", "v"), edge("AddSelf", "v", "g")]
+    found = imported(tmp_path, opengraph(nodes, edges), settings={"table": str(table)}, attack_cost=0.25).graph
+    session = next(e for e in found.exploits if "HasSession" in e.references)
+    assert (session.success, session.attack_cost) == (0.4, 0.25)
+    told = {of: said_of(found, of)[session.id] for of in ("success", "attack_cost")}
+    assert {of: one and str(one[0]) for of, one in told.items()} == {"success": "source", "attack_cost": "option"}
+    costs = {c.label: (c.cost, str((said_of(found, "cost")[c.id] or "?")[0])) for c in found.controls or ()}
+    assert costs["log v off from c for a stage"] == (0.01, "source")
+    assert costs["let v log on to c no more"] == (0.02, "default")
 
 
 def test_two_ways_into_a_group_are_not_ended_by_one_membership(tmp_path: Path) -> None:

@@ -70,6 +70,14 @@ def test_what_is_asked_for_is_no_default_even_at_the_value_of_one(tmp_path: Path
     assert {str(n.kind) for n in numbers_by_origin(graph) if n.quantity == "cost"} == {"option"}
 
 
+def test_no_default_is_explained_where_none_is_in_use(tmp_path: Path) -> None:
+    (tmp_path / "VERTICES.CSV").write_text(VERTICES)
+    (tmp_path / "ARCS.CSV").write_text(ARCS)
+    said = "\n".join(import_graph("mulval", tmp_path, success=0.5, attack_cost=0.1).report.meanings)
+    assert "success 0.8" not in said
+    assert "attack_cost" not in said
+
+
 def sketch() -> Draft:
     draft = Draft("sketch")
     for key in ("out", "in", "vault"):

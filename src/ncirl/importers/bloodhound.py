@@ -142,7 +142,6 @@ def _fill(draft: Draft, reading: Reading, wanted: str) -> None:
         known = known_kind(edge.kind, reading.kinds) or UNKNOWN
         start, end = reading.name(edge.start), reading.name(edge.end)
         by = f" by {' and '.join(reading.name(id_) for id_ in edge.by)}" if edge.by else ""
-        origins = dict.fromkeys(("success", "attack_cost", "block_cost"), known.origin)
         draft.exploit(
             f"{edge.kind} {start} > {end}{by}",
             needs=[edge.start],
@@ -153,7 +152,7 @@ def _fill(draft: Draft, reading: Reading, wanted: str) -> None:
             label=f"{edge.kind} {end}{by} as {start}" + (f" ({known.words})" if known.words else ""),
             asset=end,
             references=tuple(name for name in (edge.kind, known.technique) if name),
-            origins=origins if edge.success is None else origins | {"success": SOURCE},
+            origins=known.origins if edge.success is None else {**known.origins, "success": SOURCE},
             controls=endings(draft, edge, reading, wanted),
         )
 

@@ -10,10 +10,12 @@ everybody of a sort is in.
 
 from ncirl.errors import InputError
 from ncirl.importers.bloodhound_graph import Edge
-from ncirl.importers.bloodhound_kinds import UNKNOWN, known_kind
+from ncirl.importers.bloodhound_kinds import UNKNOWN, KindOfEdge, known_kind
 from ncirl.importers.bloodhound_reading import Reading, is_tier_zero
+from ncirl.importers.defaults import LASTING_STAGES
 from ncirl.importers.draft import Draft
 from ncirl.importers.options import ImportOptions
+from ncirl.importers.report import SOURCE, Origin
 
 __all__ = ["endings", "wanted_controls"]
 
@@ -48,11 +50,29 @@ def endings(draft: Draft, edge: Edge, reading: Reading, wanted: str) -> list[str
         told = {tie: f"remove {start} from {end}"}
     elif edge.kind == "HasSession":
         told = {tie: f"let {end} log on to {start} no more"}
-    keys = [draft.control(key, label, lasting=lasting, references=[edge.kind]) for key, label in told.items()]
+    cost, origin = _cost(known, lasting)
+    keys = [
+        draft.control(key, label, lasting=lasting, cost=cost, origin=origin, references=[edge.kind])
+        for key, label in told.items()
+    ]
     if edge.kind == "HasSession" and lasting:
         label = f"log {end} off from {start} for a stage"
-        keys.append(draft.control(f"log off {tie}", label, lasting=False, references=[edge.kind]))
+        cost, origin = _cost(known, lasting=False)
+        keys.append(
+            draft.control(f"log off {tie}", label, lasting=False, cost=cost, origin=origin, references=[edge.kind])
+        )
     return keys
+
+
+def _cost(known: KindOfEdge, lasting: bool) -> tuple[float | None, Origin]:
+    """Return what a table says that ending edges of a kind costs, and where that is from; nothing without one."""
+    origin = known.origins["block_cost"]
+    if known.block_cost is None or origin.default:
+        return None, SOURCE
+    if not lasting:
+        return known.block_cost, origin
+    words = f"paid once, as much as {LASTING_STAGES:g} stages of blocking by {origin.words}; --lasting-cost sets it"
+    return LASTING_STAGES * known.block_cost, Origin(words, default=True)
 
 
 def _of_certificates(edge: Edge, start: str, names: list[str]) -> list[tuple[str, str]]:

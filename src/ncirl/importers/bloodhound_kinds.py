@@ -14,13 +14,13 @@ for every edge of the sort; a table of one's own replaces them, by kind:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ncirl.errors import InputError
 from ncirl.formats.untrusted import read_csv, read_data
-from ncirl.importers.report import Origin
+from ncirl.importers.report import QUANTITIES, Origin
 from ncirl.importers.values import mapping, number, text
 from ncirl.model.stage import LARGEST_REWARD
 
@@ -43,7 +43,10 @@ DEFAULT = Origin("the table of BloodHound's kinds of edges, by sort of work; --t
 
 @dataclass(frozen=True)
 class KindOfEdge:
-    """What an edge of a kind means: `words` for people, `control` what stops it for good, `technique` of ATT&CK."""
+    """What an edge of a kind means: `words` for people, `control` what stops it for good, `technique` of ATT&CK.
+
+    `origins` says where each of its numbers comes from.
+    """
 
     effort: str
     success: float | None = None
@@ -52,7 +55,7 @@ class KindOfEdge:
     words: str = ""
     control: str = ""
     technique: str = ""
-    origin: Origin = DEFAULT
+    origins: Mapping[str, Origin] = field(default_factory=lambda: dict.fromkeys(QUANTITIES, DEFAULT))
 
 
 UNKNOWN = KindOfEdge("step", control="remove what the edge stands for")
@@ -225,9 +228,9 @@ def read_table(path: str, limit: int) -> dict[str, KindOfEdge]:
         faults += [
             f"{kind}.{column}: is not known; a row has success, attack_cost, block_cost, effort" for column in unknown
         ]
-        origin = Origin(f"the table {Path(path).name}")
+        origins = {**known.origins, **dict.fromkeys(changes, Origin(f"the table {Path(path).name}"))}
         control = text(row.get("control")) or known.control
-        found[plain(kind)] = replace(known, effort=effort, control=control, origin=origin, **changes)
+        found[plain(kind)] = replace(known, effort=effort, control=control, origins=origins, **changes)
     if faults:
         raise InputError(faults, path)
     return found

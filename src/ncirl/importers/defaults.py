@@ -14,6 +14,7 @@ from typing import Any
 
 from ncirl.attack_graphs.controls import Kind
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.origins import said_of
 from ncirl.importers.draft import DraftExploit
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import QUANTITIES, Origin
@@ -94,8 +95,8 @@ def meanings(graph: AttackGraph, usual: Usual) -> Iterator[str]:
         "a stage is as long as an attempt and your answer to it take, say a day; with a discount of "
         f"{graph.discount:g} an intrusion goes on for {lasts} before it is found or given up (--discount)"
     )
-    unsaid = {q: usual.number(q)[1].words for q in ("success", "attack_cost")}  # not what an importer takes for usual
-    defaults = {entry.of for entry in graph.origins if entry.why.startswith(unsaid.get(entry.of, entry.of))}
+    unsaid = {quantity: usual.number(quantity)[1] for quantity in ("success", "attack_cost")}
+    defaults = {q for q, o in unsaid.items() if o.default and o.said in said_of(graph, q).values()}
     goal = usual.largest
     if "success" in defaults:
         yield (
