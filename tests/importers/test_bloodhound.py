@@ -571,7 +571,7 @@ def test_what_lasts_ends_a_right_a_membership_or_a_log_on_and_a_session_ends_for
         "remove from the local group: AdminTo of a over c": ("lasting", ("AdminTo_a_c_via_u",)),
         "let v log on to c no more": ("lasting", ("HasSession_c_v",)),
         "log v off from c for a stage": ("momentary", ("HasSession_c_v",)),
-        "remove the right: AddSelf of v over g": ("lasting", ("AddSelf_v_g",)),
+        "remove AddSelf of v over g": ("lasting", ("AddSelf_v_g",)),
     }
     for_a_stage = imported(tmp_path, opengraph(nodes, edges), settings={"controls": "momentary"}).graph
     assert {control.kind for control in for_a_stage.controls or ()} == {"momentary"}
@@ -581,12 +581,25 @@ def test_what_lasts_ends_a_right_a_membership_or_a_log_on_and_a_session_ends_for
         imported(tmp_path, opengraph(nodes, edges), settings={"controls": "some"})
 
 
+def test_a_policy_is_unlinked_unless_it_is_a_default_one(tmp_path: Path) -> None:
+    nodes = [START, GOAL, node("p", "GPO", name="LOCK@LAB"), node("q", "GPO", name="DEFAULT DOMAIN POLICY@LAB")]
+    nodes += [node("o", "OU"), node("v", "User")]
+    edges = [edge("GenericAll", "u", "p"), edge("GPLink", "p", "o"), edge("Contains", "o", "v"), edge("Owns", "v", "g")]
+    found = stops(imported(tmp_path, opengraph(nodes, edges)))
+    assert found["unlink the policy LOCK@LAB from o"] == 1
+    others = [edge("GenericAll", "u", "q"), edge("GPLink", "q", "o"), *edges[2:]]
+    assert set(stops(imported(tmp_path, opengraph(nodes, others)))) == {
+        "remove GenericAll of u over DEFAULT DOMAIN POLICY@LAB",
+        "remove Owns of v over g",
+    }
+
+
 def test_nothing_ends_what_tier_zero_can_do_and_nobody_leaves_everybody(tmp_path: Path) -> None:
     zero, everybody = node(f"{DOMAIN}-512", "Group", name="DA"), node(f"{DOMAIN}-513", "Group", name="ALL")
     edges = [edge("MemberOf", "u", f"{DOMAIN}-513"), edge("GenericAll", f"{DOMAIN}-513", f"{DOMAIN}-512")]
     edges += [edge("GenericAll", f"{DOMAIN}-512", "g")]
     found = imported(tmp_path, opengraph([START, GOAL, zero, everybody], edges)).graph
-    assert [control.label for control in found.controls or ()] == ["remove the right: GenericAll of ALL over DA"]
+    assert [control.label for control in found.controls or ()] == ["remove GenericAll of ALL over DA"]
 
 
 @pytest.mark.parametrize("asked", [{}, {"success": 0.5, "attack_cost": 0.3, "block_cost": 0.25, "lasting_cost": 0.75}])
@@ -626,8 +639,14 @@ def test_two_ways_into_a_group_are_not_ended_by_one_membership(tmp_path: Path) -
     nodes = [START, GOAL, *(node(id_, "Group") for id_ in "abc")]
     edges = [edge("MemberOf", start, end) for start, end in (("u", "a"), ("u", "b"), ("a", "c"), ("b", "c"))]
     graph = opengraph(nodes, [*edges, edge("AddSelf", "c", "g")])
-    found = imported(tmp_path, graph, settings={"controls": "momentary"}).graph
-    assert [control.label for control in found.controls or ()] == ["remove the right: AddSelf of c over g"]
+    found = imported(tmp_path, graph).graph
+    way = {control.label: set(control.blocks) for control in found.controls or ()}
+    assert way.pop("remove AddSelf of c over g") == {exploit.id for exploit in found.exploits}
+    assert way == {"remove u from a": way["remove a from c"], "remove a from c": way["remove a from c"]} | {
+        "remove u from b": way["remove b from c"],
+        "remove b from c": way["remove b from c"],
+    }
+    assert way["remove u from a"].isdisjoint(way["remove u from b"])
 
 
 def authority(*templates: str, users: str = "u", **changes: Any) -> tuple[list[Data], list[Data]]:

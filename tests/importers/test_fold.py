@@ -157,3 +157,16 @@ def test_a_tie_that_the_source_has_twice_is_not_untied_by_ending_one() -> None:
     sketch.follow("x", "m", sketch.control("remove x", "remove x"))
     sketch.follow("x", "m")
     assert sketch.finish(ImportOptions(goals=("g",))).graph.controls is None
+
+
+def test_a_member_in_two_ways_has_to_be_removed_from_both() -> None:
+    follows = {("s", "a"): "a", ("s", "b"): "b", ("a", "m"): "", ("b", "m"): ""}
+    steps, stopped = tied(follows, [("m", "g")], "g")
+    assert steps == [("s", "g"), ("s", "g")]
+    assert stopped == {"a": [("s", "g")], "b": [("s", "g")]}
+
+
+def test_ways_without_number_are_one_that_no_control_stops() -> None:
+    inner = [f"m{k}" for k in range(9)]
+    follows = {("s", key): key for key in inner} | {(key, "n"): "" for key in inner}
+    assert tied(follows, [("n", "g")], "g") == ([("s", "g")], {})

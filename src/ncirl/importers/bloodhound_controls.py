@@ -5,7 +5,7 @@ member's. A certificate template is neither disabled nor withdrawn, since others
 the flag that makes it serve is cleared, or a right over it is taken away.
 
 Nothing ends what tier zero can do: it gives itself back whatever is taken away from it. Nobody leaves the groups that
-everybody of a sort is in.
+everybody of a sort is in, and the default policies stay linked.
 """
 
 from ncirl.errors import InputError
@@ -21,6 +21,7 @@ __all__ = ["endings", "wanted_controls"]
 
 EVERYBODYS = ("S-1-1-0", "S-1-5-11", "-513", "-514", "-515", "-516")
 """Everyone, Authenticated Users; the groups of all users, guests, computers and domain controllers of a domain."""
+DEFAULT_POLICIES = ("DEFAULT DOMAIN POLICY", "DEFAULT DOMAIN CONTROLLERS POLICY")
 CONTROLS = NO_CONTROLS, MOMENTARY, LASTING = ("none", "momentary", "lasting")
 
 
@@ -38,7 +39,7 @@ def endings(draft: Draft, edge: Edge, reading: Reading, wanted: str) -> list[str
     is_member = edge.kind.endswith("MemberOf") or edge.kind == "MemberOfLocalGroup"
     if wanted == NO_CONTROLS or not known.control or is_tier_zero(reading.nodes[edge.start]):
         return []
-    if is_member and edge.end.endswith(EVERYBODYS):
+    if (is_member and edge.end.endswith(EVERYBODYS)) or reading.name(edge.start).upper().startswith(DEFAULT_POLICIES):
         return []
     start, end = reading.name(edge.start), reading.name(edge.end)
     lasting = wanted == LASTING
@@ -48,6 +49,10 @@ def endings(draft: Draft, edge: Edge, reading: Reading, wanted: str) -> list[str
         told = dict(_of_certificates(edge, start, [reading.name(id_) for id_ in edge.by]))
     elif is_member:
         told = {tie: f"remove {start} from {end}"}
+    elif known.control == "remove the right":
+        told = {tie: f"remove {edge.kind} of {start} over {end}"}
+    elif edge.kind == "GPLink":
+        told = {tie: f"unlink the policy {start} from {end}"}
     elif edge.kind == "HasSession":
         told = {tie: f"let {end} log on to {start} no more"}
     cost, origin = _cost(known, lasting)

@@ -23,7 +23,7 @@ from ncirl.importers.defaults import Usual, meanings
 from ncirl.importers.draft import MOST_PARTS, Draft, DraftCondition, DraftExploit, Imported
 from ncirl.importers.epss import epss_of, read_epss
 from ncirl.importers.fold import CERTAIN, fold
-from ncirl.importers.follows import START, Follows
+from ncirl.importers.follows import Follows
 from ncirl.importers.immediate import follows_from, without_immediate
 from ncirl.importers.intents import Chosen, choose_intents
 from ncirl.importers.lost import names_lost
@@ -53,7 +53,7 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         given,
     )
     start = follows.closed(given)
-    sure = {key for key in start if not follows.cuts(START, key)}
+    sure = {key for key in start if follows.is_sure(follows.given, key)}
     folded = {c.key for c in conditions if c.folded}
     if not draft.exploits:
         raise InputError("has no attack step", where)

@@ -14,13 +14,13 @@ Who can reach what, and in how many stages, stays the same, but for what the rep
   step gives one condition. Its goals follow by a certain step, free and not worth blocking, one stage later.
 - Goals that are one (tier zero) are held together: what comes with one of them comes with all.
 
-Controls may untie edges, such as to end a membership. A control stops a folded step exactly if, without the edge, the
-step does not lead from the gains that stand for its need to the goal that stands for its result (`Follows.cuts`):
+Controls may untie edges, such as to end a membership. A folded step is there once for each way by which its need comes
+with what stands for it, and its gain with the goal that stands for this; the controls of the way stop it:
 
-- A step from a goal that comes with several gains is stopped only by what unties the need from all of them: to remove
-  one of fifteen members takes nothing from the other fourteen.
-- Where a control unties a gain from the goal that stands for it and leaves it something of use, the step is there
-  twice: to the goal, which the control stops, and to the gain, which it does not.
+- A step from a goal that comes with several gains is not stopped by what unties one of them: to remove one of fifteen
+  members takes nothing from the other fourteen. Whoever is a member in two ways has to be removed from both.
+- Where a gain can be untied from the goal that stands for it and is left something of use, the step is there twice: to
+  the goal, which the controls stop, and to the gain, which they do not.
 - What the attacker holds from the start by an edge that can be untied may be gained again, and by others.
 
 Steps that lead to no goal are left out, and so are those from a goal that lead to no other.
@@ -34,7 +34,7 @@ from itertools import product
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
 from ncirl.importers.draft import MOST_MADE, DraftExploit
-from ncirl.importers.follows import START, Follows
+from ncirl.importers.follows import Follows, Ways, fewest
 from ncirl.importers.report import Origin
 
 __all__ = ["CERTAIN", "Folded", "Follows", "fold"]
@@ -89,11 +89,12 @@ def fold(
     beyond = {goal: _beyond(goal, follows.closed(keys), kept, serving) for goal, keys in members.items()}
     needed = {need for step in kept for need in step.needs} - sure
     given = {gain: _given(gain, held, goals, beyond) for gain, held in coming.items()}
-    given |= {
-        x: x for x, goal in given.items() if goal != x and not _cut_alike(x, members[goal], coming[x] & needed, follows)
-    }
-    places = _Places(follows, coming, given, members, needed)
-    folded = [step for step in places.between(kept, sure) if _leads_on(step, serving)]
+    for gain, goal in given.items():
+        keys = members.get(goal, [])
+        if goal != gain and not _is_stood_for(gain, keys, coming[gain] & needed & follows.closed(keys), follows):
+            given[gain] = gain
+    places = _Places(follows, coming, given, members, needed, sure)
+    folded = [step for step in places.between(kept) if _leads_on(step, serving)]
     late = [
         DraftExploit(
             f"{gain} gives {goal}",
@@ -103,11 +104,12 @@ def fold(
             attack_cost=0.0,
             block_cost=rewards[goal],
             origins={"success": CERTAIN, "attack_cost": CERTAIN, "block_cost": NOT_WORTH_IT},
-            controls=places.ended(gain, goal),
+            controls=way,
         )
         for gain, held in coming.items()
         if given[gain] == gain
         for goal in sorted({goals[key] for key in held if key in goals} - {gain})
+        for way in places.to_goal(gain, goal)
     ]
     reach = rounds_to(sure.union(follows.given), [(step.needs, step.gives) for step in (*folded, *late)])
     left = [step for step in (*folded, *late) if reach.keys() >= set(step.needs)]
@@ -162,18 +164,22 @@ def _given(gain: str, held: set[str], goals: Mapping[str, str], beyond: Mapping[
     return gain if goal == gain or held & beyond[goal] else goal
 
 
-def _cut_alike(gain: str, goal: Sequence[str], held: Iterable[str], follows: Follows) -> bool:
-    """Tell whether what cuts needs from a goal cuts them from a gain that the goal would stand for."""
-    return all(set(follows.cuts_of(goal, need)) <= set(follows.cuts(gain, need)) for need in held)
+def _is_stood_for(gain: str, goal: Sequence[str], held: Iterable[str], follows: Follows) -> bool:
+    """Tell whether whatever comes with a gain comes with the goal that would stand for it, whatever is untied."""
+    return all(
+        any(set(other) <= set(way) for other in follows.ways(goal, need))
+        for need in held
+        for way in follows.ways([gain], need)
+    )
 
 
 @dataclass(frozen=True)
 class _Way:
-    """What a step can need in place of a condition, whether this comes with it, and the controls that cut it off."""
+    """What a step can need in place of a condition, whether this comes with it, and the controls that untie the two."""
 
     key: str
     comes: bool = False
-    cuts: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
 
 
 class _Places:
@@ -186,8 +192,9 @@ class _Places:
         given: Mapping[str, str],
         members: Mapping[str, list[str]],
         needed: set[str],
+        sure: Collection[str],
     ) -> None:
-        self.follows, self.coming, self.given, self.members = follows, coming, given, members
+        self.follows, self.coming, self.given, self.members, self.sure = follows, coming, given, members, sure
         self.makers: dict[str, list[str]] = defaultdict(list)  # the gains that a condition comes with
         self.of_goal: dict[str, list[str]] = defaultdict(list)  # the gains that a goal comes with
         for gain, held in coming.items():
@@ -196,75 +203,78 @@ class _Places:
         for goal, keys in members.items():
             self.of_goal[goal] = list(dict.fromkeys(gain for key in keys for gain in self.makers.get(key, ())))
         self.with_goal = {goal: follows.closed(members[goal]) for goal, gains in self.of_goal.items() if gains}
-        self.split = {gain for gain in coming if any(self._is_left(gain, need) for need in coming[gain] & needed)}
+        self.split = {
+            gain
+            for gain, held in coming.items()
+            if any(self._is_left(gain, way) for need in held & needed for way in follows.ways([gain], need))
+        }
         self.source: dict[str, str] = {}  # what is given at the start, by what comes with it
         for key in follows.given:
             for after in follows.closed([key]):
                 self.source.setdefault(after, key)
 
-    def ended(self, gain: str, goal: str) -> tuple[str, ...]:
-        """Return the controls each of which keeps a gain from being a goal."""
-        return self.follows.cuts_all(gain, (key for key in self.members[goal] if key in self.coming[gain]))
+    def to_goal(self, gain: str, goal: str) -> Ways:
+        """Return the ways by which a gain is a goal."""
+        return fewest([way for key in self.members[goal] for way in self.follows.ways([gain], key)])
 
-    def between(self, steps: Sequence[DraftExploit], sure: Collection[str]) -> Iterator[DraftExploit]:
+    def between(self, steps: Sequence[DraftExploit]) -> Iterator[DraftExploit]:
         """Yield the steps with what gives their needs in place of these, and what stands for their results."""
         made = looked_at = 0
         for step in steps:
             given = self.given[step.gives]
-            results = [(given, self.ended(step.gives, given) if given != step.gives else ())]
+            results = [(given, way) for way in (self.to_goal(step.gives, given) if given != step.gives else ((),))]
             results += [(step.gives, ())] if step.gives in self.split else []
-            ways = [
-                self._from_start(need) if need in sure else list(self._ways(need, step.gives)) for need in step.needs
-            ]
-            seen: set[tuple[tuple[str, ...], str]] = set()
-            for way, (result, ending) in product(product(*ways), results):
+            ways = [list(self._ways(need, step.gives)) for need in step.needs]
+            found: dict[tuple[tuple[str, ...], str], list[tuple[str, ...]]] = defaultdict(list)
+            through: dict[tuple[str, ...], tuple[str, ...]] = {}
+            for way, (result, ended) in product(product(*ways), results):
                 looked_at += 1
                 if looked_at > MOST_LOOKED_AT or made > MOST_MADE:
                     raise InputError(f"more than {made} steps once what comes without effort is folded; cut it down")
                 needs = tuple(dict.fromkeys(one.key for one in way))
-                if result in needs or (needs, result) in seen:
-                    continue
-                seen.add((needs, result))
-                made += 1
-                untied = (key for one in way for key in one.cuts)
-                controls = tuple(dict.fromkeys((*step.controls, *untied, *ending)))
-                through = tuple(one.key for one in way if one.comes)
-                yield replace(step, needs=needs, gives=result, through=through, controls=controls)
-
-    def _from_start(self, need: str) -> list[_Way]:
-        source = self.source.get(need, need)
-        return [_Way(source, source != need, self.follows.cuts(START, need))]
+                if result not in needs:
+                    through.setdefault(needs, tuple(one.key for one in way if one.comes))
+                    found[needs, result].append(tuple(dict.fromkeys((*(c for one in way for c in one.ended), *ended))))
+            for (needs, result), each in found.items():
+                for untied in fewest(each, len(each)):
+                    made += 1
+                    controls = tuple(dict.fromkeys((*step.controls, *untied)))
+                    yield replace(step, needs=needs, gives=result, through=through[needs], controls=controls)
 
     def _ways(self, need: str, result: str) -> Iterator[_Way]:
         """Yield what a need comes with, unless the result comes with it as well, whatever is untied."""
-        cuts = self.follows.cuts
-        if need in self.source:
-            yield from self._from_start(need)
+        follows = self.follows
+        source = self.source.get(need)
+        for way in ((),) if source is None and need in self.sure else follows.ways(follows.given, need):
+            yield _Way(source or need, source not in (None, need), way)
+        if need in self.sure:
+            return
         for goal, held in self.with_goal.items():
-            if need in held and (result not in held or self.follows.cuts_of(self.members[goal], result)):
-                controls = self.follows.cuts_of(self.members[goal], need)
-                if any(self._adds(gain, goal, need, controls) for gain in self.of_goal[goal]):
-                    yield _Way(goal, goal != need, controls)
+            if need in held and not follows.is_sure(self.members[goal], result):
+                ways = follows.ways(self.members[goal], need)
+                if any(self._adds(gain, goal, need, ways) for gain in self.of_goal[goal]):
+                    yield from (_Way(goal, goal != need, way) for way in ways)
         for gain in self.makers.get(need, ()):
-            own = self.given[gain] == gain and gain not in self.with_goal
-            held_already = result in self.coming[gain] and not cuts(gain, result)
-            if not held_already and (own or (gain in self.split and self._is_left(gain, need))):
-                yield _Way(gain, gain != need, cuts(gain, need))
+            if not follows.is_sure([gain], result):
+                yield from (_Way(gain, gain != need, way) for way in self._own(gain, need))
 
-    def _adds(self, gain: str, goal: str, need: str, controls: Collection[str]) -> bool:
+    def _own(self, gain: str, need: str) -> Ways:
+        """Return the ways from a gain as a condition of its own; where a goal stands for it, what that leaves it."""
+        ways = self.follows.ways([gain], need)
+        if self._is_own(gain):
+            return ways
+        return tuple(way for way in ways if self._is_left(gain, way)) if gain in self.split else ()
+
+    def _is_own(self, gain: str) -> bool:
+        return self.given[gain] == gain and gain not in self.with_goal
+
+    def _adds(self, gain: str, goal: str, need: str, ways: Ways) -> bool:
         """Tell whether a need comes with a goal that a gain makes, where it does not come with the gain itself."""
-        own = self.given[gain] == gain and gain not in self.with_goal
-        return (
-            not own
-            or need not in self.coming[gain]
-            or not set(self.follows.cuts(gain, need))
-            <= {
-                *controls,
-                *self.ended(gain, goal),
-            }
-        )
+        own = [set(way) for way in self.follows.ways([gain], need)]
+        both = [{*first, *then} for first in self.to_goal(gain, goal) for then in ways]
+        return not self._is_own(gain) or not all(any(one <= way for one in own) for way in both)
 
-    def _is_left(self, gain: str, need: str) -> bool:
-        """Tell whether a control that keeps a gain from being the goal that stands for it leaves it what is needed."""
+    def _is_left(self, gain: str, way: Collection[str]) -> bool:
+        """Tell whether a way can be there while a gain is not the goal that stands for it."""
         goal = self.given[gain]
-        return goal != gain and not set(self.ended(gain, goal)) <= set(self.follows.cuts(gain, need))
+        return goal != gain and not any(set(other) <= set(way) for other in self.to_goal(gain, goal))

@@ -1,17 +1,18 @@
 """What comes with what, without effort, and which controls untie it: a ⊢ b, as a membership, unless it is ended.
 
-A control κ unties an edge. It cuts n from a when every way from a to n takes an edge of its own: these are the edges
-that dominate n in the graph of all ways from a. With one control in place the attacker holds n with a exactly if the
-control is none of `cuts(a, n)`; with several it may hold less than that, never more.
+A control unties an edge. A way from a to n is told by the controls of its edges: it is there while none of them is in
+place. Of two ways, one with all the controls of the other and more adds nothing, so those with the fewest are kept, and
+n comes with a while one of these is there, whichever controls are in place. Where they are too many, the controls that
+all of them have stand for them: n is then said to come with a when it may not, never the other way round.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-__all__ = ["Follows"]
+__all__ = ["Follows", "Ways", "fewest"]
 
-START = ""
-"""In place of a gain: all that is given at the start."""
+MOST_WAYS = 4  # from one condition to another
+Ways = tuple[tuple[str, ...], ...]
 
 
 class Follows:
@@ -30,8 +31,8 @@ class Follows:
     --------
     >>> sorted(Follows([("ann", "staff"), ("staff", "everyone")]).closed(["ann"]))
     ['ann', 'everyone', 'staff']
-    >>> Follows([("ann", "staff"), ("staff", "vpn")], {("ann", "staff"): "dismiss ann"}).cuts("ann", "vpn")
-    ('dismiss ann',)
+    >>> Follows([("ann", "staff"), ("staff", "vpn")], {("ann", "staff"): "dismiss ann"}).ways(["ann"], "vpn")
+    (('dismiss ann',),)
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Follows:
         self._ties = {edge: control for edge, control in (ties or {}).items() if control}
         self.given = list(dict.fromkeys(given))
         self._among: Collection[str] | None = None
-        self._cuts: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
+        self._ways: dict[tuple[str, ...], dict[str, Ways]] = {}
 
     def __bool__(self) -> bool:
         return bool(self.next)
@@ -82,47 +83,53 @@ class Follows:
             way.append(came[way[-1]])
         return way[::-1]
 
-    def cuts(self, gain: str, need: str) -> tuple[str, ...]:
-        """Return the controls each of which keeps a gain, or the start, from coming with what is needed."""
-        return self.cuts_of(self.given if gain == START else [gain], need)
-
-    def cuts_of(self, held: Sequence[str], need: str) -> tuple[str, ...]:
-        """Return the controls each of which keeps what is needed from coming with any of some conditions."""
+    def ways(self, held: Sequence[str], need: str) -> Ways:
+        """Return the ways from some conditions to what is needed, each as the controls that end it; none if none is."""
         sources = tuple(held)
-        if self._ties and sources not in self._cuts:
+        if sources not in self._ways:
             among = None if held is self.given else self._among
-            self._cuts[sources] = self._all_cuts(self.in_order(sources, among), len(sources))
-        return self._cuts[sources].get(need, ()) if self._ties else ()
+            self._ways[sources] = self._all_ways(self.in_order(sources, among), len(sources))
+        return self._ways[sources].get(need, ())
 
-    def cuts_all(self, gain: str, needs: Iterable[str]) -> tuple[str, ...]:
-        """Return the controls each of which keeps a gain from all of some conditions that come with it."""
-        first, *others = (self.cuts(gain, need) for need in needs)
-        return tuple(control for control in first if all(control in other for other in others))
+    def is_sure(self, held: Sequence[str], need: str) -> bool:
+        """Tell whether what is needed comes with some conditions whatever controls are in place."""
+        return () in self.ways(held, need)
 
     def look_at(self, useful: Collection[str]) -> None:
-        """Let the cuts of gains be about some conditions only, such that what leads to one of them is one, too."""
+        """Let the ways from gains be about some conditions only, such that what leads to one of them is one, too."""
         self._among = useful
 
-    def _all_cuts(self, held: Sequence[str], sources: int) -> dict[str, tuple[str, ...]]:
-        """Return the cuts of what is held, the first so many of itself, as far as a control can cut it off."""
+    def _all_ways(self, held: Sequence[str], sources: int) -> dict[str, Ways]:
+        """Return the ways to all that is held, of which the first so many are its sources."""
         there = set(held)
-        edges = [(key, after) for key in held for after in self.next.get(key, ()) if after in there]
-        if self._ties.keys().isdisjoint(edges):
-            return {}
-        import networkx as nx
+        found: dict[str, Ways] = dict.fromkeys(held[:sources], ((),))
+        if not self._ties:
+            return dict.fromkeys(held, ((),))
+        waiting = list(held[:sources])
+        for key in waiting:
+            for after in self.next.get(key, ()):
+                if after in there:
+                    tie = self._ties.get((key, after))
+                    more = [way if tie is None or tie in way else (*way, tie) for way in found[key]]
+                    known = found.get(after, ())
+                    found[after] = fewest((*known, *more))
+                    if found[after] != known:
+                        waiting.append(after)
+        return found
 
-        root = object()
-        graph = nx.DiGraph((root, source) for source in held[:sources])
-        for key, after in edges:
-            edge = (key, after)
-            graph.add_edges_from([(key, edge), (edge, after)] if edge in self._ties else [edge])
-        above = nx.immediate_dominators(graph, root)
-        found: dict[object, tuple[str, ...]] = {root: ()}
-        for key in held:
-            chain: list[object] = [key]
-            while chain[-1] not in found:
-                chain.append(above[chain[-1]])
-            for node in reversed(chain[:-1]):
-                own = (self._ties[node],) if isinstance(node, tuple) else ()
-                found[node] = (*found[above[node]], *own)
-        return {key: found[key] for key in held if found[key]}
+
+def fewest(ways: Sequence[tuple[str, ...]], most: int = MOST_WAYS) -> Ways:
+    """Return the ways that have not all the controls of another; where they are many, what they have in common.
+
+    Examples
+    --------
+    >>> fewest([("a", "b"), ("b",), ("c", "d"), ("b",)])
+    (('b',), ('c', 'd'))
+    """
+    kept: list[tuple[str, ...]] = []
+    for way in sorted(dict.fromkeys(ways), key=len):
+        if not any(set(other) <= set(way) for other in kept):
+            kept.append(way)
+    if len(kept) > most:
+        return (tuple(control for control in kept[0] if all(control in way for way in kept)),)
+    return tuple(kept)
