@@ -90,6 +90,8 @@ def test_what_is_done_later_is_named_with_where() -> None:
     assert found.later is not None
     assert (found.later.option, found.later.state, found.later.stages) == ("lock", "hall", 1)
     assert "The first to be applied is lock, once this is reached: hall." in str(found)
+    long = replace(found, later=replace(found.later, state=" + ".join("abcdefg")))
+    assert "once this is reached: a + b + c and 4 more." in str(long)
 
 
 def test_nothing_is_explained_where_something_is_done_or_no_graph_is_played() -> None:
@@ -157,5 +159,21 @@ def test_a_gain_that_cannot_be_told_from_nothing_is_no_number() -> None:
     found = why_nothing(ncirl.Guarded(relative_gap=0.3).run(with_numbers(graph, prizes)))
     assert found is not None
     assert found.is_nil
-    assert "gains nothing here" in str(found)
+    assert "gains nothing that could be told from 0. That is so even if nothing is ever done." in str(found)
     assert "e-" not in str(found)
+
+
+def test_an_intruder_who_gains_nothing_for_fear_of_what_comes_later_is_told_of_that() -> None:
+    graph = replace(
+        two_floors(5.0),
+        intents=(Intent("thief", 1.0, {"vault": 1.0}),),
+        exploits=(
+            Exploit("enter", ("outside",), "hall", 0.9, 0.3),
+            Exploit("crack", ("hall",), "vault", 0.9),
+        ),
+    )
+    found = explained(graph)
+    assert found.is_nil
+    assert found.saves is None
+    assert str(found).endswith("The first to be applied is lock, once this is reached: hall.")
+    assert "even if nothing is ever done" not in str(found)

@@ -38,6 +38,9 @@ CUT_SHORT = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
 NIL = 1e-9  # of the largest reward: what is below cannot be told from 0
 LITTLE = 0.05  # of what doing nothing concedes
 RUSHED = "The search was ended before its time: with more of it the first answer may be another."
+NIL_NOW = "Nothing now: against this defence the intruder gains nothing that could be told from 0."
+NIL_EVER = "That is so even if nothing is ever done."
+NAMED = 3  # conditions of a state
 Nodes = Mapping[int, float]  # where a playbook stands, with shares or chances
 
 
@@ -109,17 +112,16 @@ class WhyNothing:
         return {**asdict(self), "says": str(self)}
 
     def __str__(self) -> str:
-        if self.is_nil:
-            return "Nothing, since the intruder gains nothing here: what it gains cannot be told from 0."
-        rushed = [] if self.finished else [RUSHED]
-        return " ".join([*self._now(), *self._ahead(), *rushed])
+        rushed = [] if self.finished or self.is_nil else [RUSHED]
+        return " ".join([*([NIL_NOW] if self.is_nil else self._now()), *self._ahead(), *rushed])
 
     def _now(self) -> Iterable[str]:
         """Tell what is known of doing something now."""
         deed, found = "apply" if self.has_controls else "block", self.nearest
         if self.acting is None:
             if self.saves is None:
-                yield f"Nothing yet: this defence waits. Whether it would be better to {deed} something is not known."
+                yield f"Nothing yet: this defence waits, and concedes at most {self.upper:.4g}."
+                yield f"To {deed} something now may be better, by {self._doubt:.2g} at most: that is not known."
             return
         if found is None:
             yield f"Nothing yet: there is nothing to {deed} that could stop an attempt now."
@@ -144,7 +146,9 @@ class WhyNothing:
         if self.later is not None and self.later.state == "start":
             yield f"The first to be {done} is {self.later.option}, though nothing is reached, after failed attempts."
         elif self.later is not None:
-            yield f"The first to be {done} is {self.later.option}, once this is reached: {self.later.state}."
+            yield f"The first to be {done} is {self.later.option}, once this is reached: {_short(self.later.state)}."
+        elif self.is_nil:
+            yield from [NIL_EVER] * (self.saves is not None)
         elif self.saves is not None:
             bounds = f"doing nothing at all concedes at most {self.upper:.4g}, no defence less than {self.lower:.4g}"
             idle = "Nothing is watched" if self.acting is None else f"Nothing is {done} later either"
@@ -154,6 +158,13 @@ class WhyNothing:
                 yield "Whether one saves any of that is not known. A smaller gap, with more time, may tell."
         else:
             yield f"This defence concedes at most {self.upper:.4g}, and no defence less than {self.lower:.4g}."
+
+
+def _short(state: str) -> str:
+    """Name a state by a few of its conditions."""
+    names = state.split(" + ")
+    more = len(names) - NAMED
+    return state if more <= 0 else f"{' + '.join(names[:NAMED])} and {more} more"
 
 
 def why_nothing(
