@@ -10,6 +10,7 @@ import ncirl
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.sensitivity import sensitivity
 from ncirl.limits import Limits
+from ncirl.numbers import interval
 from ncirl.reports import guarded_report_page, report_page
 from ncirl.reports.sensitivity import interval_words, sensitivity_page, sensitivity_section
 from ncirl.solution import Status
@@ -45,7 +46,7 @@ def test_the_horizon_of_the_policy_is_the_one_studied() -> None:
     graph = door(0.5)
     policy = ncirl.solve(graph.game().with_horizon(1), ncirl.Certified(gap=0.0, relative_gap=0.01))
     page, _ = report_page(policy, graph, quick=True, sensitivity=True)
-    assert f"between {policy.lower:.3f} and {policy.upper:.3f}" in page.partition(TITLE)[2]
+    assert f"is worth {interval(policy.lower, policy.upper)}" in page.partition(TITLE)[2]
 
 
 def test_a_report_on_a_guarded_policy_has_it_too() -> None:

@@ -11,6 +11,7 @@ from ncirl.cli.output import JsonFlag, PlainConsole, QuietFlag, by_intent, print
 from ncirl.cli.progress import interruptible, reported
 from ncirl.cli.show import first_mix
 from ncirl.games.office import office_graph
+from ncirl.numbers import at_most
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate, verify
 from ncirl.solution import solve
@@ -115,8 +116,9 @@ def _tell(graph: AttackGraph, solution: CertifiedSolution, certificate: Certific
     _say(HOLDS, **sizes, verdict="holds" if certificate.holds else "does NOT hold", seconds=certificate.seconds)
     _tell_first_move(graph, solution)
     _say(LATER)
-    at_most = by_intent(solution.game, certificate.per_intent).items()
-    print_table("what each can get", ["intent", "at most"], [(name, f"{most:.3f}") for name, most in at_most])
+    conceded = by_intent(solution.game, certificate.per_intent).items()
+    rows = [(name, at_most(most, short=True)) for name, most in conceded]
+    print_table("what each can get", ["intent", "at most"], rows)
     hiding = solution.lower - public
     _say(HIDING, public=public, hiding=hiding, share=hiding / public)
     _say(CLOSING)

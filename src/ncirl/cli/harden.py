@@ -26,8 +26,10 @@ from ncirl.cli.output import (
 )
 from ncirl.cli.progress import interruptible
 from ncirl.cli.scope import scope_data, scope_facts
+from ncirl.defence.assumptions import unit_of
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_named
+from ncirl.numbers import interval
 from ncirl.solution import Status
 
 if TYPE_CHECKING:
@@ -140,7 +142,7 @@ def _on_stderr(quiet: bool) -> "Iterator[Callable[[HardenProgress], None]]":
 
 
 def _line(progress: "HardenProgress") -> str:
-    before = "" if progress.upper == float("inf") else f"  before {progress.lower:.4g} to {progress.upper:.4g}"
+    before = "" if progress.upper == float("inf") else f"  before {interval(progress.lower, progress.upper)}"
     return f"{progress.seconds:8.1f} s  {progress.doing}  {progress.solves} graphs bounded{before}"
 
 
@@ -205,9 +207,11 @@ def _print(found: "Hardening", data: dict[str, Any], output: Path | None) -> Non
         tie_words,
     )
 
+    scale = found.graph.magnitude
     facts: dict[str, object] = {
         "graph": f"{found.graph.name}, {len(found.worths)} controls",
-        "worth before": f"{found.lower:.6g} to {found.upper:.6g}",
+        "worth before": interval(found.lower, found.upper, scale),
+        "unit": unit_of(found.graph),
         **scope_facts(data),
         "assumed": assumed_words(found.graph),
         "status": f"{found.status.label}. {found.status.value}",
@@ -218,16 +222,16 @@ def _print(found: "Hardening", data: dict[str, Any], output: Path | None) -> Non
     if (chosen := found.chosen) is not None:
         facts["best set" if chosen.is_proved else "best found"] = best_words(found, chosen)
         facts["costs in place"] = f"{chosen.cost:.4g}"
-        facts["worth then"] = f"{chosen.after_lower:.6g} to {chosen.after_upper:.6g}"
+        facts["worth then"] = interval(chosen.after_lower, chosen.after_upper, scale)
         facts["proof"] = proof_words(found, chosen)
     print_facts(facts | ({} if output is None else {"page": str(output)}))
     rows = [
         (
             place_words(w),
             called(w.control),
-            f"{w.lower:.4f} to {w.upper:.4f}",
+            interval(w.lower, w.upper, scale),
             _cost(w),
-            "{:.4f} to {:.4f}".format(*w.net),
+            interval(*w.net, scale),
         )
         for w in found.worths[:ROWS]
     ]
@@ -237,10 +241,6 @@ def _print(found: "Hardening", data: dict[str, Any], output: Path | None) -> Non
         ["place", "control", "worth", "costs in place", "worth less that"],
         rows,
     )
-
-
-def _interval(lower: float, upper: float) -> str:
-    return f"{lower:.4f} to {upper:.4f}"
 
 
 def _cost(worth: "ControlWorth") -> str:

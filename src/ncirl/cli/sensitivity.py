@@ -24,9 +24,11 @@ from ncirl.cli.output import (
 )
 from ncirl.cli.scope import scope_data, scope_facts
 from ncirl.cli.what_if import Numbers, set_numbers
+from ncirl.defence.assumptions import unit_of
 from ncirl.errors import InputError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_named
+from ncirl.numbers import interval
 from ncirl.solution import Status
 
 if TYPE_CHECKING:
@@ -148,7 +150,8 @@ def _print(found: "Sensitivity", data: dict[str, Any], output: Path | None) -> N
     print_facts(
         {
             "graph": found.graph.name,
-            "value": f"{base.lower:.6g} to {base.upper:.6g}",
+            "value": interval(base.lower, base.upper, found.graph.magnitude),
+            "unit": unit_of(found.graph),
             **scope_facts(data),
             "first applied": advice_words(base.advice),
             "varied": f"each number divided and multiplied by {found.factor:g}",

@@ -5,6 +5,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.hardening.harden import ChosenSet, ControlWorth, Hardening
 from ncirl.attack_graphs.reductions.record import Preserves, origin_of
 from ncirl.attack_graphs.reductions.scope import CUT_ONLY, scope_of_graph
+from ncirl.numbers import at_least, at_most, interval
 from ncirl.reports.page import Html, bar, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import themed_svg
 from ncirl.reports.pictures.worth_picture import worth_figure
@@ -52,10 +53,10 @@ def hardening_page(found: Hardening) -> str:
     >>> "phish a password" in hardening_page(ncirl.harden(office_graph(), top=1, relative_gap=0.5))
     True
     """
-    name = found.graph.name
+    name, scale = found.graph.name, found.graph.magnitude
     lead = (
-        f"As it is, the intrusion is worth between {found.lower:.3f} and {found.upper:.3f} to the intruder, whatever "
-        "it is after. Below is how much of that each measure takes away, as proved bounds."
+        f"As it is, the intrusion is worth {interval(found.lower, found.upper, scale)} to the intruder, whatever it is "
+        "after. Below is how much of that each measure takes away, as proved bounds."
     )
     parts = [Html(f"<h1>{text(name)}: what to fix</h1>"), paragraph(lead, "lead")]
     if found.status is not Status.GAP_REACHED:
@@ -90,8 +91,9 @@ def tie_words(found: Hardening) -> str:
     count = sum(worth.upper > 0 for worth in found.worths)
     for tie in found.ties:
         if tie.first == 1 and tie.last >= count > 0:
-            return f"none of the {tie.last} controls from another: their worths differ by {tie.within:.3g} at most"
-    said = [f"{tie.first} to {tie.last} within {tie.within:.3g}" for tie in found.ties]
+            most = at_most(tie.within, short=True)
+            return f"none of the {tie.last} controls from another: their worths differ by {most} at most"
+    said = [f"{tie.first} to {tie.last} within {at_most(tie.within, short=True)}" for tie in found.ties]
     return f"places {', '.join(said)} of each other" if said else ""
 
 
@@ -112,25 +114,28 @@ def best_words(found: Hardening, chosen: ChosenSet) -> str:
 
 def proof_words(found: Hardening, chosen: ChosenSet) -> str:
     """Say what is proved of a set, and what is not."""
-    least = max(chosen.others, 0.0)
+    least, scale = max(chosen.others, 0.0), found.graph.magnitude
+    left = at_least(least, scale, short=True)
     if not chosen.controls:
-        most = f"proved: no allowed set takes away more than {max(found.upper - least, 0.0):.3g} of {found.upper:.4g}"
+        away, whole = max(found.upper - least, 0.0), at_most(found.upper, scale, short=True)
+        most = f"proved: no allowed set takes away more than {at_most(away, scale, short=True)} of {whole}"
         return most if chosen.is_proved else f"{most}; whether one takes away anything is not known"
     if chosen.is_only:
-        return f"proved the best: no allowed set leaves less than {least:.4g}, and each as good has all of these"
+        return f"proved the best: no allowed set leaves less than {left}, and each as good has all of these"
     if chosen.as_good is None:
         ties = "others may be as good"
     else:
         ties = f"{', '.join(map(called, chosen.as_good)) or 'to have nothing in place'} may be as good"
     if chosen.is_proved:
-        return f"proved one of the best: no allowed set leaves less than {least:.4g}; {ties}"
-    return f"not proved the best: an allowed set may leave as little as {least:.4g}; {ties}"
+        return f"proved one of the best: no allowed set leaves less than {left}; {ties}"
+    return f"not proved the best: an allowed set may leave as little as {left}; {ties}"
 
 
 def _set_section(found: Hardening, chosen: ChosenSet) -> Html:
+    scale = found.graph.magnitude
     said = (
-        f"With these in place the intrusion is worth between {chosen.after_lower:.3f} and {chosen.after_upper:.3f}: "
-        f"together they are worth between {chosen.lower:.3f} and {chosen.upper:.3f}, at a cost of {chosen.cost:.4g}."
+        f"With these in place the intrusion is worth {interval(chosen.after_lower, chosen.after_upper, scale)}: "
+        f"together they are worth {interval(chosen.lower, chosen.upper, scale)}, at a cost of {chosen.cost:.4g}."
     )
     proof = proof_words(found, chosen)
     proof = f"{proof[:1].upper()}{proof[1:]}."
@@ -149,6 +154,7 @@ def _set_section(found: Hardening, chosen: ChosenSet) -> Html:
 
 
 def _order_section(found: Hardening) -> Html:
+    scale = found.graph.magnitude
     worths = [worth for worth in found.worths if worth.upper > 0]
     shown = worths[:DRAWN]
     svg = themed_svg(
@@ -161,10 +167,10 @@ def _order_section(found: Hardening) -> Html:
         [
             place_words(w),
             called(w.control),
-            f"{w.lower:.3f} to {w.upper:.3f}",
+            interval(w.lower, w.upper, scale),
             bar(w.lower, most=w.upper, top=top),
             f"{w.in_place:.4g}",
-            "{:.3f} to {:.3f}".format(*w.net),
+            interval(*w.net, scale),
         ]
         for w in worths[:ROWS]
     ]

@@ -9,6 +9,7 @@ from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.attack_graphs.sensitivity import Answer, Sensitivity, Swing, sensitivity
 from ncirl.errors import NcirlError
 from ncirl.limits import Limits
+from ncirl.numbers import interval
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.page import Html, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import themed_svg
@@ -79,7 +80,7 @@ def sensitivity_section(
 def _lead(found: Sensitivity) -> str:
     base = found.base
     return (
-        f"With the numbers as they are the intrusion is worth between {base.lower:.3f} and {base.upper:.3f}, and what "
+        f"With the numbers as they are the intrusion is worth {interval(base.lower, base.upper)}, and what "
         f"is applied first is: {advice_words(base.advice)}. Below each assumed number is divided and multiplied by "
         f"{found.factor:g}, numbers that are alike together, and everything else is left as it is."
     )
@@ -135,7 +136,7 @@ def advice_words(advice: Collection[str]) -> str:
 
 def interval_words(answer: Answer | None) -> str:
     """Say what the value is."""
-    return "not computed" if answer is None else f"{answer.lower:.3f} to {answer.upper:.3f}"
+    return "not computed" if answer is None else interval(answer.lower, answer.upper)
 
 
 def _is_tried(swing: Swing) -> bool:
@@ -144,7 +145,7 @@ def _is_tried(swing: Swing) -> bool:
 
 def _moves(swing: Swing) -> str:
     low, high = swing.bounds
-    return f"{low:.3f} to {high:.3f}" if isfinite(high) else "–"
+    return interval(low, high) if isfinite(high) else "–"
 
 
 def _first(found: Sensitivity, swing: Swing) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions.record import Origin, Preserves, origin_of
+from ncirl.numbers import at_least, at_most
 
 __all__ = ["CUT_ONLY", "Scope", "scope_of_graph"]
 
@@ -66,14 +67,14 @@ class Scope:
         if self.origin.preserves is Preserves.FROM_ABOVE:
             return (
                 "Of the original only the upper bound holds: there, too, the attacker gets at most "
-                f"{self.cut_upper:.3f} against this defence. The lower one holds for the cut graph only and says "
-                "nothing about the original."
+                f"{at_most(self.cut_upper, short=True)} against this defence. The lower one holds for the cut graph "
+                "only and says nothing about the original."
             )
         if self.origin.preserves is Preserves.FROM_BELOW:
             return (
                 "Of the original only the lower bound holds: no defence of it can promise less than "
-                f"{self.cut_lower:.3f}. What the defence concedes holds for the cut graph only; on the original it may "
-                "concede more."
+                f"{at_least(self.cut_lower, short=True)}. What the defence concedes holds for the cut graph only; on "
+                "the original it may concede more."
             )
         return "Neither bound holds for the original: they are about the cut graph only."
 

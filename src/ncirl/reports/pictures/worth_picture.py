@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ncirl.numbers import interval
 from ncirl.reports.pictures.render import LIGHT, blank_figure, shortened
 
 if TYPE_CHECKING:
@@ -36,6 +37,6 @@ def worth_figure(rows: Sequence[tuple[str, float, float]], unit: str) -> "Figure
         bar(LEFT, bottom, WIDE * lower / top, 0.9)
         bar(LEFT + WIDE * lower / top, bottom, WIDE * (upper - lower) / top, 0.3)
         write(LEFT - 0.1, bottom + ROW * 0.3, shortened(name, 42, 1), "ink", "right")
-        write(LEFT + WIDE * upper / top + 0.08, bottom + ROW * 0.3, f"{lower:.3f}–{upper:.3f}", "muted", "left")
+        write(LEFT + WIDE * upper / top + 0.08, bottom + ROW * 0.3, interval(lower, upper), "muted", "left")
     write(LEFT, FOOT / 2, unit, "muted", "left")
     return figure
