@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ncirl.cli.output import say
 from ncirl.numbers import ROUNDING, TELLABLE, at_least, at_most, interval, tellable_lower, tellable_upper
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -47,6 +48,7 @@ def test_a_bound_that_cannot_be_told_from_nothing_goes_to_the_safe_side(share: f
         (0.0649, "0.0649", "0.0649"),
         (0.00012341, "0.000123", "0.000124"),
         (0.8749999999999998, "0.875", "0.875"),
+        (0.9800000000000587, "0.980", "0.980"),  # padded for rounding
         (float("inf"), "inf", "inf"),
     ],
 )
@@ -56,6 +58,14 @@ def test_short_numbers(value: float, least: str, most: str) -> None:
 
 def test_no_number_is_written_that_has_lost_digits() -> None:
     assert (at_most(5e-324), at_least(5e-324), tellable_upper(5e-324, 0.0)) == ("1e-300", "0", 1e-300)
+
+
+def test_paragraphs_fit_the_screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("ncirl.cli.output.WIDTH", 40)
+    say("word " * 50)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 40
 
 
 def test_bounds_that_differ_are_told_apart_by_rounding_outwards() -> None:

@@ -11,7 +11,7 @@ __all__ = ["TELLABLE", "at_least", "at_most", "interval", "number", "tellable_lo
 
 TELLABLE = 1e-9  # of the magnitude of a game: what is nearer to 0 cannot be told from it
 LEAST = 1e-300  # whatever the magnitude: what is smaller has lost digits
-ROUNDING = 1e-14  # of a number: what adding up may have lost, and no reason to round it the other way
+ROUNDING = 1e-12  # of a number: what sums and their allowances add to a round one, and no reason to leave it
 DIGITS = 9  # of a number in full
 SHORT = 3  # decimals of a short number, and digits of a small one
 WIDEST = 400  # digits that any float has interval its first and the last that is written

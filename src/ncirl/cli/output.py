@@ -122,7 +122,9 @@ def code_of(status: str) -> int:
 
 def say(text: str) -> None:
     """Print a paragraph."""
-    PlainConsole().print(fill(printable(" ".join(text.split())), PARAGRAPH, break_on_hyphens=False))
+    console = PlainConsole()
+    width = min(PARAGRAPH, console.width)
+    console.print(fill(printable(" ".join(text.split())), width, break_on_hyphens=False))
 
 
 def print_json(what: str, data: Mapping[str, Any]) -> None:
