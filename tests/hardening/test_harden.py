@@ -303,6 +303,36 @@ def test_ties_are_told_as_ties() -> None:
     assert proof_words(found, found.chosen).startswith("proved the best")
 
 
+def test_bounds_that_are_not_as_close_as_asked_are_not_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    def coarse(graph: AttackGraph, gap: float, relative_gap: float, seconds: float, progress: Any) -> Any:
+        return answer(graph, 0.3, 0.3, seconds, progress)
+
+    monkeypatch.setattr("ncirl.attack_graphs.hardening.bounding.answer", coarse)
+    found = ncirl.harden(chains(), choose=1, relative_gap=0.0001)
+    assert found.upper - found.lower > found.tolerance
+    assert found.status is Status.FINISHED
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5, 7, 9, 11])
+def test_play_without_end_agrees_with_solving_each_graph_with_a_control_in_place(seed: int) -> None:
+    graph = replace(instance(seed), horizon=None, discount=0.7)
+    assert graph.controls
+    found = ncirl.harden(graph, choose=1, relative_gap=0.02)
+    before = ncirl.solve(graph.game(), ncirl.Certified(gap=1e-5))
+    after = {c.id: ncirl.solve(graph.holding(c.id).game(), ncirl.Certified(gap=1e-5)) for c in graph.controls}
+    assert len(found.worths) == len(graph.controls)
+    for w in found.worths:
+        value = after[w.control.id]
+        assert w.after_lower - EXACT <= value.upper
+        assert value.lower <= w.after_upper + EXACT
+        assert w.lower - EXACT <= before.upper - value.lower
+        assert before.lower - value.upper <= w.upper + EXACT
+        stages = 1.0 if w.control.lasts else 1 / (1 - graph.discount)
+        assert w.in_place == pytest.approx(w.control.cost * stages)
+    assert found.chosen is not None
+    assert found.chosen.others <= min(before.upper, *(value.upper for value in after.values())) + EXACT
+
+
 def test_what_is_not_known_to_help_is_no_best_set() -> None:
     hurried = ncirl.harden(chains(), choose=1, relative_gap=0.01, time_limit=1e-9)
     assert hurried.chosen is not None

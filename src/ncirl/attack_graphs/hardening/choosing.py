@@ -50,6 +50,7 @@ class Best:
     is_proved: bool
     rival: frozenset[int] | None = None
     is_only: bool = False
+    is_close: bool = False  # no set is better by more than the tolerance, which may be too coarse to prove it the best
 
 
 def best_set(study: Study, choose: int | None, spend: float | None, limits: Limits) -> Best:
@@ -94,7 +95,8 @@ def _told(study: Study, search: "_Search", best: frozenset[int], others: float, 
     for k in sorted(best):
         if rival is None and not search.gave_up:
             _, rival = search.least(nextafter(after, inf), without=k)
-    return Best(best, others, is_proved, rival, is_only=is_proved and rival is None and not search.gave_up)
+    is_only = is_proved and rival is None and not search.gave_up
+    return Best(best, others, is_proved, rival, is_only, is_close=is_through or is_proved)
 
 
 def _lean(study: Study, controls: frozenset[int]) -> frozenset[int]:

@@ -255,14 +255,16 @@ def harden(
         study.begin()
         doing = "putting controls in order"
         wants_set = choose is not None or spend is not None
-        put_in_order(study, top, limits.within(limits.left / 3) if wants_set else limits)
+        settled = put_in_order(study, top, limits.within(limits.left / 3) if wants_set else limits)
         if wants_set:
             doing = "choosing the best set"
             best = best_set(study, choose, spend, limits.within(limits.left / 2))
             doing = "putting controls in order"
-            put_in_order(study, top, limits)
+            settled = put_in_order(study, top, limits)
         if limits.passed:
             status = Status.TIME_LIMIT
+        elif not (settled and study.is_close and (best is None or best.is_close)):
+            status = Status.FINISHED
     except KeyboardInterrupt:
         if study.upper(frozenset()) == float("inf"):
             raise

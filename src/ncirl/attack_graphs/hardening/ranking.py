@@ -20,13 +20,17 @@ __all__ = ["places", "put_in_order", "ties"]
 BATCH = 4  # solved at once, whatever the number of workers
 
 
-def put_in_order(study: Study, top: int, limits: Limits) -> None:
-    """Solve until the first `top` controls are in order, as far as the tolerance tells them apart, or time is up."""
+def put_in_order(study: Study, top: int, limits: Limits) -> bool:
+    """Solve until the first `top` controls are in order, as far as the tolerance tells them apart, or time is up.
+
+    Returns whether they are; not, where some were solved on every level and are not known closely enough.
+    """
     while not limits.passed:
         steps = _unclear(study, top)
         if not steps:
-            return
+            break
         study.solve(steps)
+    return next(_Order(study, top).doubtful(), None) is None
 
 
 def _unclear(study: Study, top: int) -> list[Step]:

@@ -148,6 +148,12 @@ class Study:
         self._level[self.left(nothing)] = len(self.levels) - 1
 
     @property
+    def is_close(self) -> bool:
+        """Whether the value with nothing in place is known as closely as asked."""
+        nothing = frozenset[int]()
+        return self.upper(nothing) - self.lower(nothing) <= self.tolerance
+
+    @property
     def levels(self) -> list[tuple[float, float]]:
         """The ladder: gaps and seconds, the last as close as asked."""
         finest = self.tolerance / 2
