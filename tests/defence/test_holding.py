@@ -87,7 +87,12 @@ def test_controls_in_place_stop_for_good_at_no_cost() -> None:
     ("solution", "holding", "said"),
     [
         (office, ["moon"], "holding: there is no condition 'moon' that can come to hold"),
-        (office, ["backups"], "holding: backups cannot hold alone; name what was needed for it, too"),
+        (
+            office,
+            ["backups"],
+            "holding: backups cannot hold alone; name what was needed for it, too, such as "
+            "domain-controller, file-server, mail, workstation",
+        ),
         (match, ["mail"], "holding: this is no attack graph; give the state"),
     ],
 )

@@ -90,8 +90,8 @@ def test_bytes_that_are_no_text_are_an_error_like_any_other(policy: Path) -> Non
 
 WORDS = st.sampled_from(["exploit web app", "phish a password", "nothing", "mail", "1", "", "+", '"', "alert: x"])
 TOLD = st.one_of(st.none(), st.integers(), st.text(max_size=5), WORDS, st.lists(WORDS, max_size=3), st.lists(st.none()))
-DEEDS = st.sampled_from(["advise", "observe", "undo", "why", "options", "state", "resume"])
-KEYS = st.sampled_from(["attacker", "defender", "state", "new", "signal", "session", "id", "colour"])
+DEEDS = st.sampled_from(["advise", "observe", "undo", "why", "options", "state", "resume", "holds"])
+KEYS = st.sampled_from(["attacker", "defender", "state", "new", "signal", "session", "id", "colour", "conditions"])
 
 
 @given(st.lists(st.tuples(DEEDS, st.dictionaries(KEYS, TOLD, max_size=4)), max_size=8))

@@ -84,6 +84,8 @@ class Dialogue:
             "save": self._save,
             "load": self._load,
         }
+        if session.is_graph:
+            self._commands["holds"] = self._holds
         if isinstance(session, GuardedSession):
             self._commands["resolve"] = self._resolve
 
@@ -153,7 +155,17 @@ class Dialogue:
         self._noted = advice.notes
 
     def _help(self) -> None:
-        self._print(screen.HELP + (screen.HELP_RESOLVE if "resolve" in self._commands else ""))
+        self._print(
+            screen.HELP
+            + (screen.HELP_HOLDS if "holds" in self._commands else "")
+            + (screen.HELP_RESOLVE if "resolve" in self._commands else "")
+        )
+
+    def _holds(self, rest: str) -> None:
+        self.session.holds(rest, defender=self._questions.done)
+        self._questions.withdraw()
+        screen.show_step(self.session, len(self.session.steps))
+        self._advise()
 
     def _resolve(self, rest: str) -> None:
         assert isinstance(self.session, GuardedSession)

@@ -14,6 +14,7 @@ from ncirl.numbers import at_most
 
 __all__ = [
     "HELP",
+    "HELP_HOLDS",
     "HELP_RESOLVE",
     "LEGEND",
     "magnitude_of",
@@ -40,6 +41,9 @@ Answer by name, by number, or by how a name begins; several joined by , or + (1,
   save FILE    keep the session        load FILE    go on with one that was kept
   help         this                    quit         leave (or Ctrl-D)
 A word that is also a name here is taken for the name; :undo is always the command.\
+"""
+HELP_HOLDS = """
+  holds NAME   go on where conditions were found to hold and nobody knows how; several joined by ,\
 """
 HELP_RESOLVE = """
   resolve 10   look for a better defence from here, for 10 seconds; it is taken only if no intent gains by it\
@@ -107,7 +111,8 @@ def show_step(session: Session, number: int) -> None:
     if session.is_graph:
         before = members(step.state)
         gained = [name for name in members(step.after) if name not in before]
-        parts.append(f"newly enabled: {', '.join(gained) or 'nothing'}")
+        news = "found to hold, how is not known" if step.found else "newly enabled"
+        parts.append(f"{news}: {', '.join(gained) or 'nothing'}")
     else:
         parts.append(f"then {step.after}")
     if step.signal is not None:
@@ -134,7 +139,8 @@ def show_reasons(session: Session) -> None:
         chances = [(intent, f"{chance:.1%}") for intent, chance in reasons.evidence.items()]
         print_table(title, ["intent", "chance"], chances)
     if not reasons.best_attacks:
-        say("The playbook has nothing more to say here.")
+        for sentence in reasons.says:
+            say(sentence)
         return
     short = partial(at_most, scale=magnitude_of(session), short=True)
     best = [(intent, short(worth), some(names, 3)) for intent, (worth, names) in reasons.best_attacks.items()]

@@ -13,16 +13,34 @@ from ncirl._typing import FloatArray
 from ncirl.attack_graphs.names import in_place, listed, members
 from ncirl.defence.choices import some
 from ncirl.defence.followers import Guard
+from ncirl.numbers import at_most
 
 if TYPE_CHECKING:
     from ncirl.defence.listed_session import DefenceSession
     from ncirl.defence.session import Session
 
-__all__ = ["POSTERIOR_MEANS", "Advice", "Reasons", "advise", "reasons_for"]
+__all__ = [
+    "DRAWN",
+    "ENDED",
+    "LIKELY",
+    "POSTERIOR_MEANS",
+    "UNKNOWN",
+    "Advice",
+    "Reasons",
+    "advise",
+    "reasons_for",
+]
 
 POSTERIOR_MEANS = "if the attacker plays its certified strategy; what is promised does not depend on it"
 SURPRISE = "The certified attacker would never do this ({stages}); the guarantee still holds, the belief stays."
 OVERRIDDEN = "Not what was drawn ({stages}): what is promised counts from here on, no longer from the start."
+FOUND = (
+    "Told what holds, not how ({stages}): what is promised counts from there on, no longer from the start. Unless you "
+    "said otherwise, you are taken to have done what was drawn."
+)
+UNEXPLAINED = "The certified attacker does not bring that about in one stage ({stages}): the belief stays as it was."
+ENDED = "Play has ended: there is nothing left to attempt."
+DRAWN = "It is drawn because an attacker who knew the choice beforehand would go another way."
 CUT = "This defence is of a graph that was cut from {origin}. {says}"
 UNKNOWN = "The playbook has no place for this state: nothing is promised until play returns to one it knows."
 BEGUN = "Begun in the middle: what is promised counts from here on, and the belief began with the prior."
@@ -102,11 +120,14 @@ class Reasons:
         By action that may be drawn, likeliest first: what each intent could get if it knew that this is drawn.
     evidence : mapping or None
         How likely the certified attacker of each intent makes what was seen last; None before anything was.
+    says : tuple of str
+        The reasons in sentences, one at least.
     """
 
     best_attacks: Mapping[str, tuple[float, tuple[str, ...]]]
     if_known: Mapping[str, Mapping[str, float]]
     evidence: Mapping[str, float] | None
+    says: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -129,7 +150,9 @@ def advise(
     notes += [
         line.format(stages=f"stage{'s' * (len(stages) > 1)} {some([str(k) for k in stages])}")
         for line, stages in (
-            (SURPRISE, [k for k, step in told if not step.expected]),
+            (SURPRISE, [k for k, step in told if not step.expected and not step.found]),
+            (FOUND, [k for k, step in told if step.found]),
+            (UNEXPLAINED, [k for k, step in told if step.found and not step.expected]),
             (OVERRIDDEN, [k for k, step in told if step.defender != step.drawn]),
         )
         if stages
@@ -165,7 +188,7 @@ def reasons_for(session: "DefenceSession", guard: Guard) -> Reasons:
     last = session.steps[-1] if session.steps else None
     evidence = None if last is None else _by(session.game.intents, last.evidence)
     if guard.node is None or session.finished:
-        return Reasons({}, {}, evidence)
+        return Reasons({}, {}, evidence, (ENDED if session.finished else UNKNOWN,))
     intents, stage, mix = session.game.intents, session.stage, guard.mix
     worth = guard.worth_by_attack(mix)
     margin = TIED * max(1.0, float(np.abs(worth).max()))
@@ -179,7 +202,11 @@ def reasons_for(session: "DefenceSession", guard: Guard) -> Reasons:
     drawn = [d for d in np.argsort(-mix, kind="stable").tolist() if mix[d] >= LIKELY]
     unit = np.eye(len(mix))
     known = {stage.defender[d]: _by(intents, guard.worth_by_attack(unit[d]).max(axis=0)) for d in drawn}
-    return Reasons(best, known, evidence)
+    said = [
+        f"{intent} gets at most {at_most(most, session.game.magnitude, short=True)}, by attempting {some(attacks, 3)}."
+        for intent, (most, attacks) in best.items()
+    ]
+    return Reasons(best, known, evidence, (*said, *([DRAWN] if len(drawn) > 1 else [])))
 
 
 def _by(intents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:

@@ -5,8 +5,8 @@ signal a set of alerts. A `Choice` holds the names that are possible and what ea
 list the items in any order. In other games every name is its own only item.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 
@@ -35,10 +35,13 @@ class Choice:
         What is chosen, for messages.
     sets : dict
         Each name that is possible by the set of its items.
+    labels : mapping
+        What items are called besides.
     """
 
     what: str
     sets: dict[frozenset[str], str]
+    labels: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @cached_property
     def items(self) -> tuple[str, ...]:
@@ -95,6 +98,8 @@ class Choice:
             return [text]
         if text.casefold() in NONE:
             return []
+        if self._labelled(text):  # which may look like a list
+            return [self._item(text)]
         return [item for part in parts(text) for item in self._spelled(part)]
 
     def _spelled(self, part: str) -> list[str]:
@@ -116,8 +121,12 @@ class Choice:
             return told
         if self.numbered and told.isdecimal() and 1 <= int(told) <= len(raw):
             return raw[int(told) - 1]
-        meant = [item for item in raw if item.casefold() == told.casefold()]
-        meant = meant or [item for item in raw if item.casefold().startswith(told.casefold())]
+        said = told.casefold()
+        meant = [item for item in raw if item.casefold() == said]
+        if not meant and len(named := [item for item in self._labelled(told) if item in raw]) > 1:
+            raise InputError(f"{self.what}: '{told}' is the label of {some(named)}; give the id")
+        meant = meant or named or [item for item in raw if item.casefold().startswith(said)]
+        meant = meant or [item for item in raw if self.labels.get(item, "").casefold().startswith(said)]
         if len(meant) == 1:
             return meant[0]
         if meant:
@@ -126,16 +135,22 @@ class Choice:
         hint = f" did you mean '{near[0]}'?" if near else f" possible are {some(raw) or 'nothing'}"
         raise InputError(f"{self.what}: there is no '{told}' here;{hint}")
 
+    def _labelled(self, told: str) -> list[str]:
+        """Return whatever is called so, possible here or not."""
+        return [item for item, label in self.labels.items() if label.casefold() == told.casefold()]
+
 
 def plain_choice(what: str, names: Iterable[str]) -> Choice:
     """Return the choice of one name."""
     return Choice(what, {frozenset([name] if name else []): name for name in names})
 
 
-def set_choice(what: str, names: Iterable[str], but: str = "nothing") -> Choice:
+def set_choice(
+    what: str, names: Iterable[str], but: str = "nothing", *, labels: Mapping[str, str] | None = None
+) -> Choice:
     """Return the choice of a set, told by the items it has beyond those of the name `but`."""
     known = frozenset(members(but))
-    return Choice(what, {frozenset(members(name)) - known: name for name in names})
+    return Choice(what, {frozenset(members(name)) - known: name for name in names}, labels=labels or {})
 
 
 @dataclass(frozen=True)
@@ -174,7 +189,7 @@ class OpenChoice(Choice):
         return self.name([item for item in self.order if item in chosen])
 
     def _told(self, text: str) -> Iterable[str]:
-        if text in self._raw or text.casefold() in NONE:
+        if text in self._raw or text.casefold() in NONE or self._labelled(text):
             return super()._told(text)
         said = listed(members(text)) if in_place(text) else text.removeprefix(ALERT)
         told = [part for part in parts(said) if part not in self.known]
@@ -183,7 +198,9 @@ class OpenChoice(Choice):
     def _item(self, told: str) -> str:
         if told in self.order:
             return told
-        reason = self.elsewhere(told)
+        named = self._labelled(told)
+        known = [told] if not named else [] if set(named) & set(self.order) else named
+        reason = next(filter(None, map(self.elsewhere, known)), None)
         if reason is not None:
             raise InputError(f"{self.what}: {reason}")
         return super()._item(told)
@@ -198,10 +215,12 @@ def open_choice(
     most: int | None = None,
     elsewhere: Callable[[str], str | None] = lambda _: None,
     known: Iterable[str] = (),
+    labels: Mapping[str, str] | None = None,
 ) -> OpenChoice:
     """Return the choice of any set of the items."""
     least = frozenset(sure)
     sets = {least: name([item for item in items if item in least])}
     if most is None or most > len(least):
         sets |= {least | {item}: name([i for i in items if i in least or i == item]) for item in items}
-    return OpenChoice(what, sets, tuple(items), least, most, name, elsewhere, frozenset(known))
+    order = tuple(items)
+    return OpenChoice(what, sets, order, least, most, name, elsewhere, frozenset(known), labels=labels or {})

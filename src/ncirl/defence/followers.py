@@ -15,6 +15,7 @@ from ncirl.model.stage import Outcome
 from ncirl.playbook.play import PlaybookAttacker, PlaybookDefender
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.strategies.players import Defender, Observer
+from ncirl.strategies.strategy import Memory
 
 __all__ = ["Guard", "Watch", "midway"]
 
@@ -32,12 +33,22 @@ class Guard(Defender):
         place = midway(self._game, state)
         if place is None:
             super()._start(state)
-        elif self._game.is_terminal(place) or place in self._standing:
-            self._timed_state, self._played = place, 0
         else:
-            raise InputError(
-                f"this policy never comes to '{state}'; solve from there (`ncirl solve GRAPH --holding ...`)"
-            )
+            self.refuse_unknown(place)
+            self._timed_state, self._played = place, 0
+
+    def refuse_unknown(self, place: State) -> None:
+        """Refuse a public state that the playbook has no place for, with what else can be done."""
+        if not self._timed.is_terminal(place) and place not in self._standing:
+            said = f"this policy never comes to '{self._text(place)}'"
+            raise InputError(f"{said}; solve from there (`ncirl solve GRAPH --holding ...`)")
+
+    def enter(self, place: State, belief: FloatArray) -> None:
+        """Go to a public state of the timed game, by whatever way: to the node there that claims least at a belief."""
+        nodes = [n for n, s in enumerate(self.playbook.state.tolist()) if self.playbook.states[s] == place]
+        over = self._timed.is_terminal(place)
+        self._memory = None if over else nodes[int((self.playbook.claims[nodes] @ belief).argmin())]
+        self._timed_state, self._played = place, self._played + 1
 
     @property
     def node(self) -> int | None:
@@ -85,6 +96,32 @@ class Watch(Observer):
         self._timed_state, self._played = place, 0
         prior = prior_of(self._game)
         self._law = {memory: p * prior for memory, p in self._strategy.begin(place)}
+
+    def enter(self, defender: str, place: State) -> tuple[FloatArray, bool]:
+        """Go to a public state of the timed game, by whatever way; return what `evidence` does, of one stage.
+
+        Where no stage of the certified attacker leads there, the belief stays as it is.
+        """
+        here, stage, strategy = self._timed_state, self._playable(), self._strategy
+        d, seen = stage.defender.index(defender), self._timed.observations(self._timed_state)
+        moved: dict[Memory, FloatArray] = {}
+        made: FloatArray = np.zeros(len(self._game.intents))
+        for a in range(len(stage.attacker)):
+            for o, chance in zip(*(part.tolist() for part in stage.outcome_law(a, d)), strict=True):
+                if stage.outcomes[o].state != place:
+                    continue
+                for memory, mass in self._law.items():
+                    likely = mass * strategy.policy(here, memory)[a] * chance
+                    made = made + likely
+                    for then, p in strategy.after(here, memory, a, d, seen.index(a, d, o)) if likely.any() else ():
+                        moved[then] = moved.get(then, 0.0) + likely * p
+        belief = np.sum(list(self._law.values()), axis=0)
+        explained = bool(np.any(made > 0))
+        stays = {memory: p * belief for memory, p in strategy.begin(place)}
+        self._law = {memory: mass / made.sum() for memory, mass in moved.items()} if explained else stays
+        self._timed_state, self._played = place, self._played + 1
+        evidence: FloatArray = np.where(belief > 0, made / np.where(belief > 0, belief, 1.0), 0.0)
+        return evidence, explained
 
     def evidence(self, attacker: str | None, defender: str, outcome: Outcome | State) -> tuple[FloatArray, bool]:
         """Return P(what the attacker had to do for it | θ, all before), and whether it can be at all."""

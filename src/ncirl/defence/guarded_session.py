@@ -18,12 +18,14 @@ from ncirl.attack_graphs.guarded.play import DefenderAtPlay
 from ncirl.attack_graphs.guarded.seen import Ids, Seen
 from ncirl.attack_graphs.names import ALERT, listed, members, set_name
 from ncirl.attack_graphs.rules import AttackRules
-from ncirl.defence.advice import Advice, Reasons, advise
+from ncirl.defence.advice import ENDED, UNKNOWN, Advice, Reasons, advise
 from ncirl.defence.choices import Choice, open_choice, plain_choice, some
 from ncirl.defence.guarded_changes import changes_to_data, check_change, kept_change
 from ncirl.defence.guarded_watch import GuardedWatch
 from ncirl.defence.session import Session, Step
+from ncirl.defence.unseen import Position, way_to
 from ncirl.defence.why_nothing import why_nothing
+from ncirl.defence.why_watched import why_watched
 from ncirl.errors import InputError
 from ncirl.formats.graph_source import scope_of
 from ncirl.model.game import Observes
@@ -38,6 +40,7 @@ __all__ = ["GuardedSession"]
 
 MOST_SETS = 2_000  # that the advice lists with their chances; beyond, only what is drawn
 MOST_SECONDS = 86_400  # to solve again
+NOTHING_NOW = "Nothing is watched now: this defence sets no guard here. `resolve` looks for a better one from here."
 RESOLVED = "Solved again ({stages}): no intent gains by it, and what is promised is what the new defence promises."
 
 
@@ -129,16 +132,27 @@ class GuardedSession(Session):
         )
 
     def reasons(self) -> Reasons:
-        """Say what the last move tells; what every set of exploits would bring is too much to list."""
+        """Say what is watched and what the last move tells; what each set of exploits would bring is too much."""
         last = self.steps[-1].evidence if self.steps else None
-        return Reasons({}, {}, None if last is None else dict(zip(self.game.intents, last.tolist(), strict=True)))
+        evidence = None if last is None else dict(zip(self.game.intents, last.tolist(), strict=True))
+        return Reasons({}, {}, evidence, tuple(self._why()))
+
+    def _why(self) -> list[str]:
+        if self.finished:
+            return [ENDED]
+        if self._defender.ahead is None:
+            return [UNKNOWN, "`resolve` looks for a defence from here."]
+        watched = why_watched(self._defender, has_controls=self.has_controls)
+        return watched or [str(self.nothing) if self.nothing is not None and not self.steps else NOTHING_NOW]
 
     def defences(self) -> Choice:
         """Return what may have been done: any exploits blocked, or controls applied, as many as the budget allows."""
         budget = self.graph.defender_budget
         if not self.has_controls:
             return self._deeds("blocked", budget)
-        return open_choice("applied", self._offered, self._named, most=budget, elsewhere=self._why_not_applied)
+        return open_choice(
+            "applied", self._offered, self._named, most=budget, elsewhere=self._why_not_applied, labels=self.labels
+        )
 
     def attacks(self) -> Choice:
         """Return what may have been attempted: any exploits that are usable, as many as the budget allows."""
@@ -171,6 +185,7 @@ class GuardedSession(Session):
             most=self.graph.attacker_budget if attacker is None else None,
             elsewhere=elsewhere,
             known=before,
+            labels=self.labels,
         )
 
     def signals(self, attacker: str | None, defender: str, state: str) -> Choice:
@@ -185,6 +200,7 @@ class GuardedSession(Session):
             lambda rung: set_name(rung, "quiet", ALERT, ", "),
             sure=[name for name, alert in alerts if min(alert.attempted, alert.idle) >= 1],
             elsewhere=self._why_not,
+            labels=self.labels,
         )
 
     def resolve(self, seconds: float, relative_gap: float = 0.02) -> "Resolved":
@@ -322,6 +338,39 @@ class GuardedSession(Session):
         self._offered = [control.id for control, _ in self._rules.offered(self._whole, self._here)]
         return "" if self.finished else self._named(self._defender.act())
 
+    @property
+    def _may_hold(self) -> Choice:
+        held = {*members(self.state), *(c.id for c in self.graph.conditions if c.initial)}
+        return open_choice(
+            "holds",
+            [c.id for c in self.graph.conditions if c.id not in held],
+            listed,
+            elsewhere=lambda name: f"'{name}' holds already" if name in held else None,
+            labels=self.labels,
+        )
+
+    def _holding(self, new: Iterable[str], defender: str) -> str:
+        placing = sum(map(self._rules.bit, members(defender)))
+        return self._rules.describe(self._whole | placing | self._defender.net.mask(new))
+
+    def _enter(self, defender: str, after: str) -> None:
+        new, blocked = frozenset(members(after)) - frozenset(members(self.state)), frozenset(members(defender))
+        before = self.state, self.drawn
+        way = way_to(self._defender.net, Position(self._held, self.placed, self.attempts()), new, blocked)
+        if len(way) > 1 and self.graph.horizon is not None:
+            raise InputError(
+                f"holds: no one stage leads to {listed(sorted(new))}, and this policy counts stages; solve from there "
+                "(`ncirl solve GRAPH --holding ...`)"
+            )
+        self._defender.enter(way)
+        evidence, expected = np.zeros(len(self.prior)), False
+        if len(way) == 1:
+            evidence, expected = self._watch.observe(replace(way[0], attempted=None), heard=False)
+        self.placed |= frozenset(name for name in blocked if self._rules.bit(name))
+        self.steps.append(Step(*before[:2], defender, None, after, None, evidence, expected, found=True))
+        self._change()
+        self.drawn = self._draw()
+
     def _advance(self, attacker: str | None, defender: str, after: str, signal: str | None) -> None:
         before, enabled = self._held, frozenset(members(after)) - frozenset(members(self.state))
         tried = None if attacker is None else frozenset(members(attacker))
@@ -351,7 +400,7 @@ class GuardedSession(Session):
         def named(ids: Sequence[str]) -> str:
             return set_name([name for name in self._usable if name in ids], "nothing")
 
-        return open_choice(what, self._usable, named, most=budget, elsewhere=self._why_not)
+        return open_choice(what, self._usable, named, most=budget, elsewhere=self._why_not, labels=self.labels)
 
     def _why_not_applied(self, name: str) -> str | None:
         if all(control.id != name for control in self.graph.defences):

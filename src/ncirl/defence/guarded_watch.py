@@ -9,7 +9,7 @@ product over these, and where nothing tells which of several nodes it has come t
 is promised depends on it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -24,6 +24,7 @@ from ncirl.attack_graphs.guarded.seen import Ids, Seen
 
 __all__ = ["GuardedWatch"]
 
+Chance = Callable[[Ids, Ids, Seen], float]
 Stand = tuple[int, Any] | None  # number of the group and its place; None for intents that never do anything
 
 
@@ -79,23 +80,24 @@ class GuardedWatch:
                     chances[name] = chances.get(name, 0.0) + likely
         return chances
 
-    def observe(self, seen: Seen) -> tuple[FloatArray, bool]:
+    def observe(self, seen: Seen, *, heard: bool = True) -> tuple[FloatArray, bool]:
         """Go on after a stage; return the evidence [θ], and whether the lifted attack would ever do this.
 
-        What it would never do leaves the belief as it is.
+        What it would never do leaves the belief as it is. Alerts tell nothing unless they were `heard`.
         """
+        chance = self._chance if heard else self._chance_unheard
         moved: dict[Stand, FloatArray] = {}
         made: FloatArray = np.zeros(len(self.net.intents))
         for stand, weights in self._law.items():
             group = None if stand is None else self.groups[stand[0]]
             if stand is not None and isinstance(group, HiddenAttacker):
-                for place, its in group.explained(stand[1], seen, self._chance):
+                for place, its in group.explained(stand[1], seen, chance):
                     likely = weights * self._spread(group, its)
                     if likely.any():
                         made = made + likely
                         self._add(moved, (stand[0], place), likely)
                 continue
-            for tried, chances in self._attempts(stand, seen):
+            for tried, chances in self._attempts(stand, seen, chance):
                 likely = weights * chances
                 if likely.any():
                     made = made + likely
@@ -107,7 +109,7 @@ class GuardedWatch:
             self._law = moved
         return evidence, expected
 
-    def _attempts(self, stand: Stand, seen: Seen) -> Iterable[tuple[Ids, FloatArray]]:
+    def _attempts(self, stand: Stand, seen: Seen, chance: Chance) -> Iterable[tuple[Ids, FloatArray]]:
         """Return what may have been tried, with P(tried and seen | θ)."""
         policy: list[tuple[Ids, FloatArray]] = [(frozenset(), np.ones(len(self.net.intents)))]
         if stand is not None:
@@ -117,7 +119,10 @@ class GuardedWatch:
         if seen.attempted is not None:
             return [(ids, chances) for ids, chances in policy if ids == seen.attempted]
         heard = frozenset().union(*(ids for ids, _ in policy))
-        return [(ids, chances * self._chance(ids, heard, seen)) for ids, chances in policy]
+        return [(ids, chances * chance(ids, heard, seen)) for ids, chances in policy]
+
+    def _chance_unheard(self, tried: Ids, _: Ids, seen: Seen) -> float:
+        return self._chance(tried, frozenset(), seen)
 
     def _chance(self, tried: Ids, heard: Ids, seen: Seen) -> float:
         """Return P(what is newly enabled, and which of the alerts `heard` rang | tried, blocked)."""

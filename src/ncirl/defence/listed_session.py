@@ -5,7 +5,8 @@ it does. The attacker's playbook gives the posterior over intents *if* the attac
 depend on that.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ncirl._typing import State
 from ncirl.attack_graphs.names import in_place, listed, members
 from ncirl.defence.advice import Advice, Reasons, advise, reasons_for
-from ncirl.defence.choices import Choice, plain_choice, set_choice
+from ncirl.defence.choices import Choice, open_choice, plain_choice, set_choice, some
 from ncirl.defence.followers import Guard, Watch, midway
 from ncirl.defence.session import Session, Step
 from ncirl.defence.why_nothing import why_nothing
@@ -73,7 +74,7 @@ class DefenceSession(Session):
         self.solution: CertifiedSolution = solution
         self.game, self.seed, self.scope = solution.game, checked_seed(rng), scope_of(solution)
         if held := frozenset(holding):
-            state = _state_holding(self.game, held)
+            state = _state_holding(self.game, held, _labels(solution.extra))
         self.begun_midway = midway(self.game, state) is not None
         self.sees_attempts = self.game.observes is Observes.ACTIONS
         self._guard = Guard(self.game, solution.defender_playbook, self.seed, state)
@@ -127,19 +128,22 @@ class DefenceSession(Session):
     def successors(self, attacker: str | None, defender: str) -> Choice:
         """Return the states that may follow."""
         names = dict.fromkeys(self.game.describe(o.state) for o in self._outcomes(attacker, defender))
-        return set_choice("newly enabled", names, but=self.state) if self.is_graph else plain_choice("state", names)
+        if not self.is_graph:
+            return plain_choice("state", names)
+        return set_choice("newly enabled", names, but=self.state, labels=self.labels)
 
     def signals(self, attacker: str | None, defender: str, state: str) -> Choice:
         """Return the signals that may come with a state, "" for none; only "" where the defender does not use them."""
         outcomes = self._outcomes(attacker, defender)
         found = {o.signal or "" for o in outcomes if self.game.describe(o.state) == state and not self.sees_attempts}
         names = sorted(found) or [""]
-        return set_choice("alerts", names) if self.is_graph else plain_choice("signal", names)
+        return set_choice("alerts", names, labels=self.labels) if self.is_graph else plain_choice("signal", names)
 
     def _actions(self, what: str, names: tuple[str, ...]) -> Choice:
         key = (what, self.state)
         if key not in self._met:
-            self._met[key] = set_choice(what, names) if self.is_graph else plain_choice(what, names)
+            graph = set_choice(what, names, labels=self.labels) if self.is_graph else None
+            self._met[key] = graph or plain_choice(what, names)
         return self._met[key]
 
     def _outcomes(self, attacker: str | None, defender: str) -> list[Outcome]:
@@ -158,6 +162,36 @@ class DefenceSession(Session):
         self.steps.append(Step(self.state, self.drawn, defender, attacker, after, signal, evidence, expected))
         for follower in (self._guard, self._watch):
             follower.observe(attacker, defender, told)
+        self.drawn = self._draw()
+
+    @cached_property
+    def _places(self) -> dict[str, State]:
+        return {self.game.describe(state): state for state in self.game.explore()}
+
+    @property
+    def _may_hold(self) -> Choice:
+        names = dict.fromkeys(name for place in self._places for name in members(place))
+        held = members(self.state)
+        return open_choice(
+            "holds",
+            [name for name in names if name not in held],
+            listed,
+            elsewhere=lambda name: f"'{name}' holds already" if name in held else None,
+            labels=self.labels,
+        )
+
+    def _holding(self, new: Iterable[str], defender: str) -> str:
+        lasting = {name for place in self._places for name in in_place(place)}
+        placed = {*in_place(self.state), *(lasting & set(members(defender)))}
+        return _named(self._places, frozenset([*members(self.state), *new]), frozenset(placed), "holds")
+
+    def _enter(self, defender: str, after: str) -> None:
+        place, before = self._places[after], (self.state, self.drawn)
+        timed = place if self.game.horizon is None else (self._guard.stage_number, place)
+        self._guard.refuse_unknown(timed)
+        evidence, expected = self._watch.enter(defender, timed)
+        self._guard.enter(timed, self._watch.belief)
+        self.steps.append(Step(before[0], before[1], defender, None, after, None, evidence, expected, found=True))
         self.drawn = self._draw()
 
     def _draw(self) -> str:
@@ -180,23 +214,44 @@ def _is_graph(game: Game) -> bool:
     return named == ["start"] and "nothing" in game.stage(starts[0]).defender
 
 
-def _state_holding(game: Game, held: frozenset[str]) -> str:
+def _state_holding(game: Game, told: frozenset[str], labels: Mapping[str, str]) -> str:
     """Return the state in which some conditions hold beside those of the start, and some controls are in place."""
     if not _is_graph(game):
         raise InputError("holding: this is no attack graph; give the state")
     names = [game.describe(state) for state in game.explore()]
     known = {condition for name in names for condition in members(name)}
     placed = {control for name in names for control in in_place(name)} - known
+    held = frozenset(_called(name, known | placed, labels) for name in told)
     faults = [
         f"holding: there is no condition '{name}' that can come to hold" for name in sorted(held - known - placed)
     ]
     if faults:
         raise InputError(faults)
-    wanted = held & known, held & placed
-    found = [name for name in names if (frozenset(members(name)), frozenset(in_place(name))) == wanted]
-    if not found:
-        raise InputError(f"holding: {listed(sorted(held))} cannot hold alone; name what was needed for it, too")
-    return found[0]
+    return _named(names, held & known, held & placed, "holding")
+
+
+def _named(names: Iterable[str], held: frozenset[str], placed: frozenset[str], what: str) -> str:
+    """Return the state, out of some, in which so much holds and is in place."""
+    least: list[frozenset[str]] = []  # what else it takes
+    for name in names:
+        its, also = frozenset(members(name)), frozenset(in_place(name))
+        if (its, also) == (held, placed):
+            return name
+        if also == placed and its > held:
+            least = sorted([*least, its - held], key=lambda more: (len(more), sorted(more)))[:1]
+    said = listed(sorted(held | placed))
+    other = f"such as {some(sorted(least[0]))}" if least else "or solve from there (`ncirl solve GRAPH --holding ...`)"
+    raise InputError(f"{what}: {said} cannot hold alone; name what was needed for it, too, {other}")
+
+
+def _called(told: str, names: Collection[str], labels: Mapping[str, str]) -> str:
+    """Return the id out of some that is told, by itself or by its label."""
+    ids = [name for name in sorted(names) if labels.get(name, "").casefold() == told.casefold()]
+    if told in names or not ids:
+        return told
+    if len(ids) > 1:
+        raise InputError(f"holding: '{told}' is the label of {some(ids)}; give the id")
+    return ids[0]
 
 
 def _labels(extra: Mapping[str, Any]) -> dict[str, str]:

@@ -52,6 +52,7 @@ class Service:
         deeds: dict[object, tuple[Callable[[dict[str, Any]], dict[str, Any]], tuple[str, ...]]] = {
             "advise": (self._advice, ()),
             "observe": (self._observe, (*TOLD, "new")),
+            "holds": (self._holds, ("conditions", "defender")),
             "undo": (self._undo, ()),
             "why": (lambda _: {"reasons": self.session.reasons().to_dict()}, ()),
             "options": (self._options, ("attacker", "defender")),
@@ -76,6 +77,17 @@ class Service:
         for key, value in told.items():
             _check_told(key, value)
         self.session.observe(**told)
+        return self._seen()
+
+    def _holds(self, told: dict[str, Any]) -> dict[str, Any]:
+        for key, value in told.items():
+            _check_told(key, value)
+        if told.get("conditions") is None:
+            raise InputError("conditions: say what holds now, a condition or a list of them")
+        self.session.holds(**told)
+        return self._seen()
+
+    def _seen(self) -> dict[str, Any]:
         last = self.session.steps[-1]
         evidence = dict(zip(self.session.game.intents, last.evidence.tolist(), strict=True))
         return {"seen": {"expected": last.expected, "evidence": evidence}} | self._advice({})

@@ -51,6 +51,11 @@ class Questions:
         """Whether something of this stage has been told."""
         return bool(self._answers)
 
+    @property
+    def done(self) -> str | None:
+        """What was told to have been done in this stage."""
+        return self._answers.get("defender")
+
     def withdraw(self) -> None:
         """Forget what was told of this stage."""
         self._answers = {}

@@ -55,6 +55,14 @@ class _Observe(_Numbered):
     """The signal or, in an attack graph, the alerts that rang."""
 
 
+class _Holds(_Numbered):
+    do: Literal["holds"]
+    conditions: str | list[str]
+    """In an attack graph, what was found to hold, by id or label; how it came about is not known."""
+    defender: Told = None
+    """What was really done; what was drawn if left out."""
+
+
 class StageModel(_Line):
     """One stage of a kept session."""
 
@@ -62,6 +70,8 @@ class StageModel(_Line):
     defender: str | None = None
     state: str | None = None
     signal: str | None = None
+    found: bool = False
+    """Whether it was only told what holds then, not how that came about."""
 
 
 class ChangeModel(_Line):
@@ -98,7 +108,9 @@ class _Resolve(_Numbered):
     """For looking for a better defence from here; only where the policy guards a whole attack graph."""
 
 
-class RequestModel(RootModel[Annotated[_Plain | _Options | _Observe | _Resume | _Resolve, Field(discriminator="do")]]):
+class RequestModel(
+    RootModel[Annotated[_Plain | _Options | _Observe | _Holds | _Resume | _Resolve, Field(discriminator="do")]]
+):
     """A request, one JSON object a line."""
 
 
@@ -123,6 +135,8 @@ class ReasonsModel(_Line):
     if_known: dict[str, dict[str, float]]
     """By action that may be drawn: what each intent could get if it knew that this is drawn."""
     evidence: dict[str, float] | None
+    says: list[str] = Field(min_length=1)
+    """The reasons in sentences."""
 
 
 class SeenModel(_Line):

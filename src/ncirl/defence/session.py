@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.names import members
 from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.defence.advice import Advice, Reasons
 from ncirl.defence.choices import Choice, some
@@ -24,6 +25,7 @@ from ncirl.playbook.playbook import DefenderPlaybook
 __all__ = ["TOLD", "Session", "Step", "Told"]
 
 SESSION_FORMAT = "ncirl-defence/1"
+FOUND = "found"  # of a stage of which it was only told what holds then
 TOLD = ("attacker", "defender", "state", "signal")  # of a stage that is saved
 Told = str | Iterable[str]
 
@@ -48,6 +50,8 @@ class Step:
         How likely the certified attacker of each intent makes what was seen of it, given all before.
     expected : bool
         Whether the certified attacker would ever do this.
+    found : bool
+        Whether it was only told what holds then, not how that came about.
     """
 
     state: str
@@ -58,6 +62,7 @@ class Step:
     signal: str | None
     evidence: FloatArray
     expected: bool
+    found: bool = False
 
 
 class Session(ABC):
@@ -152,6 +157,19 @@ class Session(ABC):
         """Go on after a stage that may have been."""
 
     @abstractmethod
+    def _holding(self, new: Iterable[str], defender: str) -> str:
+        """Name the state in which conditions have come to hold; `InputError` where there is none."""
+
+    @property
+    @abstractmethod
+    def _may_hold(self) -> Choice:
+        """Conditions that may come to hold."""
+
+    @abstractmethod
+    def _enter(self, defender: str, after: str) -> None:
+        """Go on where it is not known how the state came about."""
+
+    @abstractmethod
     def _begin(self) -> None:
         """Go back to the start."""
 
@@ -197,6 +215,35 @@ class Session(ABC):
         mark = _settled(self.signals(attempted, done, where), signal)
         self._advance(attempted, done, where, mark or None)
 
+    def holds(self, conditions: Told, *, defender: Told | None = None) -> None:
+        """Go on with what was found to hold in an attack graph, where nobody knows how it came about.
+
+        One stage has passed. What is promised then is promised from the new state on, whatever led there, and no longer
+        from the start. The belief follows what the certified attacker of each intent brings about in one stage; where
+        it never brings this about, the belief stays.
+
+        Parameters
+        ----------
+        conditions : str or iterable of str
+            All that newly holds, by id or label.
+        defender : str or iterable of str, optional
+            What was really done, if that is not what was drawn.
+
+        Raises
+        ------
+        InputError
+            When they cannot hold together, or the policy has no place for that; the session is then as it was.
+        """
+        if not self.is_graph:
+            raise InputError("holds: this is no attack graph; say what happened")
+        if self.finished:
+            raise InputError(f"play has ended in state '{self.state}'; undo, or start anew")
+        done = self.drawn if defender is None else self.defences().find(defender)
+        new = members(self._may_hold.find(conditions))
+        if not new:
+            raise InputError("holds: name a condition at least")
+        self._enter(done, self._holding(new, done))
+
     def undo(self) -> None:
         """Take the last stage back; what is then drawn is what was drawn."""
         if not self.steps:
@@ -204,7 +251,10 @@ class Session(ABC):
         kept = self.steps[:-1]
         self._begin()
         for step in kept:
-            self._advance(step.attacker, step.defender, step.after, step.signal)
+            if step.found:
+                self._enter(step.defender, step.after)
+            else:
+                self._advance(step.attacker, step.defender, step.after, step.signal)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the session as plain data, without the policy."""
@@ -216,6 +266,7 @@ class Session(ABC):
             "start": self.start,
             "stages": [
                 dict(zip(TOLD, (step.attacker, step.defender, step.after, step.signal), strict=True))
+                | ({FOUND: True} if step.found else {})
                 for step in self.steps
             ],
         }
@@ -236,11 +287,21 @@ class Session(ABC):
         session._resume(data)
         for k, told in enumerate(data["stages"]):
             try:
-                session.observe(**{**told, "signal": told.get("signal") or ""})
+                session._retell(told)
             except InputError as error:
                 raise InputError(f"stages[{k}]: {error}") from None
             session._resume(data)
         return session
+
+    def _retell(self, told: Mapping[str, Any]) -> None:
+        """Tell a stage as it was kept."""
+        if not told.get(FOUND):
+            self.observe(**{**{key: told.get(key) for key in TOLD}, "signal": told.get("signal") or ""})
+            return
+        after = str(told.get("state"))
+        self.holds([name for name in members(after) if name not in members(self.state)], defender=told.get("defender"))
+        if self.state != after:
+            raise InputError(f"state: '{after}' is not what was found; it would be '{self.state}'")
 
     def _resume(self, data: Mapping[str, Any]) -> None:
         """Take up what else was saved of where this stands now."""
@@ -301,7 +362,8 @@ def _faults_of_saved(data: Any, policy: str) -> list[str]:
 
 def _is_told(stage: Any) -> bool:
     return isinstance(stage, Mapping) and all(
-        key in TOLD and isinstance(value, str | None) for key, value in stage.items()
+        (key in TOLD and isinstance(value, str | None)) or (key == FOUND and isinstance(value, bool))
+        for key, value in stage.items()
     )
 
 

@@ -12,7 +12,7 @@ from ncirl._typing import FloatArray
 from ncirl.attack_graphs.guarded.attacker import GroupAttacker
 from ncirl.attack_graphs.guarded.defender import PartDefender
 from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
-from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.net import Net, bits
 from ncirl.attack_graphs.guarded.promises import Promises
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, drawn
 from ncirl.errors import InputError
@@ -98,6 +98,25 @@ class DefenderAtPlay:
         self._slack = self._promises.slack(self._slack, self._places, places, seen)
         self._places, self.held, self.stages = places, after, self.stages + 1
         self.placed |= self.net.lasting(seen.blocked)
+
+    def enter(self, way: Iterable[Seen]) -> None:
+        """Go to where things hold by a way that may have been, and promise anew from there.
+
+        Raises
+        ------
+        InputError
+            When it cannot have been; the defender is then as it was.
+        """
+        before, draws = dict(vars(self)), self._rng.bit_generator.state
+        try:
+            for seen in way:
+                enabled = [self.net.conditions[c] for c in bits(seen.after & ~seen.before)]
+                self.observe(seen.attempted, seen.blocked, enabled, seen.alerts)
+        except InputError:
+            vars(self).update(before)
+            self._rng.bit_generator.state = draws
+            raise
+        self._slack = self._promises.anew(self._places, self.held)
 
 
 class AttackerAtPlay:

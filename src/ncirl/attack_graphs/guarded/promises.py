@@ -109,6 +109,10 @@ class Promises:
         least: FloatArray = np.minimum(whole, claims + slack)
         return least
 
+    def anew(self, places: Sequence[Place], held: int) -> FloatArray:
+        """Return the slack with which `kept` is what is promised from here on, whatever was before."""
+        return self._behind(places, held)
+
     def _pending(self, places: Sequence[Place], placed: Ids) -> float:
         """Return what guards cost that are paid for but not really in place yet."""
         pairs = zip(self.parts, places, strict=True)

@@ -1,0 +1,22 @@
+"""Why a guarded defence does now what it does, in sentences: what is watched, and on the way to what."""
+
+from ncirl.attack_graphs.guarded.play import DefenderAtPlay
+from ncirl.attack_graphs.names import listed
+from ncirl.defence.advice import DRAWN, LIKELY
+from ncirl.defence.choices import some
+
+__all__ = ["why_watched"]
+
+
+def why_watched(defender: DefenderAtPlay, *, has_controls: bool) -> list[str]:
+    """Return a sentence for each guard that may be set now, and why that is drawn; nothing where none may."""
+    likely, net, said = defender.likely(), defender.net, []
+    for part in defender.parts:
+        for name in part.relaxed.part.guards:
+            if likely.get(name, 0.0) < LIKELY:
+                continue
+            stops = some([net.exploits[k].id for k in sorted(net.guards[name].stops)])
+            done, what = ("applied", f"it stops {stops}, which") if has_controls else ("blocked", "it")
+            goals = some(part.relaxed.part.goals)
+            said.append(f"{listed([name])} is {done} with {likely[name]:.1%}: {what} may lead on to {goals}.")
+    return [*said, *([DRAWN] if any(LIKELY <= chance < 1 for chance in likely.values()) else [])]
