@@ -212,6 +212,18 @@ def test_a_policy_without_its_graph_is_of_no_cut(folder: Path) -> None:
         combine({})
 
 
+def test_bounds_at_one_prior_are_none_of_a_graph_that_leaves_it_open() -> None:
+    graph = replace(ladders(1, 2), unknown_prior=True)
+    listed = ncirl.solve(graph.game(), ncirl.Certified(gap=0.05))
+    assert ncirl.verify(listed).holds  # of the game, which has a prior: that for pictures
+    with pytest.raises(ncirl.InputError, match="leaves the prior open"):
+        combine({"listed": replace(listed, extra=extra_of(graph))})
+    guarded = ncirl.solve(replace(graph, unknown_prior=False), ncirl.Guarded(relative_gap=0.5))
+    forged = replace(guarded, proof=replace(guarded.proof, graph=graph))
+    with pytest.raises(ncirl.InputError, match="does not hold: prior: the graph leaves it open"):
+        combine({"guarded": forged})
+
+
 @pytest.mark.parametrize("command", ["verify", "defend", "report", "combine"])
 @pytest.mark.parametrize("lie", ["the direction", "the graph of another cut"])
 def test_a_policy_that_lies_about_its_graph_is_refused(

@@ -2,17 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from guarded_instances import proved
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
+from ncirl.attack_graphs.guarded import check
 from ncirl.attack_graphs.guarded.bundles import Group
 from ncirl.attack_graphs.guarded.check import verify_guarded
 from ncirl.attack_graphs.guarded.guarded import Guarded
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.proof import BundleNumbers, GuardedProof
+from ncirl.model.priors import Priors
 
 GRAPH = AttackGraph(
     conditions=(
@@ -255,3 +258,32 @@ def test_promises_hold_where_the_value_says_nothing_of_an_intent() -> None:
     assert (solution.per_intent >= certificate.per_intent).all()
     less = replace(solution.proof, per_intent=solution.per_intent * (1 - 1e-12))
     assert not verify_guarded(less).holds
+
+
+def test_a_proof_for_one_prior_is_none_for_a_graph_that_leaves_it_open(proof: GuardedProof) -> None:
+    rough = tuple(replace(i, between=(0.1, 0.9)) for i in GRAPH.intents)
+    for graph in (replace(GRAPH, unknown_prior=True), replace(GRAPH, intents=rough)):
+        assert "the graph leaves it open" in said(replace(proof, graph=graph))
+        narrower = replace(proof, graph=graph, priors=Priors((0.4, 0.4), (0.6, 0.6)))
+        assert "the graph leaves it open" in said(narrower)
+        assert graph.priors is not None
+        wide = replace(proof, graph=graph, priors=graph.priors, upper=graph.priors.most(proof.per_intent))
+        assert verify_guarded(wide).holds
+
+
+@pytest.mark.parametrize(("apart", "holds"), [(2.2e-16, True), (1e-9, False)])
+def test_bounds_contradict_each_other_only_by_more_than_rounding(
+    proof: GuardedProof, monkeypatch: pytest.MonkeyPatch, apart: float, holds: bool
+) -> None:
+    by_intent = np.ones(2)
+    monkeypatch.setattr(check, "_above", lambda *_: check._Found([], 1.0, 0.0, by_intent, 4e-15))
+    monkeypatch.setattr(check, "_below", lambda *_: check._Found([], 1.0 + apart, 0.0, by_intent, 4e-15))
+    found = verify_guarded(replace(proof, lower=1.0, upper=1.0, per_intent=by_intent))
+    assert found.holds == holds
+    assert all("contradict each other" in fault for fault in found.faults)
+
+
+def test_sums_are_rounded_to_the_safe_side_and_no_further() -> None:
+    assert check.sum_up([]) == check.sum_up([0.0, 0.0]) == 0.0
+    assert check.sum_up([0.5, 0.25]) == 0.75
+    assert check.sum_up([0.1] * 3) >= 3 * Fraction(0.1) > 0.3

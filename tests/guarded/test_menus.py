@@ -67,7 +67,8 @@ def in_teams(graph: AttackGraph, team: Team, menus: tuple[()] | None = ()) -> li
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_only_how_many_are_blocked_matters(n: int) -> None:
     """Against every set of b that are blocked, every set of a that are attempted being equally likely."""
-    failed = Kind(tuple(Exploit(f"x{k}", (), "c", 0.7, 0.0, 0.1) for k in range(n)), 0).failed()
+    some, failed = Kind(tuple(Exploit(f"x{k}", (), "c", 0.7, 0.0, 0.1) for k in range(n)), 0).outcomes()
+    assert some + failed == pytest.approx(np.ones((n + 1, n + 1)))
     for a, b in product(range(n + 1), repeat=2):
         for blocked in combinations(range(n), b):
             chances = [0.3 ** len(set(tried) - set(blocked)) for tried in combinations(range(n), a)]

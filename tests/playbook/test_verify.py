@@ -331,3 +331,11 @@ def test_a_game_that_is_over_at_once_needs_no_nodes(discount: float) -> None:
     defender = DefenderPlaybook(claims=np.zeros((0, 2)), mixes=(), **shared)
     assert verify(Pair(game, attacker, defender, lower=0.0, upper=0.0)).holds
     assert not verify(Pair(game, attacker, defender, lower=0.1, upper=0.1)).holds
+
+
+def test_what_is_next_to_nothing_is_told_on_the_safe_side() -> None:
+    from ncirl.playbook.verify import _not_above, _not_below
+
+    tiny = np.array([-1e-250, 1e-250, -1e-100, 1e-100, 0.0])
+    assert _not_above(tiny).tolist() == [-1e-250, 0.0, -1e-100, 1e-100, 0.0]
+    assert _not_below(tiny).tolist() == [0.0, 1e-250, -1e-100, 1e-100, 0.0]

@@ -22,13 +22,15 @@ from ncirl.attack_graphs.reductions import (
     only_goals,
     origin_of,
     prune,
+    record,
     set_budgets,
 )
 from ncirl.attack_graphs.reductions.merge import added_up
 from ncirl.attack_graphs.reductions.record import STEPS, all_preserve, retimed
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
-from ncirl.errors import InputError, SizeError
+from ncirl.errors import InputError, LimitError, SizeError
 from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph_to_data, digest_of
+from ncirl.limits import UNLIMITED, Limits
 from reductions.graphs import ladders
 
 OFF = 1e-6
@@ -257,3 +259,58 @@ def test_a_lie_about_where_a_graph_comes_from_is_refused(lie: str) -> None:
 
 def test_the_truth_is_accepted() -> None:
     assert origin_of(attack_graph_from_data(lied(lambda _: None))) is not None
+
+
+def endless(steps: int, ways: int) -> dict[str, Any]:
+    """Return the data of a graph whose record is a lot of work: so many steps of so many ways each."""
+    graph = ladders(3, 4)
+    aside = Exploit("aside", ("outside",), "nowhere", 0.5), replace(graph.conditions[1], id="nowhere")
+    cut, _ = keep_ways(
+        replace(graph, exploits=(*graph.exploits, aside[0]), conditions=(*graph.conditions, aside[1])), 1
+    )
+    data = attack_graph_to_data(cut)
+    said = ["from-below"] + ["value"] * (steps - 1)  # what the first has left, the others leave
+    data["reduced_from"]["steps"] = [{"do": "paths", "preserves": each, "ways": ways} for each in said]
+    return data
+
+
+def test_a_record_that_is_too_much_work_is_not_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    replayed: list[int] = []
+    real = STEPS["paths"]
+
+    def counted(graph: AttackGraph, ways: int, *, limits: Limits = UNLIMITED) -> tuple[AttackGraph, Reduction]:
+        replayed.append(ways)
+        return real(graph, ways, limits=limits)
+
+    monkeypatch.setitem(STEPS, "paths", counted)
+    monkeypatch.setattr(record, "MOST_LOOKS", 10**6)
+    with pytest.raises(InputError, match=r"steps\[\d+\]: taking the steps again means to look at more than"):
+        attack_graph_from_data(endless(1000, 1000))
+    assert 1 <= len(replayed) < 20
+    assert origin_of(attack_graph_from_data(endless(3, 2))) is not None
+
+
+def test_replaying_a_record_hears_a_time_limit() -> None:
+    seconds = iter(range(10_000))
+    limits = Limits(50.0, clock=lambda: float(next(seconds)))
+    with pytest.raises(LimitError, match="looking for ways to goals"):
+        attack_graph_from_data(endless(2, 1000), limits=limits)
+
+
+def test_an_original_that_is_reduced_itself_is_refused_before_anything_is_replayed() -> None:
+    data = endless(1, 1)
+    data["reduced_from"]["graph"]["reduced_from"] = endless(1000, 1000)["reduced_from"]
+    with pytest.raises(InputError, match="the original is said to be reduced itself"):
+        attack_graph_from_data(data)
+
+
+def test_what_older_versions_did_to_parallel_exploits_is_still_read() -> None:
+    graph = replace(rich(), name="old")
+    cut, reduction = added_up(graph)
+    assert reduction.preserves is Preserves.NOTHING
+    data = attack_graph_to_data(cut)
+    assert data["reduced_from"]["steps"] == [{"do": "parallel", "preserves": "nothing"}]
+    assert attack_graph_from_data(data) == cut
+    data["reduced_from"]["steps"][0]["preserves"] = "from-above"
+    with pytest.raises(InputError, match="is said to preserve 'from-above' and preserves 'nothing'"):
+        attack_graph_from_data(data)

@@ -4,6 +4,12 @@ Sets a (attempted) and d (blocked) leave the live set a \ d, and independent coi
 
     P(c enabled | a, d)  = 1 − Π_{e ∈ a \ d, e → c} (1 − success(e)),
     P(alert e rings | a) = attempted(e) if e ∈ a else idle(e).
+
+Chances are right to their last digits, however small, for what is small may be worth much: that of one exploit is its
+own, that of several comes of logarithms, and what is lost of it can be made up for on the side that is safe. The chance
+that none succeeds, which may be as small, is the product itself and never 1 less the other. Playbooks have no
+probabilities below `LEAST`: what is as small counts as that or as 0, whichever is safe, and as 0 where nothing is
+rounded.
 """
 
 from collections.abc import Iterable
@@ -14,8 +20,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
+from ncirl.playbook.faults import LEAST
 
-__all__ = ["coin_law", "count_sets", "distinct_rows", "enabled", "subsets", "tally", "unions", "with_tallies"]
+__all__ = ["any_of", "coin_law", "count_sets", "distinct_rows", "enabled", "subsets", "tally", "unions", "with_tallies"]
+
+EPSILON = float(np.finfo(np.float64).eps)
+SAFE = 8  # roundings, more than those of two logarithms and their likes
 
 
 def count_sets(n: int, budget: int | None) -> int:
@@ -43,28 +53,57 @@ def _most(n: int, budget: int | None) -> int:
     return n if budget is None else min(n, budget)
 
 
-def enabled(success: FloatArray, results: IntArray, live: BoolArray) -> FloatArray:
-    """Probability that each result is enabled, indexed [kind, result], from ``live[kind, e]``."""
-    failed = np.where(live, 1 - success, 1.0)
-    return np.column_stack([1 - failed[:, results == c].prod(axis=1) for c in range(results.max() + 1)])
+def any_of(chances: FloatArray, rounded: int = 0) -> FloatArray:
+    """Return how likely some of independent coins show heads, along the last axis.
+
+    With `rounded` 1 or -1 it is no less, or no more, than the true chance; else it is near.
+    """
+    count = (chances > 0).sum(axis=-1)
+    with np.errstate(divide="ignore"):  # of what is sure
+        several = -np.expm1(np.log1p(-chances).sum(axis=-1))
+    several = np.clip(several * (1.0 + rounded * EPSILON * (SAFE + 2 * count)), 0.0, 1.0)
+    found: FloatArray = np.where(count > 1, several, chances.max(axis=-1, initial=0.0))
+    return found
 
 
-def coin_law(coins: FloatArray) -> tuple[sp.csr_array, BoolArray]:
-    """Work out what independent coins show: the law, indexed [row, outcome], and the outcomes as [outcome, coin]."""
-    rows = np.arange(len(coins))
-    chances = np.ones(len(coins))
-    faces = np.zeros(coins.shape, dtype=np.bool_)
-    for c in range(coins.shape[1]):
-        heads = coins[rows, c]
-        down, up = np.flatnonzero(heads < 1), np.flatnonzero(heads > 0)
-        chances = np.concatenate([chances[down] * (1 - heads[down]), chances[up] * heads[up]])
+def enabled(
+    success: FloatArray, failing: FloatArray, results: IntArray, live: BoolArray, rounded: int = 0
+) -> tuple[FloatArray, FloatArray]:
+    """Probability that each result is enabled, indexed [kind, result], from ``live[kind, e]``, and that it is not.
+
+    `success` and `failing` are the chances of each exploit, [e] or [kind, e]; `rounded` is as for `any_of`.
+    """
+    heads, tails = np.where(live, success, 0.0), np.where(live, failing, 1.0)
+    each = [results == c for c in range(results.max() + 1)]
+    won = np.column_stack([any_of(heads[:, its], rounded) for its in each])
+    lost = np.column_stack([tails[:, its].prod(axis=1) for its in each])
+    hardly, surely = (won > 0) & (won < LEAST), lost < LEAST
+    won[hardly] = LEAST if rounded > 0 else 0.0
+    if rounded > 0:
+        won[surely] = 1.0
+    lost[surely & (lost > 0)] = LEAST if rounded < 0 else 0.0
+    return won, lost
+
+
+def coin_law(heads: FloatArray, tails: FloatArray) -> tuple[sp.csr_array, BoolArray]:
+    """Work out what independent coins show: the law, indexed [row, outcome], and the outcomes as [outcome, coin].
+
+    `heads` and `tails` are how likely each coin shows which, [row, coin].
+    """
+    rows = np.arange(len(heads))
+    chances = np.ones(len(heads))
+    faces = np.zeros(heads.shape, dtype=np.bool_)
+    for c in range(heads.shape[1]):
+        up_chance, down_chance = heads[rows, c], tails[rows, c]
+        down, up = np.flatnonzero(down_chance > 0), np.flatnonzero(up_chance > 0)
+        chances = np.concatenate([chances[down] * down_chance[down], chances[up] * up_chance[up]])
         both = np.concatenate([down, up])
         rows, faces = rows[both], faces[both]
         faces[len(down) :, c] = True
-    possible = chances > 0  # a product may underflow
+    possible = chances >= LEAST  # a product may be smaller, or underflow
     rows, chances, faces = rows[possible], chances[possible], faces[possible]
     first, outcome = distinct_rows(faces)
-    return sp.csr_array((chances, (rows, outcome)), shape=(len(coins), len(first))), faces[first]
+    return sp.csr_array((chances, (rows, outcome)), shape=(len(heads), len(first))), faces[first]
 
 
 def tally(coins: Iterable[float]) -> FloatArray:

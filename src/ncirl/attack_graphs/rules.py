@@ -37,7 +37,15 @@ LEAST_WIDTH = 8  # numbers per pair of actions that sorting the pairs by kind ta
 
 
 class AttackRules:
-    """What the stages of one attack graph are made from."""
+    """What the stages of one attack graph are made from.
+
+    Attributes
+    ----------
+    rounded : int
+        To which side chances of success are rounded: -1 where the game is to bound from below.
+    """
+
+    rounded = 0
 
     def __init__(self, graph: "AttackGraph") -> None:
         self._graph = graph
@@ -136,9 +144,11 @@ class AttackRules:
         first, kind = distinct_rows(decisive)
         live, told = np.split(decisive[first], [len(usable)], axis=1)
         success = np.array([e.success for e in exploits])
-        coins = np.hstack([enabled(success, results, live), _rings([exploits[k] for k in alerted], told)])
-        self._check_law(state, coins, kind)
-        law, faces = coin_law(coins)
+        gained_or_not = enabled(success, 1.0 - success, results, live, self.rounded)
+        rings = _rings([exploits[k] for k in alerted], told)
+        heads, tails = (np.hstack(pair) for pair in zip(gained_or_not, (rings, 1.0 - rings), strict=True))
+        self._check_law(state, heads, tails, kind)
+        law, faces = coin_law(heads, tails)
 
         gains = faces[:, : len(hit)]
         masks = [1 << c for c in hit]
@@ -175,8 +185,8 @@ class AttackRules:
                 f"defender_budget ({budget} for both makes {sizes[budget][0]} x {sizes[budget][1]})"
             )
 
-    def _check_law(self, state: int, coins: FloatArray, kind: IntArray) -> None:
-        per_kind = 2.0 ** ((coins > 0) & (coins < 1)).sum(axis=1)
+    def _check_law(self, state: int, heads: FloatArray, tails: FloatArray, kind: IntArray) -> None:
+        per_kind = 2.0 ** ((heads > 0) & (tails > 0)).sum(axis=1)
         entries = float(per_kind @ np.bincount(kind))
         if entries > MOST_NUMBERS:
             raise SizeError(

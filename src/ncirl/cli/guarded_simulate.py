@@ -114,7 +114,7 @@ def _drawn(solution: GuardedSolution, plays: Plays) -> dict[str, Any]:
         "mean": plays.mean,
         "interval": list(plays.interval),
         "missed": float(sum(p * missed for p, missed in zip(prior, plays.missed.tolist(), strict=True))),
-        "within_promise": bool((plays.intervals[:, 0] <= solution.per_intent + ROUNDING).all()),
+        "within_promise": bool((plays.least <= solution.per_intent + ROUNDING).all()),
         "intents": [
             {"name": name, "episodes": plays.episodes, "mean": mean, "interval": interval, "promise": promise}
             for name, (mean, interval, promise) in named

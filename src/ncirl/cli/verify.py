@@ -60,7 +60,7 @@ def verify(
     certificate = certify(loaded, limits if time_limit is not None else UNLIMITED)
     told = _data(loaded, certificate)
     if certificate.holds:  # where it comes from matters to bounds that hold
-        told |= scope_data(scope_of(loaded.recomputed(certificate)))
+        told |= scope_data(scope_of(loaded.recomputed(certificate), limits))
     if not json:
         _print(told, certificate)
     try:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ncirl._typing import FloatArray
+from ncirl.attack_graphs.coins import any_of
 from ncirl.attack_graphs.guarded.attacker import GroupAttacker, GuardedAttacker
 from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
 from ncirl.attack_graphs.guarded.net import bits
@@ -127,13 +128,14 @@ class GuardedWatch:
     def _chance(self, tried: Ids, heard: Ids, seen: Seen) -> float:
         """Return P(what is newly enabled, and which of the alerts `heard` rang | tried, blocked)."""
         net = self.net
-        failing: dict[int, float] = {}
+        live: dict[int, list[float]] = {}
         for k in {net.place[name] for name in tried} - net.stopped(seen.blocked | seen.placed):
-            failing[net.result[k]] = failing.get(net.result[k], 1.0) * (1.0 - net.exploits[k].success)
+            live.setdefault(net.result[k], []).append(net.exploits[k].success)
         fresh = set(bits(seen.after & ~seen.before))
-        if not fresh <= failing.keys():
+        if not fresh <= live.keys():
             return 0.0
-        chance = prod(1.0 - failed if c in fresh else failed for c, failed in failing.items())
+        won = prod(float(any_of(np.array(live[c]))) for c in fresh)
+        chance = won * prod(1.0 - success for c, chances in live.items() if c not in fresh for success in chances)
         for name in heard:
             alert = net.exploits[net.place[name]].alert
             if alert is not None:

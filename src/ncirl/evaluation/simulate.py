@@ -26,7 +26,7 @@ from ncirl.strategies.memory import drawn
 from ncirl.strategies.strategy import AttackerStrategy, Controller, DefenderStrategy, Memory, attacking, defending
 from ncirl.strategies.streams import Seed, stream
 
-__all__ = ["Draws", "History", "Played", "Simulation", "Weighted", "outcome_law", "simulate"]
+__all__ = ["Draws", "History", "Played", "Simulation", "Weighted", "around", "outcome_law", "simulate"]
 
 T = TypeVar("T")
 Weighted = tuple[Sequence[T], list[float]]  # what may be drawn, and the running sums of its weights
@@ -178,11 +178,21 @@ def simulate(
     mean = float(payoffs.mean())
     standard_error = float(payoffs.std(ddof=1) / np.sqrt(episodes)) if episodes > 1 else np.inf
     truncation = tail.bound(tail.stages)
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * standard_error + truncation
+    interval = around(mean, standard_error, confidence, (-truncation, truncation))
     counts = np.bincount(intents, minlength=len(game.intents))
     sums = np.bincount(intents, payoffs, minlength=len(game.intents))
     means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    return Simulation(mean, standard_error, (mean - reach, mean + reach), truncation, means, counts, tuple(histories))
+    return Simulation(mean, standard_error, interval, truncation, means, counts, tuple(histories))
+
+
+def around(mean: float, standard_error: float, confidence: float, left_out: tuple[float, float]) -> tuple[float, float]:
+    """Return the interval that holds what is expected of whole plays, of which the mean is of some, cut short.
+
+    It holds it with the confidence asked for, by the normal law; `left_out` bounds what the rest of a play brings, on
+    average. This is what a confidence interval means, whatever was played.
+    """
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * standard_error
+    return mean - reach + left_out[0], mean + reach + left_out[1]
 
 
 class _Episodes:

@@ -22,6 +22,7 @@ from ncirl.attack_graphs.origins import NumberOrigin, ids_of
 from ncirl.attack_graphs.reductions.record import Origin, Step, origin_of, record_faults
 from ncirl.errors import InputError
 from ncirl.formats.plain import format_of, read_source, write_document
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.priors import Priors, prior_faults
 
 if TYPE_CHECKING:
@@ -57,12 +58,13 @@ def save_attack_graph(graph: AttackGraph, path: str | Path) -> None:
     write_document(attack_graph_to_data(graph), path)
 
 
-def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGraph:
+def attack_graph_from_data(data: Any, where: str = "attack graph", limits: Limits = UNLIMITED) -> AttackGraph:
     """Build an attack graph from a file's data, as `read_source` gives it; `where` is what messages call it.
 
-    Raises `InputError` with every fault, each with its place.
+    Raises `InputError` with every fault, each with its place, and `LimitError` when there is no time to take the steps
+    again by which it was reduced.
     """
-    graph, intervals = _read(data, where)
+    graph, intervals = _read(data, where, limits)
     for i, exploit in enumerate(graph.exploits):
         if exploit.id in intervals:
             said = "an interval is for `ncirl solve` alone; give one number"
@@ -72,14 +74,14 @@ def attack_graph_from_data(data: Any, where: str = "attack graph") -> AttackGrap
 
 def between_from_data(data: Any, where: str = "attack graph") -> AttackGraph | Between:
     """Build an attack graph, or all those between two where some success is an interval; faults as always."""
-    graph, intervals = _read(data, where)
+    graph, intervals = _read(data, where, UNLIMITED)
     try:
         return between(graph, intervals) if intervals else graph
     except InputError as error:
         raise InputError(error.faults, where) from None
 
 
-def _read(data: Any, where: str) -> tuple[AttackGraph, dict[str, tuple[float, float]]]:
+def _read(data: Any, where: str, limits: Limits) -> tuple[AttackGraph, dict[str, tuple[float, float]]]:
     """Return the graph, with the larger success where there is an interval, and the intervals by exploit."""
     from ncirl.formats.shapes import AttackGraphModel, shaped
 
@@ -104,7 +106,7 @@ def _read(data: Any, where: str) -> tuple[AttackGraph, dict[str, tuple[float, fl
     if strange:
         raise InputError(strange, where)
     if model.reduced_from is not None:
-        graph = _with_origin(graph, model.reduced_from, f"{where}: reduced_from")
+        graph = _with_origin(graph, model.reduced_from, f"{where}: reduced_from", limits)
     return graph, intervals
 
 
@@ -117,23 +119,27 @@ def _strange_ids(graph: AttackGraph) -> Iterator[str]:
                 yield f"origins[{i}].ids[{j}]: the graph has no '{id_}'"
 
 
-def _with_origin(graph: AttackGraph, given: "ReducedFromModel", where: str) -> AttackGraph:
+def _with_origin(graph: AttackGraph, given: "ReducedFromModel", where: str, limits: Limits) -> AttackGraph:
     """Return a graph with where it comes from, if that is true."""
+    if given.graph.get("reduced_from") is not None:
+        raise InputError("the original is said to be reduced itself", where)
     original = attack_graph_from_data(given.graph, f"{where}.graph")
     try:
         steps = tuple(step.step() for step in given.steps)
     except InputError as error:
         raise InputError(error.faults, f"{where}.steps") from None
-    faults = list(_origin_faults(given.digest, original, steps, graph))
+    faults = list(_origin_faults(given.digest, original, steps, graph, limits))
     if faults:
         raise InputError(faults, where)
     return replace(graph, origin=Origin(original, steps, graph))
 
 
-def _origin_faults(digest: str, original: AttackGraph, steps: tuple[Step, ...], graph: AttackGraph) -> Iterator[str]:
+def _origin_faults(
+    digest: str, original: AttackGraph, steps: tuple[Step, ...], graph: AttackGraph, limits: Limits
+) -> Iterator[str]:
     if digest != digest_of(original):
         yield "digest: is not the one of the original"
-    yield from record_faults(original, steps, graph)
+    yield from record_faults(original, steps, graph, limits)
 
 
 def digest_of(graph: AttackGraph) -> str:

@@ -112,11 +112,15 @@ def combine(policies: Mapping[str, CertifiedSolution | GuardedSolution], limits:
     for name, policy in policies.items():
         found = held(verify(policy, limits), name)
         try:
-            graph = own_graph(policy)
+            graph = own_graph(policy, limits)
         except InputError as error:
             raise InputError(str(error), name) from None
         if graph is None:
             raise InputError("carries no attack graph, so it is of no cut; solve the graph's file", name)
+        if graph.unknown_prior:
+            raise InputError(
+                "its graph leaves the prior open, so its bounds are of no one game; give intents priors", name
+            )
         origin = origin_of(graph)
         original = graph if origin is None else origin.graph
         originals.setdefault(digest_of(original), original)

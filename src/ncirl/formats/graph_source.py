@@ -18,6 +18,7 @@ from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import Scope, scope_of_graph
 from ncirl.errors import InputError, SizeError
 from ncirl.formats.attack_graph_file import attack_graph_from_data, attack_graph_to_data
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Game
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def graph_of(policy: "CertifiedSolution") -> AttackGraph | None:
     return _as_played(graph) if draws(graph, policy.game) else None
 
 
-def own_graph(policy: "CertifiedSolution | GuardedSolution") -> AttackGraph | None:
+def own_graph(policy: "CertifiedSolution | GuardedSolution", limits: Limits = UNLIMITED) -> AttackGraph | None:
     """Return the graph that a policy bounds the value of, with where it comes from; None where it carries none.
 
     Raises `InputError` when the policy carries a graph that is not its game's own, or lies about where it is from.
@@ -61,13 +62,13 @@ def own_graph(policy: "CertifiedSolution | GuardedSolution") -> AttackGraph | No
     data, game = policy.extra.get(EXTRA_KEY), policy.game
     if data is None:
         return None
-    graph = attack_graph_from_data(data, "its attack graph")
+    graph = attack_graph_from_data(data, "its attack graph", limits)
     if (graph.discount, graph.horizon) != (game.discount, game.horizon) or not draws(graph, game, SAME):
         raise InputError("its attack graph is not the graph of its game: they differ in some number")
     return graph
 
 
-def scope_of(policy: "CertifiedSolution | GuardedSolution") -> Scope | None:
+def scope_of(policy: "CertifiedSolution | GuardedSolution", limits: Limits = UNLIMITED) -> Scope | None:
     """Return of which graphs the bounds of a policy hold; None where its graph, if it carries any, was not reduced.
 
     Raises `InputError` as `own_graph` does.
@@ -75,7 +76,7 @@ def scope_of(policy: "CertifiedSolution | GuardedSolution") -> Scope | None:
     data = None if isinstance(policy, GuardedSolution) else policy.extra.get(EXTRA_KEY)
     if data is not None and not (isinstance(data, dict) and data.get(FROM)):
         return None  # what an unreduced graph is like does not matter here
-    graph = own_graph(policy)
+    graph = own_graph(policy, limits)
     return None if graph is None else scope_of_graph(graph, policy.lower, policy.upper)
 
 

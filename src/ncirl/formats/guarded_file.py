@@ -172,7 +172,7 @@ def guarded_from_arrays(file: ArrayFile, seconds: float = LONGEST) -> GuardedSol
 
     model = shaped(GuardedHeaderModel, dict(file.header), file.where)
     status = status_in(file)
-    graph = attack_graph_from_data(model.graph, f"{file.where}: graph")
+    graph = attack_graph_from_data(model.graph, f"{file.where}: graph", Limits(seconds))
     _check_counts(file, graph, model)
     try:
         books = list(_books(file, graph, model, Limits(seconds)))

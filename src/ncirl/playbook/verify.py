@@ -235,13 +235,13 @@ def _certificate(policy: Claimed, attacking: _Side, defending: _Side, began: flo
     if not low.low <= high.high:
         faults.append("the bounds found contradict each other; this is an error of the verifier: please report it")
     return Certificate(
-        lower=float(_told(low.low)),
-        upper=float(_told(high.high)),
+        lower=float(_not_above(low.low)),
+        upper=float(_not_below(high.high)),
         lower_allowance=attacking.allowance,
         upper_allowance=defending.allowance,
-        per_intent=_told(high.per_intent),
-        attacker_values=_told(low.nodes.low),
-        defender_values=_told(high.nodes.high),
+        per_intent=_not_below(high.per_intent),
+        attacker_values=_not_above(low.nodes.low),
+        defender_values=_not_below(high.nodes.high),
         holds=not faults,
         claimed_lower=policy.lower,
         claimed_upper=policy.upper,
@@ -250,9 +250,14 @@ def _certificate(policy: Claimed, attacking: _Side, defending: _Side, began: flo
     )
 
 
-def _told(numbers: FloatArray | float) -> FloatArray:
-    """Return numbers as they are told: what is too small for anybody to care is 0."""
-    return np.where(np.abs(numbers) < NOTHING, 0.0, numbers)
+def _not_above(numbers: FloatArray | float) -> FloatArray:
+    """Return lower bounds as they are told: too small a gain for anybody to care is none."""
+    return np.where((np.asarray(numbers) > 0) & (np.asarray(numbers) < NOTHING), 0.0, numbers)
+
+
+def _not_below(numbers: FloatArray | float) -> FloatArray:
+    """Return upper bounds as they are told, likewise."""
+    return -_not_above(-np.asarray(numbers))
 
 
 def _claim_faults(failing: str, which: BoolArray) -> list[str]:

@@ -20,12 +20,12 @@ from typing import TypeVar
 import numpy as np
 
 from ncirl._typing import FloatArray, IntArray
-from ncirl.attack_graphs.coins import subsets
+from ncirl.attack_graphs.coins import any_of, subsets
 from ncirl.attack_graphs.controls import Control
 from ncirl.attack_graphs.graph import Exploit
 from ncirl.attack_graphs.names import SetName, set_names
 
-__all__ = ["Kind", "Watch", "amount_names", "amounts", "chunks", "count_amounts", "failed", "kinds"]
+__all__ = ["Kind", "Watch", "amount_names", "amounts", "chunks", "count_amounts", "kinds", "outcomes"]
 
 LARGEST, MOST_KINDS = 4, 4  # exploits of a kind, and kinds of several: the sets that may be drawn multiply
 
@@ -45,20 +45,22 @@ class Kind:
         """How many they are."""
         return len(self.exploits)
 
-    def failed(self) -> FloatArray:
-        """Return the chance that none of them succeeds, by how many are attempted and how many blocked, [a, b]."""
-        return failed(self.size, self.exploits[0].success)
+    def outcomes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the chances that some succeed and that none does, by how many are attempted and blocked, [a, b]."""
+        return outcomes(self.size, self.exploits[0].success)
 
 
-def failed(n: int, success: float) -> FloatArray:
-    """Return the chance that none of n exploits succeeds when a of them are attempted and b blocked, [a, b]."""
-    found: FloatArray = np.ones((n + 1, n + 1))
+def outcomes(n: int, success: float) -> tuple[FloatArray, FloatArray]:
+    """Return the chances that some of n exploits succeed, and that none does, by attempted and blocked, [a, b]."""
+    some, none = np.zeros((n + 1, n + 1)), np.ones((n + 1, n + 1))
+    of = [float(any_of(np.full(u, success))) for u in range(n + 1)]
     for a, b in product(range(n + 1), repeat=2):
         left = range(max(a - b, 0), min(a, n - b) + 1)  # attempted and not blocked
         if left[-1] > 0:
-            ways = (comb(n - b, u) * comb(b, a - u) / comb(n, a) * (1.0 - success) ** u for u in left)
-            found[a, b] = min(fsum(ways), 1.0)
-    return found
+            ways = [comb(n - b, u) * comb(b, a - u) / comb(n, a) for u in left]
+            some[a, b] = min(fsum(way * of[u] for way, u in zip(ways, left, strict=True)), 1.0)
+            none[a, b] = min(fsum(way * (1.0 - success) ** u for way, u in zip(ways, left, strict=True)), 1.0)
+    return some, none
 
 
 @dataclass(frozen=True)

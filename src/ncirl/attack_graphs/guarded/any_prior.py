@@ -275,7 +275,7 @@ class _Search:
                 attacker_playbook=replace(books[k], game=timed),
                 defender_playbook=replace(mixed, game=timed),
             )
-            certificate = certified_part(net, proof, its_terms, inf)
+            certificate = certified_part(net, proof, its_terms)
             found.append(replace(proof, upper=certificate.upper, per_intent=certificate.per_intent))
         return tuple(found)
 

@@ -15,6 +15,7 @@ The certificate holds when nothing is wrong with the record and no claim is bett
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import fsum, inf
 
 import numpy as np
@@ -33,16 +34,16 @@ from ncirl.attack_graphs.guarded.proof import (
     tolls_of,
 )
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
+from ncirl.attack_graphs.parallel import round_up
 from ncirl.limits import UNLIMITED, Limits
-from ncirl.model.game import Game
 from ncirl.model.priors import OUTSIDE, Priors
-from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
-from ncirl.playbook.verify import Certificate, verify
+from ncirl.playbook.verify import Certificate, evaluated
 
 __all__ = ["GuardedCertificate", "certified_part", "promised", "sum_down", "sum_up", "verify_guarded", "with_tolls"]
 
 ALLOWED = 1e-9  # by which stored numbers may differ from recomputed ones, relative to the larger
 ROUNDED = 4e-15  # by which numbers worked out twice may differ, relative to them
+NO_PRIOR = "prior: the graph leaves it open, and what is proved is not for all that it may be"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,8 @@ class GuardedCertificate:
         Everything found wrong.
     seconds : float
         How long it took.
+    parts : tuple of Certificate
+        What was recomputed of each part; none where one of them has faults.
 
     Examples
     --------
@@ -82,15 +85,7 @@ class GuardedCertificate:
     holds: bool
     faults: tuple[str, ...]
     seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Claimed:
-    game: Game
-    attacker_playbook: AttackerPlaybook
-    defender_playbook: DefenderPlaybook
-    lower: float = -inf
-    upper: float = inf
+    parts: tuple[Certificate, ...] = ()
 
 
 def verify_guarded(proof: GuardedProof, limits: Limits = UNLIMITED) -> GuardedCertificate:
@@ -100,6 +95,8 @@ def verify_guarded(proof: GuardedProof, limits: Limits = UNLIMITED) -> GuardedCe
     above = _above(net, proof.parts, proof.priors, limits)
     below = _below(net, proof.groups, limits)
     faults = [*above.faults, *below.faults]
+    if proof.graph.priors is not None and proof.graph.priors != proof.priors:
+        faults.append(NO_PRIOR)
     if proof.priors is not None and not proof.priors.contains(net.prior / net.prior.sum()):
         faults.append(OUTSIDE)
     per_intent = above.per_intent
@@ -114,11 +111,19 @@ def verify_guarded(proof: GuardedProof, limits: Limits = UNLIMITED) -> GuardedCe
         faults += [f"intent '{net.intents[t]}' gets more than it is said to" for t in broken.tolist()]
     if not proof.lower <= proof.upper + above.allowance + below.allowance:
         faults.append(f"the lower bound claimed, {proof.lower:.9g}, is above the upper one, {proof.upper:.9g}")
-    if not below.bound <= above.bound:
+    if not below.bound <= above.bound + below.rounding + above.rounding:
         faults.append("the bounds found contradict each other; this is an error of the verifier: please report it")
     seconds = time.perf_counter() - began
     return GuardedCertificate(
-        below.bound, above.bound, below.allowance, above.allowance, per_intent, not faults, tuple(faults), seconds
+        below.bound,
+        above.bound,
+        below.allowance,
+        above.allowance,
+        per_intent,
+        not faults,
+        tuple(faults),
+        seconds,
+        above.parts,
     )
 
 
@@ -126,14 +131,16 @@ def verify_guarded(proof: GuardedProof, limits: Limits = UNLIMITED) -> GuardedCe
 class _Found:
     faults: list[str]
     bound: float
-    allowance: float
+    allowance: float  # what a claim may be off
     per_intent: FloatArray
+    rounding: float = 0.0  # what rounding may have done to the bound
+    parts: tuple[Certificate, ...] = ()
 
 
-def certified_part(net: Net, proof: PartProof, terms: Terms, upper: float, limits: Limits = UNLIMITED) -> Certificate:
-    """Recompute what a part concedes on its terms, and hold it to a claim."""
+def certified_part(net: Net, proof: PartProof, terms: Terms, limits: Limits = UNLIMITED) -> Certificate:
+    """Recompute what a part concedes on its terms, whatever it claims."""
     game = Relaxed(net, proof.part, terms).game()
-    return verify(_Claimed(game, proof.attacker_playbook, proof.defender_playbook, upper=upper), limits)
+    return evaluated(game, proof.attacker_playbook, proof.defender_playbook, limits)[2]
 
 
 def _above(net: Net, proofs: Sequence[PartProof], priors: Priors | None, limits: Limits) -> _Found:
@@ -148,25 +155,36 @@ def _above(net: Net, proofs: Sequence[PartProof], priors: Priors | None, limits:
     limits.check("working out the tolls")  # those that are cut short are no standard for the record
     for k, (proof, full) in enumerate(zip(proofs, all_terms, strict=True)):
         its_faults, used = with_tolls(net, proof.part, proof.tolls, full)
-        found = certified_part(net, proof, used, proof.upper, limits)
+        found = certified_part(net, proof, used, limits)
         certificates.append(found)
-        its_faults += found.faults
-        if not found.faults and not _promised(proof, found):
-            its_faults.append("promises an intent less than was found")
+        its_faults += found.faults or _promise_faults(proof, found)
         faults += [f"part {k + 1}: {fault}" for fault in its_faults]
     if faults:
         return replace(nothing, faults=faults)
     by_intent = np.array([sum_up([c.per_intent[t] for c in certificates]) for t in range(len(net.intents))])
     allowance = fsum(c.upper_allowance for c in certificates)
     upper = sum_up([c.upper for c in certificates]) if priors is None else priors.most(by_intent)
-    return _Found([], upper, allowance + abs(upper) * ALLOWED * len(proofs), by_intent)
+    rounding = allowance + abs(upper) * ROUNDED * (1 + len(proofs))
+    return _Found([], upper, allowance + abs(upper) * ALLOWED * len(proofs), by_intent, rounding, (*certificates,))
 
 
-def _promised(proof: PartProof, found: Certificate) -> bool:
-    """Tell whether a part's promises are no better than what was found."""
-    off = found.upper_allowance + ALLOWED * np.abs(found.per_intent)
-    fits = proof.per_intent.shape == found.per_intent.shape
-    return fits and bool((proof.per_intent >= found.per_intent - off).all())
+def _promise_faults(proof: PartProof, found: Certificate) -> list[str]:
+    """List which promises of a part, or of its playbook's nodes, are better than what was found."""
+    faults, claims = [], proof.defender_playbook.claims
+    if not proof.upper >= found.upper - _off(found.upper, found.upper_allowance):
+        faults.append(f"concedes {found.upper:.9g}, not the {proof.upper:.9g} claimed")
+    least = found.per_intent - _off(found.per_intent, found.upper_allowance)
+    if proof.per_intent.shape != found.per_intent.shape or not (proof.per_intent >= least).all():
+        faults.append("promises an intent less than was found")
+    if not (claims >= found.defender_values - _off(found.defender_values, found.upper_allowance)).all():
+        faults.append("nodes of the defender's playbook concede more than they claim")
+    return faults
+
+
+def _off(numbers: FloatArray | float, allowance: float) -> FloatArray:
+    """Return what claims may differ by from numbers found: what rounding may have done here, and in a record."""
+    off: FloatArray = allowance + ALLOWED * np.abs(numbers)
+    return off
 
 
 def with_tolls(net: Net, part: Part, tolls: Sequence[Toll], full: Terms) -> tuple[list[str], Terms]:
@@ -192,15 +210,26 @@ def _below(net: Net, proofs: Sequence[GroupProof], limits: Limits) -> _Found:
         limits.check("verifying the groups of the attack", k)
         bundled = Bundled(net, proof.group)
         its_faults = _number_faults(proof, bundled)
-        claim = _Claimed(bundled.game(), proof.attacker_playbook, proof.defender_playbook, lower=proof.lower)
-        certificate = verify(claim, limits)
+        *_, certificate = evaluated(bundled.game(), proof.attacker_playbook, proof.defender_playbook, limits)
+        its_faults += certificate.faults or _attack_faults(proof, certificate)
         found.append((bundled.weight, certificate))
-        faults += [f"group {k + 1}: {fault}" for fault in (*its_faults, *certificate.faults)]
+        faults += [f"group {k + 1}: {fault}" for fault in its_faults]
     if faults:
         return _Found(faults, -inf, 0.0, np.zeros(0))
     lower = sum_down([weight * certificate.lower for weight, certificate in found])
     allowance = fsum(weight * certificate.lower_allowance for weight, certificate in found)
-    return _Found([], lower, allowance + abs(lower) * ALLOWED * len(proofs), np.zeros(0))
+    rounding = allowance + abs(lower) * ROUNDED * (1 + len(proofs))
+    return _Found([], lower, allowance + abs(lower) * ALLOWED * len(proofs), np.zeros(0), rounding)
+
+
+def _attack_faults(proof: GroupProof, found: Certificate) -> list[str]:
+    """List which claims of a group, or of its playbook's nodes, are better than what was found."""
+    faults, claims = [], proof.attacker_playbook.claims
+    if not proof.lower <= found.lower + _off(found.lower, found.lower_allowance):
+        faults.append(f"secures {found.lower:.9g}, not the {proof.lower:.9g} claimed")
+    if not (claims <= found.attacker_values + _off(found.attacker_values, found.lower_allowance)).all():
+        faults.append("nodes of the attacker's playbook secure less than they claim")
+    return faults
 
 
 def _number_faults(proof: GroupProof, bundled: Bundled) -> list[str]:
@@ -230,7 +259,9 @@ def promised(parts: Sequence[PartProof], n_intents: int) -> FloatArray:
 
 def sum_up(numbers: Sequence[float]) -> float:
     """Add up, rounded up."""
-    return float(np.nextafter(fsum(numbers), inf)) if numbers else 0.0
+    if not np.isfinite(numbers).all():
+        return fsum(numbers)
+    return round_up(sum(map(Fraction, numbers), Fraction(0)))
 
 
 def sum_down(numbers: Sequence[float]) -> float:

@@ -31,7 +31,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray, State
-from ncirl.attack_graphs.coins import tally, with_tallies
+from ncirl.attack_graphs.coins import any_of, tally, with_tallies
 from ncirl.attack_graphs.graph import Alert
 from ncirl.attack_graphs.guarded.alike import amounts
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
@@ -264,7 +264,7 @@ class PartDefender:
         return min(self._chance(tried) / option.success, 1.0)
 
     def _chance(self, exploits: list[int]) -> float:
-        return 1.0 - prod(1.0 - self.net.exploits[k].success for k in exploits)
+        return float(any_of(np.array([self.net.exploits[k].success for k in exploits])))
 
     def _heard(self, here: Choices, seen: Seen) -> list[tuple[str | None, float]]:
         """Return what the part hears, drawing the alerts of what is not usable or others stopped."""

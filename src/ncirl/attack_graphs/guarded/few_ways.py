@@ -51,6 +51,8 @@ class FewWays(AttackRules):
         The most bundles that may be attempted at one state.
     """
 
+    rounded = -1
+
     def __init__(
         self, graph: AttackGraph, owners: Sequence[tuple[str, ...]] | None, kept: int, width: int | None
     ) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
-from ncirl.attack_graphs.coins import coin_law
+from ncirl.attack_graphs.coins import coin_law, enabled
 from ncirl.attack_graphs.guarded.alike import amount_names, amounts, count_amounts, kinds
 
 if TYPE_CHECKING:
@@ -117,10 +117,10 @@ class Here:
             code = (code * (size + 1) + plans[:, [k]]) * (size + 1) + self.blocked[None, :, k]
         _, first, kind = np.unique(code, return_index=True, return_inverse=True)
         tried, stopped = plans[first // len(self.blocked)], self.blocked[first % len(self.blocked)]
-        failed = np.ones((len(first), len(self.hit)))
-        for k, its in enumerate(self.kinds):
-            failed[:, self.hit.index(its.result)] *= its.failed()[tried[:, k], stopped[:, k]]
-        law, gained = coin_law(1.0 - failed)
+        pairs = [its.outcomes() for its in self.kinds]  # some of a kind, and none
+        some, none = (np.column_stack([p[i][tried[:, k], stopped[:, k]] for k, p in enumerate(pairs)]) for i in (0, 1))
+        results = np.array([self.hit.index(its.result) for its in self.kinds])
+        law, gained = coin_law(*enabled(some, none, results, np.ones(some.shape, dtype=np.bool_), self.rules.rounded))
         return sp.csr_array(law[kind.ravel()]), gained
 
     def masks(self, gained: BoolArray) -> list[int]:

@@ -73,6 +73,8 @@ class Hidden(AttackRules):
         How much of each intent the team has, where it is one that another falls into; the prior if not given.
     """
 
+    rounded = -1
+
     def __init__(
         self,
         graph: AttackGraph,

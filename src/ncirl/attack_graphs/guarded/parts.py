@@ -40,6 +40,8 @@ from ncirl.limits import Limits
 
 __all__ = ["Part", "Terms", "part_faults", "terms"]
 
+TINIEST = float(np.finfo(np.float64).smallest_subnormal)
+
 
 @dataclass(frozen=True)
 class Part:
@@ -186,7 +188,9 @@ def _futile(net: Net, goals: list[int], charge: FloatArray) -> int:
     """Return the conditions whose exploits cost every intent more than the part could pay for them."""
     most = np.maximum(net.rewards[goals], 0.0).sum(axis=0)  # R[θ]
     success = np.array([e.success for e in net.exploits])
-    dear: BoolArray = np.all(charge >= np.outer(success, most) * (1.0 + SHADE), axis=1)
+    gained = np.outer(success, most) * (1.0 + SHADE)
+    gained[(gained == 0) & np.outer(success > 0, most > 0)] = TINIEST  # a product may underflow
+    dear: BoolArray = np.all(charge >= gained, axis=1)
     found = 0
     for c, makers in enumerate(net.makers):
         if makers and dear[makers].all():

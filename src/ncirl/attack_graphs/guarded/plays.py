@@ -4,14 +4,14 @@ r"""Plays of a lifted defence on the whole graph, of any size: what each intent 
     Σ_θ P(θ) mean_θ ± z · √( Σ_θ P(θ)² s_θ² / n )        over all intents.
 
 Nothing is listed. Intents take turns, so that plays which are cut short have as many of each. A play without a horizon
-is cut after n stages; what could have come after is at most what the defender promises from there on, γ^n ahead(θ), and
-its mean is told beside the interval.
+is cut after n stages. What could have come after is at most what the defender promises from there on, γ^n ahead(θ), and
+no less than attempting everything for nothing from there on, with all that is bad for θ. The intervals are widened by
+the means of both, so they are about whole plays, as all intervals are (`evaluation.simulate.around`).
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, log, sqrt
-from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
@@ -24,6 +24,7 @@ from ncirl.attack_graphs.guarded.searching import RandomAttacker, SearchingAttac
 from ncirl.attack_graphs.guarded.seen import Ids
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.errors import InputError, LimitError
+from ncirl.evaluation.simulate import around
 from ncirl.limits import UNLIMITED, Limits
 from ncirl.strategies.streams import checked_seed, stream
 
@@ -61,13 +62,15 @@ class Plays:
     mean : float
         What the attacker got, on average over the intents.
     interval : pair of float
-        Around it, with the confidence asked for (by the normal law).
+        Holds what is expected of whole plays with the confidence asked for (by the normal law), cut stages included.
     means : ndarray of shape (Θ,)
         What each intent got.
     intervals : ndarray of shape (Θ, 2)
-        Around these.
+        The same, intent by intent.
     missed : ndarray of shape (Θ,)
         What could have come after the last stage, at most, on average.
+    lost : ndarray of shape (Θ,)
+        What could have been lost after it, at most: no more than 0.
     episodes : int
         Of each intent.
     """
@@ -77,7 +80,17 @@ class Plays:
     means: FloatArray
     intervals: FloatArray
     missed: FloatArray
+    lost: FloatArray
     episodes: int
+
+    @property
+    def least(self) -> FloatArray:
+        """What each intent gets at least, with the same confidence, if it attempts nothing after the last stage.
+
+        That is an attack like any other, so no promise may be less.
+        """
+        low: FloatArray = self.intervals[:, 0] - self.lost
+        return low
 
 
 def play(
@@ -135,7 +148,7 @@ def play(
         raise InputError(f"attacker: must be one of {', '.join(ATTACKERS)}, got '{attacker}'")
     made = ATTACKERS[attacker] if isinstance(attacker, str) else attacker
     n, n_t, seed = _stages(solution, stages), len(solution.graph.intents), checked_seed(rng)
-    drawn: list[list[tuple[float, float]]] = []  # (got, missed), indexed [episode][θ]
+    drawn: list[list[tuple[float, float, float]]] = []  # (got, lost, missed), indexed [episode][θ]
     try:
         for k in range(episodes):
             seeds = [np.random.SeedSequence(seed, spawn_key=(theta, k)) for theta in range(n_t)]
@@ -147,14 +160,16 @@ def play(
 
 
 def _averaged(drawn: FloatArray, intents: Sequence[Intent], confidence: float) -> Plays:
-    """Average what was drawn, indexed [episode, θ, (got, missed)]."""
+    """Average what was drawn, indexed [episode, θ, (got, lost, missed)]."""
     n, prior = len(drawn), np.array([intent.prior for intent in intents])
-    means, missed = drawn.mean(axis=0).T
+    means, lost, missed = drawn.mean(axis=0).T
     error = drawn[:, :, 0].std(axis=0, ddof=1) / sqrt(n)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    mean, reach = float(prior @ means), z * float(np.sqrt((prior**2) @ (error**2)))
-    intervals = np.stack([means - z * error, means + z * error], axis=1)
-    return Plays(mean, (mean - reach, mean + reach), means, intervals, missed, n)
+    rows = zip(means.tolist(), error.tolist(), lost.tolist(), missed.tolist(), strict=True)
+    intervals = np.array([around(got, off, confidence, (low, high)) for got, off, low, high in rows])
+    some = prior > 0  # whatever an intent gets that nobody has: 0 times infinity is 0 here
+    mean, its_error = float(prior @ means), float(np.sqrt((prior**2) @ (error**2)))
+    left_out = float(prior[some] @ lost[some]), float(prior[some] @ missed[some])
+    return Plays(mean, around(mean, its_error, confidence, left_out), means, intervals, missed, lost, n)
 
 
 def _stages(solution: GuardedSolution, stages: int | None) -> int:
@@ -168,8 +183,8 @@ def _stages(solution: GuardedSolution, stages: int | None) -> int:
 
 def _episode(
     solution: GuardedSolution, made: Maker, theta: int, stages: int, seed: np.random.SeedSequence, limits: Limits
-) -> tuple[float, float]:
-    """Play once; return what the intent got, and what it could still have got at the most."""
+) -> tuple[float, float, float]:
+    """Play once; return what the intent got, and what it could still have lost and got at the most."""
     defender, falls = solution.defender(seed), stream(seed, "nature")
     net, discount = defender.net, solution.graph.discount
     attacker = made(solution, defender, net.intents[theta], stream(seed, "attacker"))
@@ -184,9 +199,18 @@ def _episode(
         attacker.observe(tried, blocked, enabled, alerts)
         defender.observe(tried if net.sees_actions else None, blocked, enabled, alerts)
     if solution.graph.horizon == stages:
-        return total, 0.0
+        return total, 0.0, 0.0
     ahead = defender.ahead
-    return total, weight * max(float(ahead[theta]), 0.0) if ahead is not None else np.inf
+    most = weight * max(float(ahead[theta]), 0.0) if ahead is not None else np.inf
+    return total, weight * _lost(net, defender.held, theta), most
+
+
+def _lost(net: Net, held: int, theta: int) -> float:
+    """Return what an attacker of an intent loses at the most who attempts all that is left in vain, no more than 0."""
+    graph, left = net.graph, [k for k, c in enumerate(net.result) if not held >> c & 1]
+    costs = sum(sorted((net.exploits[k].attack_cost for k in left), reverse=True)[: graph.attacker_budget])
+    stages = graph.horizon if graph.horizon is not None else 1.0 / (1.0 - graph.discount)
+    return float(np.minimum(net.rewards[[net.result[k] for k in left], theta], 0.0).sum()) - stages * costs
 
 
 def toss(

@@ -109,7 +109,8 @@ def less_recorded(net: Net, part: Part, tolls: Iterable[Toll], terms: Terms) -> 
     """Return the terms of a part with the tolls of its record, which may be less than those that are due.
 
     What all of a toll leaves is what `terms` say to the last digit: read back with a rounding of its own it would be
-    another game, of which there is no certificate where next to nothing is left.
+    another game, of which there is no certificate where next to nothing is left. Terms that were worked out without
+    tolls say nothing of it.
     """
     worth: FloatArray = np.zeros_like(net.rewards)
     goals = [net.number[name] for name in part.goals]
@@ -117,7 +118,7 @@ def less_recorded(net: Net, part: Part, tolls: Iterable[Toll], terms: Terms) -> 
     for intent, name, amount in tolls:
         c, theta = net.number[name], net.intents.index(intent)
         reward, left = float(net.rewards[c, theta]), float(terms.worth[c, theta])
-        worth[c, theta] = left if amount >= taken_off(reward, left) else less(reward, amount)
+        worth[c, theta] = left if 0 < taken_off(reward, left) <= amount else less(reward, amount)
     return replace(terms, worth=worth)
 
 

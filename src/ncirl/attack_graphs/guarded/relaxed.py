@@ -59,7 +59,7 @@ import scipy.sparse as sp
 from ncirl._typing import BoolArray, FloatArray, IntArray
 from ncirl.attack_graphs.coins import coin_law, distinct_rows, enabled, tally, with_tallies
 from ncirl.attack_graphs.graph import Alert
-from ncirl.attack_graphs.guarded.alike import amount_names, amounts, failed
+from ncirl.attack_graphs.guarded.alike import amount_names, amounts, outcomes
 from ncirl.attack_graphs.guarded.net import bits, fresh
 from ncirl.attack_graphs.guarded.tolls import SHADE
 from ncirl.attack_graphs.guarded.waves import Choices, Option, Waves
@@ -118,7 +118,8 @@ class Relaxed(Waves):
         rung = np.where(told, [a.attempted for _, a in alerts], [a.idle for _, a in alerts])
         results = np.array([hit.index(option.result) for option in every])
         chances = _chances(success, most, tried[first // len(blocked)], blocked[first % len(blocked)])
-        law, faces = coin_law(np.hstack([enabled(chances, results, live), rung]))
+        won_or_not = enabled(*chances, results, live, rounded=1)
+        law, faces = coin_law(*(np.hstack(pair) for pair in zip(won_or_not, (rung, 1.0 - rung), strict=True)))
         rings = (rung_of(options[k].most, alert)[tried[first // len(blocked), k]] for k, alert in counted)
         law, faces = with_tallies(law, faces, rings)
         gained = faces[:, : len(hit)]
@@ -205,12 +206,14 @@ def rung_of(n: int, alert: Alert) -> FloatArray:
     return np.array([tally([alert.attempted] * a + [alert.idle] * (n - a)) for a in range(n + 1)])
 
 
-def _chances(success: FloatArray, most: IntArray, tried: IntArray, blocked: IntArray) -> FloatArray:
-    """Return how likely options succeed in some of what they attempt, not being blocked, [row, option]."""
-    chances: FloatArray = np.repeat(success[None, :], len(tried), axis=0)
+def _chances(success: FloatArray, most: IntArray, tried: IntArray, blocked: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return how likely options succeed in some of what they attempt, not being blocked, and in none, [row, option]."""
+    some: FloatArray = np.repeat(success[None, :], len(tried), axis=0)
+    none = 1.0 - some
     for k in np.flatnonzero(most > 1).tolist():
-        chances[:, k] = 1.0 - failed(int(most[k]), float(success[k]))[tried[:, k], blocked[:, k]]
-    return chances
+        for chances, its in zip((some, none), outcomes(int(most[k]), float(success[k])), strict=True):
+            chances[:, k] = its[tried[:, k], blocked[:, k]]
+    return some, none
 
 
 def _digits(tried: IntArray, blocked: IntArray, most: IntArray, telling: BoolArray) -> list[BoolArray]:

@@ -136,10 +136,25 @@ class GuardedSolution:
         return verify_guarded(self.proof, limits)
 
     def recomputed(self, found: GuardedCertificate) -> "GuardedSolution":
-        """Return the same with every number of the whole the one that its certificate found."""
+        """Return the same with every number that the defender promises the one that its certificate found."""
         net = self._net
         scale, against = measured(found.lower, found.upper, unhindered(net, depths(net)))
-        proof = replace(self.proof, lower=found.lower, upper=found.upper, per_intent=found.per_intent)
+        parts = tuple(
+            replace(
+                part,
+                upper=its.upper,
+                per_intent=its.per_intent,
+                defender_playbook=replace(part.defender_playbook, claims=its.defender_values),
+            )
+            for part, its in zip(self.proof.parts, found.parts or (), strict=bool(found.parts))
+        )
+        proof = replace(
+            self.proof,
+            parts=parts or self.proof.parts,
+            lower=found.lower,
+            upper=found.upper,
+            per_intent=found.per_intent,
+        )
         return replace(self, proof=proof, scale=scale, against=against)
 
     def save(self, path: str | Path) -> None:

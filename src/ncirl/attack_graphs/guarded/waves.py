@@ -18,7 +18,7 @@ from itertools import chain, combinations, product
 import numpy as np
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
-from ncirl.attack_graphs.coins import unions
+from ncirl.attack_graphs.coins import any_of, unions
 from ncirl.attack_graphs.graph import Alert
 from ncirl.attack_graphs.guarded.alike import amounts, chunks, count_amounts
 from ncirl.attack_graphs.guarded.net import Guard, Net, bits
@@ -335,8 +335,10 @@ class Waves:
         charges = self.terms.charge[list(exploits)]
         if len(exploits) == 1:
             return Option(exploits, result, float(chances[0]), charges[0], is_guarded)
-        success = min(1.0 - float(np.prod(1.0 - chances)) + SHADE, 1.0)
-        charge: FloatArray = success * (charges / chances[:, None]).min(axis=0) * (1.0 - SHADE)
+        success = min(float(any_of(chances)) * (1.0 + SHADE), 1.0)
+        with np.errstate(over="ignore"):  # what is hardly ever had is dear
+            dear = np.where(charges > 0, charges * (success / chances)[:, None], 0.0)
+        charge: FloatArray = dear.min(axis=0) * (1.0 - SHADE)
         return Option(exploits, result, success, charge, is_guarded)
 
     def _front_of(self, state: int) -> int:

@@ -45,6 +45,7 @@ from ncirl.attack_graphs.origins import origins_over
 from ncirl.attack_graphs.parallel import Numbers, in_parallel
 from ncirl.attack_graphs.reductions.record import Preserves, Reduction, recorded
 from ncirl.attack_graphs.reductions.reduction import controls_over, restricted
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Observes
 
 __all__ = ["added_up", "collapse_certain_steps", "collapse_chains", "merge_parallel"]
@@ -53,14 +54,15 @@ FEW = 64  # chances that are multiplied without rounding: a file does not decide
 
 
 @recorded("certain")
-def collapse_certain_steps(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
-    """Take for granted what follows for sure, at no cost, and is never worth blocking.
+def collapse_certain_steps(graph: AttackGraph, *, limits: Limits = UNLIMITED) -> tuple[AttackGraph, Reduction]:
+    """Take for granted what follows for sure, at no cost, and is never worth blocking; `LimitError` when time is up.
 
     Only steps to a condition without rewards that nothing else leads to are collapsed. An attacker saves the stage that
     the step would have taken.
     """
     done: list[str] = []
     while (step := _certain(graph)) is not None:
+        limits.check("taking sure steps for granted", len(done))
         graph = _granted(graph, step)
         premises = " and ".join(f"'{premise}'" for premise in step.premises) or "anything"
         done.append(f"exploit '{step.id}': '{step.result}' holds as soon as {premises} does")

@@ -39,6 +39,7 @@ from ncirl.attack_graphs.graph import AttackGraph, Exploit
 from ncirl.attack_graphs.reductions.record import Preserves, Reduction, recorded
 from ncirl.attack_graphs.reductions.reduction import restricted
 from ncirl.errors import InputError
+from ncirl.limits import UNLIMITED, Limits
 from ncirl.model.game import Observes
 
 __all__ = ["crop_hops", "goals_of", "keep_ways", "prune", "rounds_to"]
@@ -124,8 +125,8 @@ def crop_hops(graph: AttackGraph, hops: int) -> tuple[AttackGraph, Reduction]:
 
 
 @recorded("paths")
-def keep_ways(graph: AttackGraph, ways: int) -> tuple[AttackGraph, Reduction]:
-    """Keep only the exploits on the `ways` most promising ways to each goal.
+def keep_ways(graph: AttackGraph, ways: int, *, limits: Limits = UNLIMITED) -> tuple[AttackGraph, Reduction]:
+    """Keep only the exploits on the `ways` most promising ways to each goal; `LimitError` when time is up.
 
     Raises
     ------
@@ -137,7 +138,7 @@ def keep_ways(graph: AttackGraph, ways: int) -> tuple[AttackGraph, Reduction]:
     kept: set[str] = set()
     for goal in goals_of(graph):
         weights = {e.id: 1 / e.success for e in graph.exploits if e.success > 0}
-        for _ in range(ways):
+        for _ in limits.watch(range(ways), "looking for ways to goals"):
             last = _cheapest(graph, weights)
             if goal not in last:
                 break  # it cannot be reached, or holds from the start

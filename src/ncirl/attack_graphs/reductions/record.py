@@ -6,7 +6,8 @@ With v the value and G → H a step, `Preserves` says which of v(H) ≥ v(G) and
     a lower bound of the last graph is one of the first     if every step has v(H) ≤ v(G),
 
 and nothing is said where a step has neither. Each direction is proved at the head of the module of its reduction. A
-record is not believed but replayed: `record_faults` takes the steps again from the original.
+record is not believed but replayed: `record_faults` takes the steps again from the original, if that is no more work
+than reading a file may be: counted in exploits that are looked at, so that it does not depend on the machine.
 """
 
 import inspect
@@ -19,6 +20,7 @@ from typing import Any, Concatenate, ParamSpec
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.origins import asked_for
 from ncirl.errors import InputError
+from ncirl.limits import UNLIMITED, Limits
 
 __all__ = [
     "STEPS",
@@ -34,6 +36,10 @@ __all__ = [
     "same_graph",
     "with_prior",
 ]
+
+MOST_LOOKS = 2 * 10**7  # at exploits, when steps are taken again
+FEW = 5
+LIMITS = "limits"  # what a reduction calls those of time, which are not part of what was done
 
 P = ParamSpec("P")
 Reduced = tuple[AttackGraph, "Reduction"]
@@ -150,7 +156,8 @@ def recorded(
             before = () if known is None else known.steps
             original = replace(graph, origin=None) if known is None else known.graph
             _, *told = form.bind(graph, *args, **kwargs).arguments.items()
-            step = Step(do, {name: _plain(value) for name, value in told if value is not None}, reduction.preserves)
+            given = {name: _plain(value) for name, value in told if value is not None and name != LIMITS}
+            step = Step(do, given, reduction.preserves)
             return replace(made, origin=Origin(original, (*before, step), made)), reduction
 
         STEPS[do] = run
@@ -178,14 +185,25 @@ def all_preserve(each: Iterable[Preserves]) -> Preserves:
     return Preserves.FROM_ABOVE if upper else Preserves.FROM_BELOW if lower else Preserves.NOTHING
 
 
-def record_faults(original: AttackGraph, steps: Sequence[Step], graph: AttackGraph) -> Iterator[str]:
+def record_faults(
+    original: AttackGraph, steps: Sequence[Step], graph: AttackGraph, limits: Limits = UNLIMITED
+) -> Iterator[str]:
     """Take the steps again, and tell where they are not what they are said to be."""
     if original.origin is not None:
         yield "the original is said to be reduced itself"
         return
+    looks = 0
     for k, step in enumerate(steps):
+        limits.check("taking the steps again by which a graph was reduced", k)
+        looks += _looks(original, step)
+        if looks > MOST_LOOKS:
+            yield (
+                f"steps[{k}]: taking the steps again means to look at more than {MOST_LOOKS:,} exploits, one after the "
+                "other; reduce the original in fewer steps or ways, or leave out where it is from"
+            )
+            return
         try:
-            original, reduction = _again(original, step)
+            original, reduction = _again(original, step, limits)
         except InputError as error:
             yield f"steps[{k}]: {error}"
             return
@@ -243,7 +261,18 @@ def _told(graph: AttackGraph, prior: Mapping[str, float]) -> AttackGraph:
     return replace(graph, intents=intents, unknown_prior=False, origin=None, origins=said)
 
 
-def _again(graph: AttackGraph, step: Step) -> Reduced:
+def _looks(graph: AttackGraph, step: Step) -> int:
+    """Return at how many exploits a step looks, about: all for each way to a goal, or sure step, or a few times."""
+    times = FEW
+    if "ways" in step.given:
+        rewarded = {c for intent in graph.intents for c, reward in intent.rewards.items() if reward > 0}
+        times += max(step.given["ways"], 0) * len(rewarded)
+    if step.do == "certain":
+        times += sum(e.success == 1 and e.attack_cost == 0 for e in graph.exploits)
+    return times * (len(graph.exploits) + len(graph.conditions))
+
+
+def _again(graph: AttackGraph, step: Step, limits: Limits) -> Reduced:
     if step.do not in STEPS:
         raise InputError(f"'{step.do}' is no reduction; there are {', '.join(STEPS)}")
     reduce = STEPS[step.do]
@@ -251,7 +280,8 @@ def _again(graph: AttackGraph, step: Step) -> Reduced:
         inspect.signature(reduce).bind(graph, **step.given)
     except TypeError as error:
         raise InputError(f"'{step.do}': {error}") from None
-    return reduce(graph, **step.given)
+    timed = {LIMITS: limits} if LIMITS in inspect.signature(reduce).parameters else {}
+    return reduce(graph, **step.given, **timed)
 
 
 def _plain(value: Any) -> Any:
