@@ -119,7 +119,7 @@ def test_both_kinds_are_told_apart(saved: Path, tmp_path: Path) -> None:
     assert isinstance(open_solution(saved.read_bytes(), "p"), ncirl.GuardedSolution)
     with pytest.raises(InputError, match="guards a whole attack graph"):
         load_policy(saved)
-    with pytest.raises(InputError, match="'ncirl-policy/1' is not known; this version reads 'ncirl-guarded/1'"):
+    with pytest.raises(InputError, match="this version reads 'ncirl-guarded/2' and 'ncirl-guarded/1'"):
         load_guarded(tmp_path / "match.ncirl")
 
 
@@ -231,8 +231,8 @@ def test_damage_is_found(saved: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError):
             load_solution(tmp_path / "cut.ncirl")
     forged = Forged(saved)
-    forged.header["format"] = "ncirl-guarded/2"
-    with pytest.raises(InputError, match="'ncirl-guarded/2' is not known"):
+    forged.header["format"] = "ncirl-guarded/3"
+    with pytest.raises(InputError, match="'ncirl-guarded/3' is not known"):
         load_solution(forged.write(tmp_path / "two.ncirl"))
 
 

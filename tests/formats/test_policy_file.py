@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -345,3 +346,34 @@ print([name for name in sys.modules if name.startswith(("highspy", "ncirl.lp", "
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda h: h.update(trusted=True), "header: trusted: is not a known key"),
+        (lambda h: h["game"].update(colour="red"), "header: game.colour: is not a known key"),
+        (lambda h: h["versions"].update(ncirl=5), "header: versions.ncirl: must be text, got 5"),
+        (lambda h: h.update(versions=[]), "header: versions: must be a map"),
+        (lambda h: h.update(seed=1.5), "header: seed: must be a whole number, got 1.5"),
+        (lambda h: h.update(lower="0"), "header: lower: must be a number, got '0'"),
+        (lambda h: h.pop("settings"), "header: settings: is missing"),
+        (lambda h: h["game"].update(intents=["m", ""]), "must not be empty"),
+    ],
+)
+def test_a_header_has_the_keys_and_types_of_its_schema(
+    saved: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object], said: str
+) -> None:
+    forged = Forged(saved)
+    change(forged.header)
+    with pytest.raises(InputError) as caught:
+        load_policy(forged.write(tmp_path / "forged.ncirl"))
+    assert said in str(caught.value)
+
+
+def test_all_faults_of_a_header_are_told_at_once(saved: Path, tmp_path: Path) -> None:
+    forged = Forged(saved)
+    forged.header |= {"trusted": True, "seed": "1"}
+    with pytest.raises(InputError) as caught:
+        load_policy(forged.write(tmp_path / "forged.ncirl"))
+    assert len(caught.value.faults) == 2

@@ -80,7 +80,7 @@ class ChangeModel(_Line):
     after: int
     """How many stages had been told."""
     policy: str
-    """Its policy file (`ncirl-guarded/1`), in base 64."""
+    """Its policy file (`ncirl-guarded/2`), in base 64."""
 
 
 class SessionModel(_Line):
@@ -208,7 +208,7 @@ MODELS: dict[str, tuple[str, type[BaseModel]]] = {
     "game": ("ncirl-game/1", GameModel),
     "attack-graph": ("ncirl-attack-graph/3, reads /1 and /2", AttackGraphModel),
     "policy-header": ("ncirl-policy/1, header", PolicyHeaderModel),
-    "guarded-header": ("ncirl-guarded/1, header", GuardedHeaderModel),
+    "guarded-header": ("ncirl-guarded/2, header", GuardedHeaderModel),
     "defend-request": ("ncirl defend --json, request", RequestModel),
     "defend-response": ("ncirl defend --json, response", ResponseModel),
 }

@@ -1,4 +1,8 @@
-"""Guarded policies, `ncirl-guarded/1`: bounds on a whole attack graph with what proves them, and how both sides play.
+"""Guarded policies, `ncirl-guarded/2`: bounds on a whole attack graph with what proves them, and how both sides play.
+
+The first format began without teams, menus, guards by number and priors within bounds, and its small games had chances
+that were less exact; later files of it have all of these keys, so it is read like the second. What any of its numbers
+may be off by then is what records may be off by (`check`).
 
 The header holds the graph, parts and groups with their claims; the arrays hold playbooks (`guarded_books`). The small
 games are not stored but built again from the graph, after they have been counted: a file decides neither how much
@@ -27,6 +31,7 @@ from ncirl.formats.files import name_of
 from ncirl.formats.guarded_books import Books, Shelf, books_to_arrays
 from ncirl.formats.policy_file import (
     GUARDED_FORMAT,
+    GUARDED_FORMATS,
     POLICY_FORMAT,
     held,
     plain_settings,
@@ -127,8 +132,8 @@ def load_solution(
     Traceback (most recent call last):
     ncirl.errors.InputError: missing.ncirl: cannot be read: No such file or directory
     """
-    file = read_arrays(source, POLICY_FORMAT, name, also=(GUARDED_FORMAT,))
-    is_guarded = file.value("format", str) == GUARDED_FORMAT
+    file = read_arrays(source, POLICY_FORMAT, name, also=GUARDED_FORMATS)
+    is_guarded = file.value("format", str) in GUARDED_FORMATS
     if not is_guarded:
         return policy_from_arrays(file)
     try:
@@ -140,7 +145,7 @@ def load_solution(
 
 def load_guarded(source: str | Path | bytes, name: str = "", seconds: float = LONGEST) -> GuardedSolution:
     """Read a guarded policy, in no more than some seconds; as for `load_solution`."""
-    return guarded_from_arrays(read_arrays(source, GUARDED_FORMAT, name), seconds)
+    return guarded_from_arrays(read_arrays(source, GUARDED_FORMAT, name, also=GUARDED_FORMATS[1:]), seconds)
 
 
 def open_guarded(source: str | Path | bytes, name: str = "", seconds: float = LONGEST) -> GuardedSolution:

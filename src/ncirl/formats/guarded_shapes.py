@@ -1,4 +1,4 @@
-"""The shape of the header of a guarded policy, `ncirl-guarded/1`; what it means is checked when it is read."""
+"""The shape of the header of a guarded policy, `ncirl-guarded/2`; what it means is checked when it is read."""
 
 from typing import Any, Literal
 
@@ -135,7 +135,8 @@ class StatsModel(Strict):
 class GuardedHeaderModel(Strict):
     """The JSON in the entry `header.npy` of a guarded policy."""
 
-    format: Literal["ncirl-guarded/1"]
+    format: Literal["ncirl-guarded/1", "ncirl-guarded/2"]
+    """The second is what is written."""
     graph: dict[str, Any]
     """The whole attack graph, as its own file has it."""
     parts: list[PartModel]

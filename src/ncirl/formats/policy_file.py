@@ -29,6 +29,7 @@ from ncirl.solution import Status
 
 __all__ = [
     "GUARDED_FORMAT",
+    "GUARDED_FORMATS",
     "POLICY_FORMAT",
     "held",
     "load_policy",
@@ -43,7 +44,8 @@ __all__ = [
 
 C = TypeVar("C", bound=Certificate | GuardedCertificate)
 POLICY_FORMAT = "ncirl-policy/1"
-GUARDED_FORMAT = "ncirl-guarded/1"  # `guarded_file`
+GUARDED_FORMAT = "ncirl-guarded/2"  # `guarded_file`
+GUARDED_FORMATS = (GUARDED_FORMAT, "ncirl-guarded/1")  # that are read
 WORKERS = ("executor", "others")  # settings of who works, not of what is asked
 WHOLE = "is a policy that guards a whole attack graph, whose states are not listed"
 
@@ -127,27 +129,31 @@ def load_policy(source: str | Path | bytes, name: str = "") -> CertifiedSolution
     Traceback (most recent call last):
     ncirl.errors.InputError: missing.ncirl: cannot be read: No such file or directory
     """
-    file = read_arrays(source, POLICY_FORMAT, name, also=(GUARDED_FORMAT,))
-    if file.value("format", str) == GUARDED_FORMAT:
+    file = read_arrays(source, POLICY_FORMAT, name, also=GUARDED_FORMATS)
+    if file.value("format", str) in GUARDED_FORMATS:
         raise file.fault(f"{WHOLE}; `ncirl verify`, `show` and `defend` take it, and so does `ncirl.load_solution`")
     return policy_from_arrays(file)
 
 
 def policy_from_arrays(file: ArrayFile) -> CertifiedSolution:
     """Return what a policy file holds."""
+    from ncirl.formats.shapes import PolicyHeaderModel, shaped
+
+    said = shaped(PolicyHeaderModel, dict(file.header), f"{file.where}: header")
+    status = status_in(file)
     game = game_from_arrays(file)
-    timed, names = game.timed(), file.texts("game.states")
+    timed, names = game.timed(), said.game.states
     return CertifiedSolution(
         game=game,
         attacker_playbook=attacker_from_arrays(file, timed, names),
         defender_playbook=defender_from_arrays(file, timed, names),
         lower=file.number("lower"),
         upper=file.number("upper"),
-        status=status_in(file),
-        settings=file.value("settings", dict),
-        seed=file.value("seed", int),
-        versions=file.value("versions", dict),
-        extra=file.value("extra", dict),
+        status=status,
+        settings=said.settings,
+        seed=said.seed,
+        versions=said.versions,
+        extra=said.extra,
     )
 
 
