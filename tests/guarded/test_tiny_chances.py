@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations, product
 from math import nextafter
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 import ncirl
 from guarded_instances import proved
-from ncirl.attack_graphs.coins import any_of, enabled
+from ncirl.attack_graphs.coins import any_of, enabled, paid, rewarded
+from ncirl.attack_graphs.controls import Control
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.attack_graphs.guarded.alike import outcomes
 from ncirl.attack_graphs.guarded.bundles import Group
@@ -95,3 +97,57 @@ def test_what_is_hardly_ever_had_is_charged_no_more_than_it_costs() -> None:
         relaxed.terms.charge[:, 0] = costs
         (option,) = relaxed.choices(relaxed.start).options
         assert 0 <= option.charge[0] <= sum(costs)
+
+
+def test_what_nearly_cancels_is_right_to_the_last_digits() -> None:
+    rng = np.random.default_rng(2)
+    prices = np.array([1e11, 0.1, 1e11 + 1.0, 3e-7, 0.3])
+    for _ in range(200):
+        blocks, attempts = (rng.integers(0, 3, (4, len(prices))) for _ in range(2))
+        found = paid((blocks, prices), (attempts, np.stack([prices, prices / 3], axis=1)))
+        for a, d, theta in product(range(4), range(4), range(2)):
+            own = prices / (1, 3)[theta]
+            exact = sum((int(n) * Fraction(p) for n, p in zip(blocks[d], prices.tolist(), strict=True)), Fraction(0))
+            exact -= sum((int(n) * Fraction(p) for n, p in zip(attempts[a], own.tolist(), strict=True)), Fraction(0))
+            off = abs(exact) * Fraction(1, 2**52) + Fraction(1e12) * Fraction(1, 2**100)
+            assert abs(Fraction(float(found[a, d, theta])) - exact) <= off
+    gained = rng.integers(0, 2, (50, 4)).astype(np.bool_)
+    rewards = np.array([[1e12, 1.0], [-1e12, 1e-9], [0.3, 2.0], [1e-300, 3.0]])
+    for row, of in zip(gained, rewarded(gained, rewards), strict=True):
+        for theta in range(2):
+            exact = sum(map(Fraction, rewards[row, theta].tolist()), Fraction(0))
+            assert abs(Fraction(float(of[theta])) - exact) <= abs(exact) * Fraction(1, 2**50)
+
+
+def test_bounds_enclose_a_value_that_is_left_where_large_costs_cancel() -> None:
+    """Two attempts that cost 1e11 and 0.1 against a control of 1e11 and something that stops them both."""
+    goals = (Condition("a"), Condition("b"))
+    steps = (Exploit("to a", ("out",), "a", 1.0, 1e11), Exploit("to b", ("out",), "b", 1.0, 0.1))
+    graph = AttackGraph(
+        (Condition("out", True), *goals),
+        steps,
+        (Intent("all", 1.0, {"a": 1e11 + 3.0, "b": 0.5}),),
+        discount=1.0,
+        horizon=1,
+        controls=(Control("both", ("to a", "to b"), 1e11 + 0.5),),
+    )
+    proof = proved(graph, [Part(("a", "b"), ("both",))], [Group(("all",), (("to a",), ("to b",)))])
+    found = verify_guarded(proof)
+    value = matrix_value(
+        [
+            [Fraction(0), Fraction(1e11 + 0.5)],
+            [Fraction(3.0), Fraction(0.5)],
+            [3 + Fraction(0.5) - Fraction(0.1), Fraction(0.5) - Fraction(0.1)],
+        ]
+    )
+    assert found.holds, found.faults
+    assert Fraction(found.lower) <= value <= Fraction(found.upper)
+
+
+def matrix_value(rows: list[list[Fraction]]) -> Fraction:
+    """Return the value of a game of two columns: the least of the largest line, at a crossing or an end."""
+    ends = {Fraction(0), Fraction(1)}
+    for (p, q), (r, s) in combinations(rows, 2):
+        if (p - q) != (r - s):
+            ends.add((s - q) / ((p - q) - (r - s)))
+    return min(max(y * p + (1 - y) * q for p, q in rows) for y in ends if 0 <= y <= 1)

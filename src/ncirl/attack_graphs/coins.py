@@ -14,7 +14,7 @@ rounded.
 
 from collections.abc import Iterable
 from itertools import combinations
-from math import comb
+from math import comb, fsum
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +22,19 @@ import scipy.sparse as sp
 from ncirl._typing import BoolArray, FloatArray, IntArray
 from ncirl.playbook.faults import LEAST
 
-__all__ = ["any_of", "coin_law", "count_sets", "distinct_rows", "enabled", "subsets", "tally", "unions", "with_tallies"]
+__all__ = [
+    "any_of",
+    "coin_law",
+    "count_sets",
+    "distinct_rows",
+    "enabled",
+    "paid",
+    "rewarded",
+    "subsets",
+    "tally",
+    "unions",
+    "with_tallies",
+]
 
 EPSILON = float(np.finfo(np.float64).eps)
 SAFE = 8  # roundings, more than those of two logarithms and their likes
@@ -104,6 +116,47 @@ def coin_law(heads: FloatArray, tails: FloatArray) -> tuple[sp.csr_array, BoolAr
     rows, chances, faces = rows[possible], chances[possible], faces[possible]
     first, outcome = distinct_rows(faces)
     return sp.csr_array((chances, (rows, outcome)), shape=(len(heads), len(first))), faces[first]
+
+
+def paid(
+    blocks: tuple[IntArray | BoolArray, FloatArray], attempts: tuple[IntArray | BoolArray, FloatArray]
+) -> FloatArray:
+    """Return what blocks cost less what attempts cost, [a, d] or [a, d, θ]: how many of what, [row, thing], and prices.
+
+    What nearly cancels is right all the same: what rounding takes from a sum is kept beside it.
+    """
+    (cost, rest), (charge, its_rest) = _exact_sums(*blocks), _exact_sums(*attempts)
+    if charge.ndim > cost.ndim:
+        cost, rest = cost[:, None], rest[:, None]
+    total, off = _added(cost[None, :], -charge[:, None])
+    found: FloatArray = total + (off + (rest[None, :] - its_rest[:, None]))
+    return found
+
+
+def _exact_sums(chosen: IntArray | BoolArray, prices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return what is chosen costs, [row] or [row, θ]: the sum as it is rounded, and what that has left."""
+    total = np.zeros((len(chosen), *prices.shape[1:]))
+    rest = np.zeros_like(total)
+    for thing, price in enumerate(prices):
+        for n in range(int(chosen[:, thing].max(initial=0))):
+            total, off = _added(total, np.multiply.outer(chosen[:, thing] > n, price))
+            rest = rest + off
+    return total, rest
+
+
+def _added(one: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a sum and what rounding has left of it, exactly (Knuth)."""
+    total = one + other
+    part = total - one
+    return total, (one - (total - part)) + (other - part)
+
+
+def rewarded(gained: BoolArray, rewards: FloatArray) -> FloatArray:
+    """Return what is gained of some rewards, [row, θ], right to the last digits where they nearly cancel, too."""
+    total, size = gained @ rewards, gained @ np.abs(rewards)
+    for row, theta in np.argwhere(np.abs(total) < size).tolist():
+        total[row, theta] = fsum(rewards[gained[row], theta].tolist())
+    return np.asarray(total, dtype=np.float64)
 
 
 def tally(coins: Iterable[float]) -> FloatArray:

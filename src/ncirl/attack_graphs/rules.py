@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
-from ncirl.attack_graphs.coins import coin_law, count_sets, distinct_rows, enabled, subsets
+from ncirl.attack_graphs.coins import coin_law, count_sets, distinct_rows, enabled, paid, rewarded, subsets
 from ncirl.attack_graphs.names import SetName, set_name, set_names, signals
 from ncirl.errors import SizeError
 from ncirl.model.game import Game, Observes
@@ -156,15 +156,15 @@ class AttackRules:
         reached = [state | sum(mask for mask, on in zip(masks, row, strict=True) if on) for row in gains.tolist()]
         bits = [self.bit(control.id) for control, _ in offered]
         law, then = with_placed(law[kind], applied, bits, len(reached))
-        attack_cost = attempted @ np.array([e.attack_cost for e in exploits])
-        block_cost = applied @ np.array([control.cost for control, _ in offered])
+        attempts = attempted, np.array([e.attack_cost for e in exploits])
+        blocks = applied, np.array([control.cost for control, _ in offered])
         return Stage(
             attacker=set_names([e.id for e in exploits], attempted),
             defender=set_names([control.id for control, _ in offered], applied),
             outcomes=tuple(Outcome(reached[o] | bits, heard[o]) for o, bits in then),
             law=law,
-            pair=(block_cost[None, :] - attack_cost[:, None])[:, :, None],
-            outcome=(gains @ self._rewards[hit])[[o for o, _ in then]],
+            pair=paid(blocks, attempts)[:, :, None],
+            outcome=rewarded(gains, self._rewards[hit])[[o for o, _ in then]],
         )
 
     def _check_actions(self, state: int, n_usable: int, n_offered: int) -> None:

@@ -32,7 +32,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import FloatArray
-from ncirl.attack_graphs.coins import unions
+from ncirl.attack_graphs.coins import rewarded, unions
 from ncirl.attack_graphs.graph import AttackGraph, Exploit
 from ncirl.attack_graphs.guarded.here import Here, Menu
 from ncirl.attack_graphs.guarded.net import bits
@@ -103,7 +103,8 @@ class Hidden(AttackRules):
         self.fractions.append(fraction)
         shares: FloatArray = np.array([mass.get(intent.id, 0.0) for intent in self.graph.intents])
         mean: FloatArray = self._rewards @ (shares / shares.sum() if shares.sum() > 0 else shares)
-        self.means.append(mean - SHADE * np.abs(mean))
+        size: FloatArray = np.abs(self._rewards) @ (shares / shares.sum() if shares.sum() > 0 else shares)
+        self.means.append(mean - SHADE * size)  # more than rounding can have made of it
         masses = divided(team, mass)
         weights = [fsum(its.values()) for its in masses]
         total = fsum(weights)
@@ -191,13 +192,14 @@ class Hidden(AttackRules):
         whole = sp.csr_array(sp.hstack(parts, format="csr"))
         met = np.flatnonzero(np.diff(whole.tocsc().indptr))
         after = [(mode, mask) for mode in here.modes for mask in here.masks(gained)]
-        brought = np.concatenate([gained @ self.means[mode.team][here.hit] for mode in here.modes])
-        costs = sum(mode.chance * attack[its] for mode, its in zip(here.modes, rows, strict=True))
+        brought = np.concatenate([rewarded(gained, self.means[mode.team][here.hit, None]) for mode in here.modes])
+        costs = np.asarray(sum(mode.chance * attack[its] for mode, its in zip(here.modes, rows, strict=True)))
+        cost, charged = here.cost * (1.0 - SHADE), costs * (1.0 + SHADE)  # from below, as rounding may not be
         return Stage(
             attacker=here.attacks,
             defender=here.defences,
             outcomes=tuple(Outcome(self.joined(after[o][1], after[o][0].team)) for o in met.tolist()),
             law=sp.csr_array(whole[:, met]),
-            pair=(here.cost[None, :] - np.asarray(costs)[:, None])[:, :, None],
-            outcome=brought[met][:, None],
+            pair=(cost[None, :] - charged[:, None])[:, :, None],
+            outcome=brought[met],
         )

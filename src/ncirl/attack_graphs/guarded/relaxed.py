@@ -57,7 +57,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ncirl._typing import BoolArray, FloatArray, IntArray
-from ncirl.attack_graphs.coins import coin_law, distinct_rows, enabled, tally, with_tallies
+from ncirl.attack_graphs.coins import coin_law, distinct_rows, enabled, paid, rewarded, tally, with_tallies
 from ncirl.attack_graphs.graph import Alert
 from ncirl.attack_graphs.guarded.alike import amount_names, amounts, outcomes
 from ncirl.attack_graphs.guarded.net import bits, fresh
@@ -129,13 +129,13 @@ class Relaxed(Waves):
         parted, then = with_placed(law[kind], chosen > 0, placing, len(won))
         outcomes = tuple(Outcome(self.after(state, won[o], placed), heard[o]) for o, placed in then)
         charges = np.array([option.charge for option in options])
-        cost = chosen @ np.array([its[0].cost for its in here.alike])
+        costs = np.array([its[0].cost for its in here.alike])
         return Stage(
             attacker=amount_names([self._names(option) for option in options], attempted),
             defender=amount_names([[guard.id for guard in its] for its in here.alike], chosen),
             outcomes=outcomes,
             law=parted,
-            pair=cost[None, :, None] - (attempted @ charges)[:, None, :],
+            pair=paid((chosen, costs), (attempted, charges)),
             outcome=self._gained(state, here, hit, gained)[[o for o, _ in then]],
         )
 
@@ -176,7 +176,7 @@ class Relaxed(Waves):
         drawn = {option.result for option in here.forced}
         by_chance = [c in drawn for c in hit]
         gains[by_chance] = np.maximum(gains[by_chance], 0.0)
-        found: FloatArray = brought + gained @ gains
+        found: FloatArray = brought + rewarded(gained, gains)
         rare = [self._rare >> c & 1 == 1 for c in hit]
         if any(rare):
             found[gained[:, rare].any(axis=1)] = _all_of(worth[list(bits(self.over & ~state))])

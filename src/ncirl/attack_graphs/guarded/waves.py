@@ -336,7 +336,7 @@ class Waves:
         if len(exploits) == 1:
             return Option(exploits, result, float(chances[0]), charges[0], is_guarded)
         success = min(float(any_of(chances)) * (1.0 + SHADE), 1.0)
-        with np.errstate(over="ignore"):  # what is hardly ever had is dear
+        with np.errstate(over="ignore", invalid="ignore"):  # what is hardly ever had is dear
             dear = np.where(charges > 0, charges * (success / chances)[:, None], 0.0)
         charge: FloatArray = dear.min(axis=0) * (1.0 - SHADE)
         return Option(exploits, result, success, charge, is_guarded)
