@@ -690,6 +690,23 @@ def test_two_templates_are_two_steps_and_neither_control_stops_both(tmp_path: Pa
     assert len(stops(found)) == 4
 
 
+def test_a_control_of_certificates_stops_exactly_what_doing_so_in_the_domain_stops(tmp_path: Path) -> None:
+    nodes, edges = authority("web", "vpn", users="uv")
+    before = imported(tmp_path, opengraph(nodes, edges)).graph
+    kept = {control.label: len(before.exploits) - len(control.blocks) for control in before.controls or ()}
+    done: dict[str, tuple[list[Data], list[Data]]] = {}
+    for template in ("web", "vpn"):
+        cleared = [one | {"properties": one["properties"] | {"enrolleesuppliessubject": False}} for one in nodes]
+        changed = [new if new["id"] == template else old for old, new in zip(nodes, cleared, strict=True)]
+        done[f"clear 'enrollee supplies subject' of the template {template.upper()}"] = (changed, edges)
+        for who in "uv":
+            rest = [one for one in edges if one != edge("Enroll", who, template)]
+            done[f"remove the right to enroll at the template {template.upper()} from {who}"] = (nodes, rest)
+    after = {label: imported(tmp_path, opengraph(*domain)).graph for label, domain in done.items()}
+    assert {label: len(graph.exploits) for label, graph in after.items()} == kept
+    assert sorted(kept.values()) == [2, 2, 3, 3, 3, 3]
+
+
 def test_who_may_change_a_template_loses_that_right_and_who_enrolls_for_agents_needs_approval(tmp_path: Path) -> None:
     nodes, edges = authority("web", enrolleesuppliessubject=False)
     found = imported(tmp_path, opengraph(nodes, [*edges, edge("WriteDacl", "u", "web")]))

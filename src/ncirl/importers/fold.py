@@ -230,7 +230,10 @@ class _Places:
             for way, (result, ended) in product(product(*ways), results):
                 looked_at += 1
                 if looked_at > MOST_LOOKED_AT or made > MOST_MADE:
-                    raise InputError(f"more than {made} steps once what comes without effort is folded; cut it down")
+                    raise InputError(
+                        f"more than {made} steps once what comes without effort is folded; name fewer goals or starts, "
+                        "leave the controls out with --no-controls, or import a part of the graph"
+                    )
                 needs = tuple(dict.fromkeys(one.key for one in way))
                 if result not in needs:
                     through.setdefault(needs, tuple(one.key for one in way if one.comes))
