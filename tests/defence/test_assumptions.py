@@ -14,6 +14,7 @@ from ncirl.attack_graphs.graph import Alert, AttackGraph, Control
 from ncirl.attack_graphs.origins import NumberOrigin
 from ncirl.attack_graphs.reductions import keep_ways
 from ncirl.cli.app import main
+from ncirl.defence import DefenceSession, Service
 from ncirl.defence.assumptions import assumptions, unit_of
 from ncirl.defence.first_moves import blocked_first, now_data
 from ncirl.formats.graph_source import extra_of, graph_of
@@ -156,6 +157,13 @@ def test_solve_says_what_a_program_needs(solver: str, tmp_path: Path, capsys: py
     assert told["now"]
     assert all(option.keys() == {"id", "label", "chance"} for option in told["now"])
     assert told["assumptions"][0].startswith(SIGHT)
+
+
+def test_advice_for_programs_says_them(policy: Path) -> None:
+    found = ncirl.load_solution(policy)
+    advice = Service(DefenceSession(found, rng=1)).answer({"do": "advise"})["advice"]
+    assert advice["assumptions"][0].startswith(SIGHT)
+    assert advice["unit"].startswith("expected loss; 1.5 = ")
 
 
 def test_no_bound_below_what_can_be_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -151,7 +151,7 @@ class Dialogue:
     def _advise(self) -> None:
         advice = self.session.advice()
         new = [note for note in advice.notes if note not in self._noted]
-        screen.show_advice(advice, new, has_controls=self.session.has_controls, scale=screen.magnitude_of(self.session))
+        screen.show_advice(advice, new, has_controls=self.session.has_controls, scale=self.session.magnitude)
         self._noted = advice.notes
 
     def _help(self) -> None:

@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 
-from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import members
 from ncirl.cli.output import PlainConsole, print_table, printable, say
 from ncirl.defence import Advice, Question, Session
-from ncirl.defence.assumptions import assumptions, unit_of
 from ncirl.defence.choices import some
-from ncirl.formats.graph_source import graph_of
 from ncirl.numbers import at_most
 
 __all__ = [
@@ -17,7 +14,6 @@ __all__ = [
     "HELP_HOLDS",
     "HELP_RESOLVE",
     "LEGEND",
-    "magnitude_of",
     "show_advice",
     "show_assumed",
     "show_history",
@@ -50,18 +46,10 @@ HELP_RESOLVE = """
 """
 
 
-def magnitude_of(session: Session) -> float:
-    """Return the magnitude of what is defended."""
-    policy = session.solution
-    return policy.graph.magnitude if isinstance(policy, GuardedSolution) else session.game.magnitude
-
-
 def show_assumed(session: Session) -> None:
     """Say in what unit promises are, and on what they rest."""
-    policy = session.solution
-    graph = policy.graph if isinstance(policy, GuardedSolution) else graph_of(policy)
-    say(f"Unit: {unit_of(graph)}.")
-    for sentence in assumptions(session.game, graph, policy):
+    say(f"Unit: {session.unit}.")
+    for sentence in session.assumptions:
         say(sentence)
 
 
@@ -142,7 +130,7 @@ def show_reasons(session: Session) -> None:
         for sentence in reasons.says:
             say(sentence)
         return
-    short = partial(at_most, scale=magnitude_of(session), short=True)
+    short = partial(at_most, scale=session.magnitude, short=True)
     best = [(intent, short(worth), some(names, 3)) for intent, (worth, names) in reasons.best_attacks.items()]
     print_table("what each intent can get against this draw, and how", ["intent", "at most", "by attempting"], best)
     if len(reasons.if_known) > 1 and advice.promised is not None:

@@ -13,7 +13,7 @@ from ncirl._typing import FloatArray
 from ncirl.attack_graphs.names import in_place, listed, members
 from ncirl.defence.choices import some
 from ncirl.defence.followers import Guard
-from ncirl.numbers import at_most
+from ncirl.numbers import at_most, tellable_upper
 
 if TYPE_CHECKING:
     from ncirl.defence.listed_session import DefenceSession
@@ -84,6 +84,10 @@ class Advice:
         What must be known to read the rest, such as an attack that the certified attacker would never try.
     seed : int
         Of the draw.
+    unit : str
+        What is promised is in.
+    assumptions : tuple of str
+        On what it rests.
     """
 
     game: str
@@ -102,6 +106,8 @@ class Advice:
     prior: Mapping[str, float]
     notes: tuple[str, ...]
     seed: int
+    unit: str
+    assumptions: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -174,12 +180,14 @@ def advise(
         drawn=session.drawn,
         mix=mix,
         blocked=blocked,
-        promised=None if promise is None else _by(intents, promise),
-        promised_at_start=_by(intents, session.promised_at_start),
+        promised=None if promise is None else _promised(session, promise),
+        promised_at_start=_promised(session, session.promised_at_start),
         posterior=_by(intents, belief),
         prior=_by(intents, session.prior),
         notes=(*notes, *([UNKNOWN] if promise is None else [])),
         seed=session.seed,
+        unit=session.unit,
+        assumptions=session.assumptions,
     )
 
 
@@ -203,10 +211,15 @@ def reasons_for(session: "DefenceSession", guard: Guard) -> Reasons:
     unit = np.eye(len(mix))
     known = {stage.defender[d]: _by(intents, guard.worth_by_attack(unit[d]).max(axis=0)) for d in drawn}
     said = [
-        f"{intent} gets at most {at_most(most, session.game.magnitude, short=True)}, by attempting {some(attacks, 3)}."
+        f"{intent} gets at most {at_most(most, session.magnitude, short=True)}, by attempting {some(attacks, 3)}."
         for intent, (most, attacks) in best.items()
     ]
     return Reasons(best, known, evidence, (*said, *([DRAWN] if len(drawn) > 1 else [])))
+
+
+def _promised(session: "Session", promise: FloatArray) -> dict[str, float]:
+    """Name what each intent gets at most as it can be told."""
+    return {name: tellable_upper(most, session.magnitude) for name, most in _by(session.game.intents, promise).items()}
 
 
 def _by(intents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:

@@ -7,17 +7,22 @@ as what was told, and `undo` is a replay.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import members
 from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.defence.advice import Advice, Reasons
+from ncirl.defence.assumptions import assumptions, unit_of
 from ncirl.defence.choices import Choice, some
 from ncirl.defence.why_nothing import WhyNothing
 from ncirl.errors import InputError
+from ncirl.formats.graph_source import graph_of
 from ncirl.formats.plain import read_source, write_document
 from ncirl.model.game import Game
 from ncirl.playbook.playbook import DefenderPlaybook
@@ -117,6 +122,28 @@ class Session(ABC):
         self, solution: Any, *, rng: int | None = None, state: State | None = None, holding: Iterable[str] = ()
     ) -> None:
         """Begin."""
+
+    @cached_property
+    def graph_known(self) -> AttackGraph | None:
+        """The attack graph that is played, where it is known."""
+        whole = isinstance(self.solution, GuardedSolution)
+        known: AttackGraph | None = self.solution.graph if whole else graph_of(self.solution)
+        return known
+
+    @cached_property
+    def magnitude(self) -> float:
+        """The magnitude of what is played: of its largest reward or cost."""
+        return (self.graph_known or self.game).magnitude
+
+    @cached_property
+    def unit(self) -> str:
+        """In what unit promises are."""
+        return unit_of(self.graph_known)
+
+    @cached_property
+    def assumptions(self) -> tuple[str, ...]:
+        """On what promises rest, in sentences."""
+        return assumptions(self.game, self.graph_known, self.solution)
 
     @property
     @abstractmethod
