@@ -41,7 +41,7 @@ def iterated_hull(printed: bool, sweeps: int = 25) -> PointStore:
     for _ in range(sweeps):
         hull = corners, beliefs, values
         if printed:
-            program = printed_attacker_program(stage, 1 / 3, *hull)
+            program = printed_attacker_program(stage, 1 / 3, {0: hull})
         else:
             program = PointProgram(aumann_maschler(1 / 3), FixedPoints.of({0: hull}), whole=True)
         values = np.array([program.solve(belief).value for belief in beliefs])
@@ -67,7 +67,7 @@ def test_continuation_is_at_the_successor() -> None:
     number = {s: k for k, s in enumerate(s for s in game.explore() if not game.is_terminal(s))}
     points = FixedPoints.of({k: (values[s], *nothing) for s, k in number.items()})
     right = PointProgram(StateArrays.of(game, "alive", number), points, whole=True).solve(belief).value
-    wrong = printed_attacker_program(game.stage("alive"), 0.9, values["alive"], *nothing).solve(belief).value
+    wrong = printed_attacker_program(game.stage("alive"), 0.9, {0: (values["alive"], *nothing)}).solve(belief).value
     assert right == pytest.approx(0.05 * 10, abs=ACCURACY)  # Top for ever against Left: 1 + γ + γ² + …
     assert wrong == pytest.approx(0.05, abs=ACCURACY)
 
@@ -97,7 +97,7 @@ def test_printed_dual_program_forgets_the_future() -> None:
     game = games.aumann_maschler_1(discount=0.9)
     secured = solve(game.with_horizon(6), HistoryLP()).lower  # rewards are not negative: a lower bound for ever, too
     points = PromisePoints(corners=np.full(2, 11.0), promises=np.ones((1, 2)), values=np.array([11.0]))
-    printed = PrintedDefenderProgram(game.stage("play"), 0.9, points).at_promise(np.zeros(2))
+    printed = PrintedDefenderProgram(game.stage("play"), 0.9, [points]).at_promise(np.zeros(2))
     assert printed.value == pytest.approx(1 / 2, abs=ACCURACY)
     assert secured > 1.2
     assert printed.defence.sum() == pytest.approx(1.0)

@@ -76,3 +76,20 @@ def test_its_bounds_are_bounds(game: Game) -> None:
     proved = solve(game, Certified(gap=0.01))
     assert solution.lower <= proved.lower
     assert proved.upper <= solution.upper
+
+
+def test_read_with_charity_play_goes_on_at_the_successor() -> None:
+    """In the Big Match what the attacker wins is at s': the letter forgets it, charity does not."""
+    game = games.big_match(1 / 2, 1 / 2)
+    value = solve(game, Certified(gap=1e-3)).lower
+    literal, charitable = (solve(game, NCPBVI(variant=v, expansions=4)) for v in ("printed", "charitable"))  # type: ignore[arg-type]
+    assert literal.attacker_estimate < value - 0.2
+    assert abs(charitable.attacker_estimate - value) < abs(literal.attacker_estimate - value)
+    assert charitable.claim.startswith("Nothing is certified")
+
+
+def test_charity_changes_nothing_where_there_is_one_state() -> None:
+    game = games.aumann_maschler_1(2 / 5, 1 / 3)
+    literal, charitable = (solve(game, NCPBVI(variant=v)) for v in ("printed", "charitable"))  # type: ignore[arg-type]
+    assert charitable.attacker_estimate == pytest.approx(literal.attacker_estimate, abs=LP_ACCURACY)
+    assert charitable.defender_estimate == pytest.approx(literal.defender_estimate, abs=LP_ACCURACY)

@@ -47,7 +47,7 @@ def reproduce(
     jobs: Annotated[int | None, Parameter(help="Worker processes on this machine; 1 by default.")] = None,
     cluster: Annotated[str | None, Parameter(help="Address of a Dask scheduler to run on instead.")] = None,
     solver: Annotated[
-        Literal["certified", "nc-pbvi", "nc-pbvi-printed"],
+        Literal["certified", "nc-pbvi", "nc-pbvi-printed", "nc-pbvi-charitable"],
         Parameter(
             help="Where N-CIRL's strategies come from; the programs as printed in the paper need --play cut or endless."
         ),

@@ -123,8 +123,11 @@ def solve(
         Literal["hull", "sawtooth"] | None, Parameter(help="nc-pbvi: how points are joined.")
     ] = None,
     variant: Annotated[
-        Literal["corrected", "printed"] | None,
-        Parameter(help="nc-pbvi: mended, or to the letter of the paper, which certifies nothing."),
+        Literal["corrected", "printed", "charitable"] | None,
+        Parameter(
+            help="nc-pbvi: mended; to the letter of the paper; or to the letter but for an index that may be a "
+            "misprint. The latter two certify nothing."
+        ),
     ] = None,
     time_limit: Annotated[
         float | None, Parameter(help="Seconds after which to stop with the bounds so far; guarded: 60 if not told.")

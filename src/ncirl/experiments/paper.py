@@ -23,7 +23,6 @@ Beside it, how long NC-PBVI takes on the same games: the last panel of the paper
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import Literal
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.baselines import MAIRL, best_responder
 from ncirl.baselines.markov_defence import markov_defence
 from ncirl.experiments.measure import LIMIT, Measured, Pairing, in_units, measure, units
-from ncirl.experiments.settings import EXPANSIONS, RunSettings
+from ncirl.experiments.settings import EXPANSIONS, VARIANTS, RunSettings
 from ncirl.model.game import Game
 from ncirl.solution import PlayableSolution, solve
 from ncirl.solvers.certified.certified import Certified
@@ -156,8 +155,7 @@ def run_on(graph: AttackGraph, settings: RunSettings) -> RunRow:
 def _solve(game: Game, settings: RunSettings) -> PlayableSolution:
     if settings.solver == "certified":
         return solve(game, Certified(gap=0.0, relative_gap=settings.gap, time_limit=settings.time_limit))
-    variant: Literal["corrected", "printed"] = "printed" if settings.solver == "nc-pbvi-printed" else "corrected"
-    return solve(game, NCPBVI(expansions=EXPANSIONS, variant=variant))
+    return solve(game, NCPBVI(expansions=EXPANSIONS, variant=VARIANTS[settings.solver]))
 
 
 def _best(game: Game, defender: MAIRL) -> list[Pairing]:

@@ -18,7 +18,12 @@ from ncirl.formats.files import write_atomically
 
 __all__ = ["Reproduction", "reproduce"]
 
-NAMES = {"certified": "certified", "nc-pbvi": "NC-PBVI", "nc-pbvi-printed": "NC-PBVI as printed"}
+NAMES = {
+    "certified": "certified",
+    "nc-pbvi": "NC-PBVI",
+    "nc-pbvi-printed": "NC-PBVI as printed",
+    "nc-pbvi-charitable": "NC-PBVI, read with charity",
+}
 
 
 @dataclass(frozen=True)

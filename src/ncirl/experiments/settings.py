@@ -15,11 +15,17 @@ from typing import Literal, get_args
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.random_graphs import random_attack_graph
 from ncirl.errors import InputError
+from ncirl.solvers.nc_pbvi.nc_pbvi import Variant
 
-__all__ = ["EXPANSIONS", "FIRST_SEED", "Play", "RunSettings", "SolverName"]
+__all__ = ["EXPANSIONS", "FIRST_SEED", "VARIANTS", "Play", "RunSettings", "SolverName"]
 
 Play = Literal["finite", "cut", "endless"]
-SolverName = Literal["certified", "nc-pbvi", "nc-pbvi-printed"]
+SolverName = Literal["certified", "nc-pbvi", "nc-pbvi-printed", "nc-pbvi-charitable"]
+VARIANTS: dict[SolverName, Variant] = {
+    "nc-pbvi": "corrected",
+    "nc-pbvi-printed": "printed",
+    "nc-pbvi-charitable": "charitable",
+}
 
 ENDLESS_DISCOUNT = 0.95
 FIRST_SEED = 101  # those below were looked at when the defaults were chosen; results should not rest on them
@@ -54,7 +60,9 @@ class RunSettings:
         ]
         if self.episodes < 1:
             faults.append(f"episodes: at least one is needed, got {self.episodes}")
-        if self.solver == "nc-pbvi-printed" and (self.play == "finite" or self.observes != "actions"):
+        if VARIANTS.get(self.solver, "corrected") != "corrected" and (
+            self.play == "finite" or self.observes != "actions"
+        ):
             faults.append("solver: the printed programs know no end and no hidden attempts; play 'cut' or 'endless'")
         if self.play == "endless" and self.payoff_discount == 1:
             faults.append("payoff_discount: 1 needs stages that end; play 'finite' or 'cut'")

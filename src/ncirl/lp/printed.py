@@ -10,6 +10,7 @@ Its λ ≥ 0 is a normalisation: with the w of the dual game, adding c to λ_as'
 sawtooth through the origin, which is not translation-covariant, it restricts.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,14 +35,19 @@ __all__ = [
 def printed_attacker_program(
     stage: Stage,
     discount: float,
-    corners: FloatArray,
-    beliefs: FloatArray,
-    values: FloatArray,
+    points: Mapping[int, tuple[FloatArray, FloatArray, FloatArray]],
+    following: Sequence[int | None] | None = None,
     meter: Meter | None = None,
 ) -> PointProgram:
-    """Build the printed P_A(s, ·): posteriors by (d, s'), continuation by the sawtooth of s itself."""
-    here = StateArrays(0, stage, stage.seen_outcomes, discount, [0] * len(stage.seen_outcomes))
-    return PointProgram(here, FixedPoints.of({0: (corners, beliefs, values)}, most=1), meter=meter, whole=True)
+    """Build the printed P_A(s, ·): posteriors by (d, s'), continuation by a sawtooth.
+
+    `points` are corners, beliefs and values by number; `following` gives the number whose sawtooth follows each
+    outcome seen, None where play ends. Read to the letter it is that of s itself, number 0, after every outcome.
+    """
+    if following is None:
+        following = [0] * len(stage.seen_outcomes)
+    here = StateArrays(0, stage, stage.seen_outcomes, discount, following)
+    return PointProgram(here, FixedPoints.of(points, most=1), meter=meter, whole=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +87,17 @@ class PrintedDefenderStep:
 
 
 class PrintedDefenderProgram:
-    """The printed P_D(s, ·): columns (D, W, λ_as', W_as'), continuation by the sawtooth of s itself."""
+    """The printed P_D(s, ·): columns (D, W, λ_as', W_as'), continuation by a sawtooth for each s'.
 
-    def __init__(self, stage: Stage, discount: float, here: PromisePoints, meter: Meter | None = None) -> None:
+    `following` has the points of each distinct s' in the order of the stage's outcomes, None where play ends (λ and W
+    are 0 there). Read to the letter they are those of s itself for every s'.
+    """
+
+    def __init__(
+        self, stage: Stage, discount: float, following: Sequence[PromisePoints | None], meter: Meter | None = None
+    ) -> None:
         n_a, self.n_d, self.n_t = stage.reward.shape
-        n_s = len({outcome.state for outcome in stage.outcomes})
+        n_s = len(following)
         self._shape = (n_a, n_s, self.n_t)
         n_pairs = n_a * n_s
         per_action = sp.kron(sp.eye_array(n_a), np.ones((1, n_s)))
@@ -93,17 +105,19 @@ class PrintedDefenderProgram:
         each = sp.eye_array(self.n_t)
         promised = discount * sp.kron(per_action, each)  # rows (a, θ), columns (a, s', θ)
         values = -discount * sp.kron(per_action, np.ones((self.n_t, 1)))
-        slopes = self._slopes(here)
-        n_cuts = len(slopes)
-        cuts = sp.kron(sp.eye_array(n_pairs), -slopes)
+        none = np.zeros((0, self.n_t))
+        slopes = [none if points is None else self._slopes(points) for points in following] * n_a  # by (a, s')
+        n_cuts = [len(rows) for rows in slopes]
+        cuts = sp.block_diag([-rows for rows in slopes])
+        own = sp.block_diag([np.ones((n, 1)) for n in n_cuts])
         matrix = sp.vstack(
             [
                 sp.hstack([now, np.ones((n_a * self.n_t, 1)), promised, values]),
                 sp.hstack(
                     [
-                        sp.csr_array((n_pairs * n_cuts, self.n_d + 1)),
+                        sp.csr_array((sum(n_cuts), self.n_d + 1)),
                         cuts,
-                        sp.kron(sp.eye_array(n_pairs), np.ones((n_cuts, 1))),
+                        own,
                     ]
                 ),
                 sp.hstack([np.ones((1, self.n_d)), sp.csr_array((1, 1 + n_pairs * (self.n_t + 1)))]),
@@ -117,11 +131,15 @@ class PrintedDefenderProgram:
         lower = np.zeros(n_columns)
         lower[self.n_d] = -INF
         lower[-n_pairs:] = -INF
+        upper = np.full(n_columns, INF)
+        ended = np.tile([points is None for points in following], n_a)
+        lower[-n_pairs:][ended] = upper[-n_pairs:][ended] = 0.0
+        upper[self.n_d + 1 : -n_pairs][np.repeat(ended, self.n_t)] = 0.0
         self.session = Session(
             maximise=False,
             cost=cost,
             lower=lower,
-            upper=np.full(n_columns, INF),
+            upper=upper,
             matrix=matrix,
             row_lower=np.concatenate([np.zeros(n_rows - 1), [1.0]]),
             row_upper=np.concatenate([np.full(n_rows - 1, INF), [1.0]]),

@@ -40,7 +40,9 @@ from ncirl.solvers.nc_pbvi.play import ProgramAttacker, ProgramDefender
 from ncirl.solvers.nc_pbvi.side import Approximation
 from ncirl.strategies.strategy import AttackerStrategy, DefenderStrategy
 
-__all__ = ["NCPBVI", "CorrectedSolution", "NCPBVISolution"]
+__all__ = ["NCPBVI", "CorrectedSolution", "NCPBVISolution", "Variant"]
+
+Variant = Literal["corrected", "printed", "charitable"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -79,9 +81,10 @@ class NCPBVI:
         T at the most: sweeps end when nothing moves any more.
     approximation : {"hull", "sawtooth"}
         How the stored points are joined.
-    variant : {"corrected", "printed"}
-        The programs as they should be, or to the letter of the paper (for comparison: it certifies nothing, says
-        estimates apart from the bounds, and takes no game with a horizon).
+    variant : {"corrected", "printed", "charitable"}
+        The programs as they should be, or to the letter of the paper; or to the letter but for one index that may be
+        a misprint, the points of s' following a stage at s and not those of s. The latter two are for comparison: they
+        certify nothing, say estimates apart from the bounds, and take no game with a horizon.
 
     Examples
     --------
@@ -95,14 +98,14 @@ class NCPBVI:
     expansions: int = 3
     sweeps: int = 20
     approximation: Approximation = "hull"
-    variant: Literal["corrected", "printed"] = "corrected"
+    variant: Variant = "corrected"
 
     def run(self, game: Game, *, progress: ProgressCallback | None, limits: Limits = UNLIMITED) -> NCPBVISolution:
         """Solve `game`; use `ncirl.solve` instead of calling this."""
         refuse_graph(self, game)
         if self.expansions < 0 or self.sweeps < 1:
             raise InputError("expansions must not be negative, and at least one sweep is needed")
-        if self.variant == "printed":
+        if self.variant != "corrected":
             from ncirl.solvers.nc_pbvi.printed.printed import run_printed
 
             return run_printed(self, game, progress)

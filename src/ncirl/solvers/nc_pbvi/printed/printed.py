@@ -7,8 +7,9 @@
             EXPAND-p                           per point, one new point of Y_s
 
 with the programs of `lp.printed`: the sawtooth with its `break`, the continuation from the points of s itself; what
-EXPAND finds is stored at s. Values are what the answers are worth in
-the programs, the defender's their objectives, in place. What the page leaves open is chosen here:
+EXPAND finds is stored at s. Values are what the answers are worth in the programs, the defender's their objectives, in
+place. The variant `charitable` takes the index s of that continuation for a misprint: it looks up and stores at s', and
+is to the letter otherwise. What the page leaves open is chosen here:
 
 - W_s holds the unit beliefs (unit promises), Y_s begins with the prior and the beliefs of the starts. Values begin
   where the truth is surely on the right side: v = R_min / (1 − γ), w(e_θ) = 1 + R_max / (1 − γ).
@@ -90,7 +91,8 @@ def run_printed(settings: NCPBVI, game: Game, progress: ProgressCallback | None 
             "; use 'corrected', or solve `game.with_horizon(None)`"
         )
     began, meter = time.perf_counter(), Meter()
-    attacker = PrintedAttackerSide(game, meter)
+    charitable = settings.variant == "charitable"
+    attacker = PrintedAttackerSide(game, meter, charitable)
     least, most = min(attacker.least, 0.0), max(attacker.most, 0.0)
     lower = [attacker.value()]
     for _ in range(settings.expansions):
@@ -98,7 +100,7 @@ def run_printed(settings: NCPBVI, game: Game, progress: ProgressCallback | None 
             attacker.update()
         attacker.expand()
         lower.append(attacker.value())
-    defender = PrintedDefenderSide(game, meter, attacker.slopes())
+    defender = PrintedDefenderSide(game, meter, attacker.slopes(), charitable)
     upper = [defender.value()]
     for _ in range(settings.expansions):
         for _ in range(settings.sweeps):

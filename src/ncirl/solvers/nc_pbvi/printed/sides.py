@@ -1,4 +1,8 @@
-"""The two sides of the printed NC-PBVI: Y_s and W_s per public state, UPDATE and EXPAND as written."""
+"""The two sides of the printed NC-PBVI: Y_s and W_s per public state, UPDATE and EXPAND as written.
+
+Read to the letter, what follows a stage at s is looked up among the points of s, and what EXPAND finds is stored at s.
+Read with charity (`at_successor`) both are at s', where play goes on.
+"""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -21,8 +25,8 @@ POSSIBLE = 1e-9  # actions with less mass have no posterior
 class _PrintedSide:
     """What both sides share: the states that are played, the prior, and what the game can pay."""
 
-    def __init__(self, game: Game, meter: Meter) -> None:
-        self.game, self.meter = game, meter
+    def __init__(self, game: Game, meter: Meter, at_successor: bool = False) -> None:
+        self.game, self.meter, self.at_successor = game, meter, at_successor
         self.states = [state for state in game.explore() if not game.is_terminal(state)]
         self.starts = [start for start in game.starts if not game.is_terminal(start.state)]
         self.prior: FloatArray = np.sum([start.mass for start in game.starts], axis=0)
@@ -32,12 +36,23 @@ class _PrintedSide:
         self.least = ahead * min((float(r.min()) for r in rewards), default=0.0)
         self.most = ahead * max((float(r.max()) for r in rewards), default=0.0)
 
+    def _following(self, state: State) -> list[State | None]:
+        """Return, for each distinct s', the state whose points follow; None where play ends there."""
+        distinct = dict.fromkeys(outcome.state for outcome in self.game.stage(state).outcomes)
+        if not self.at_successor:
+            return [state] * len(distinct)
+        return [None if self.game.is_terminal(after) else after for after in distinct]
+
+    def _places(self, state: State) -> list[State]:
+        """Return the states whose points follow a stage at `state`."""
+        return [at for at in dict.fromkeys(self._following(state)) if at is not None]
+
 
 class PrintedAttackerSide(_PrintedSide):
     """Pairs (b, v): W_s at the unit beliefs, Y_s at the rest."""
 
-    def __init__(self, game: Game, meter: Meter) -> None:
-        super().__init__(game, meter)
+    def __init__(self, game: Game, meter: Meter, at_successor: bool = False) -> None:
+        super().__init__(game, meter, at_successor)
         self.corners = {s: np.full(len(self.prior), self.least) for s in self.states}
         self.beliefs = {s: [self.prior] for s in self.states}
         for start in self.starts:
@@ -51,8 +66,16 @@ class PrintedAttackerSide(_PrintedSide):
 
     def program(self, state: State) -> PointProgram:
         """Build the printed P_A(s, ·) on the points stored now."""
-        points = self.corners[state], np.array(self.beliefs[state]), np.array(self.values[state])
-        return printed_attacker_program(self.game.stage(state), self.game.discount, *points, self.meter)
+        stage = self.game.stage(state)
+        after = dict(
+            zip(dict.fromkeys(outcome.state for outcome in stage.outcomes), self._following(state), strict=True)
+        )
+        number = {at: k for k, at in enumerate(self._places(state))}
+        points = {
+            k: (self.corners[at], np.array(self.beliefs[at]), np.array(self.values[at])) for at, k in number.items()
+        }
+        following = [number.get(after[successor]) for successor in stage.seen_outcomes.successors]
+        return printed_attacker_program(stage, self.game.discount, points, following, self.meter)
 
     def value(self) -> float:
         """Return Σ_s P0(s) P_A(s, P0(· | s))."""
@@ -75,23 +98,27 @@ class PrintedAttackerSide(_PrintedSide):
             self.values[state] = [program.solve(belief).value for belief in self.beliefs[state]]
 
     def expand(self) -> None:
-        """Store at s, per point, the posterior τ(s, b, a) farthest from b in ℓ1."""
+        """Store, per point, the posterior τ(s, b, a) farthest from b in ℓ1, where it is looked up."""
         for state in self.states:
             program = self.program(state)
             for belief in [*self.beliefs[state], *self.units]:
                 plan = program.solve(belief).plan
                 mass = plan.sum(axis=1)
                 posterior = _farthest(belief, plan[mass > POSSIBLE] / mass[mass > POSSIBLE, None])
-                if _is_new(posterior, [*self.beliefs[state], *self.units]):
-                    self.beliefs[state].append(posterior)
-                    self.values[state].append(program.solve(posterior).value)
+                for at in self._places(state):
+                    if _is_new(posterior, [*self.beliefs[at], *self.units]):
+                        there = program if at == state else self.program(at)
+                        self.beliefs[at].append(posterior)
+                        self.values[at].append(there.solve(posterior).value)
 
 
 class PrintedDefenderSide(_PrintedSide):
     """Pairs (ζ, w): W_s at the unit promises, Y_s at the rest, beginning with ζ0 = −∂v."""
 
-    def __init__(self, game: Game, meter: Meter, slopes: Mapping[State, list[FloatArray]]) -> None:
-        super().__init__(game, meter)
+    def __init__(
+        self, game: Game, meter: Meter, slopes: Mapping[State, list[FloatArray]], at_successor: bool = False
+    ) -> None:
+        super().__init__(game, meter, at_successor)
         self.unbounded = False
         self.first = {s: [-slope for slope in slopes[s]] for s in self.states}  # ζ0, one per start there
         self.corners = {s: np.full(len(self.prior), 1.0 + self.most) for s in self.states}
@@ -105,8 +132,11 @@ class PrintedDefenderSide(_PrintedSide):
 
     def program(self, state: State) -> PrintedDefenderProgram:
         """Build the printed P_D(s, ·) on the points stored now."""
-        here = PromisePoints(self.corners[state], np.array(self.promises[state]), np.array(self.values[state]))
-        return PrintedDefenderProgram(self.game.stage(state), self.game.discount, here, self.meter)
+        following = [None if at is None else self._points(at) for at in self._following(state)]
+        return PrintedDefenderProgram(self.game.stage(state), self.game.discount, following, self.meter)
+
+    def _points(self, state: State) -> PromisePoints:
+        return PromisePoints(self.corners[state], np.array(self.promises[state]), np.array(self.values[state]))
 
     def value(self) -> float:
         """Return Σ_s P0(s) [P_D(s, ζ0) − ζ0·P0(· | s)]; NaN once a program was unbounded."""
@@ -138,19 +168,22 @@ class PrintedDefenderSide(_PrintedSide):
             self.values[state] = [self._updated(program, *pair) for pair in points]
 
     def expand(self) -> None:
-        """Store at s, per point, the promise λ_as' farthest from ζ in ℓ1."""
+        """Store, per point, the promise λ_as' farthest from ζ in ℓ1, where it is looked up."""
         for state in self.states:
-            program = self.program(state)
+            program, places = self.program(state), self._following(state)
+            goes_on = [k for k, at in enumerate(places) if at is not None]
             for promise in [*self.promises[state], *self.units]:
                 step = self.step(program, promise)
-                if step is None:
+                if step is None or not goes_on:
                     continue
-                following = _farthest(promise, step.promises.reshape(-1, len(self.prior)))
-                if _is_new(following, [*self.promises[state], *self.units]):
-                    found = self.step(program, following)
+                promises = step.promises[:, goes_on].reshape(-1, len(self.prior))
+                farthest = int(np.abs(promises - promise).sum(axis=1).argmax())
+                following, at = promises[farthest], places[goes_on[farthest % len(goes_on)]]
+                if _is_new(following, [*self.promises[at], *self.units]):
+                    found = self.step(program if at == state else self.program(at), following)
                     if found is not None:
-                        self.promises[state].append(following)
-                        self.values[state].append(found.value)
+                        self.promises[at].append(following)
+                        self.values[at].append(found.value)
 
     def _updated(self, program: PrintedDefenderProgram, promise: FloatArray, before: float) -> float:
         step = self.step(program, promise)
