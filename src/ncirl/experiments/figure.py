@@ -159,10 +159,10 @@ def _draw_runtimes(axis: "Axes", runtimes: Mapping[str, Mapping[int, Mean]]) -> 
     from matplotlib.ticker import LogLocator, NullLocator
 
     square = _marks("nc_pbvi") | {"marker": "s"}
-    looks = {"certified": _marks("ncirl"), "NC-PBVI": square, "NC-PBVI as printed": square}
     for offset, (solver, means) in zip((-0.08, 0.08), runtimes.items(), strict=False):
         if means:
-            _bars(axis, means, offset, label=solver, positive=True, **looks[solver])
+            look = _marks("ncirl") if solver == "certified" else square
+            _bars(axis, means, offset, label=solver, positive=True, **look)
     axis.set(title="average runtime", xlabel="n", ylabel="seconds", yscale="log")
     axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.yaxis.set_major_formatter("{x:g}")

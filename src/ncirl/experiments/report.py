@@ -1,6 +1,7 @@
 """The experiment in plain words, as Markdown: what the paper claims, what came out, what cannot be compared."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from statistics import median
 from textwrap import fill
 from typing import get_args
@@ -198,10 +199,15 @@ def _comparison_table(by_size: Mapping[int, Comparison]) -> str:
     return markdown_table(
         columns,
         (
-            (n, c.ma_irl, c.ncirl, c.difference, f"{c.lower_on} of {c.graphs}", c.reduction, c.hiding)
+            (n, c.ma_irl, c.ncirl, c.difference, f"{c.lower_on} of {c.graphs}", c.reduction, _known(c.hiding))
             for n, c in sorted(by_size.items())
         ),
     )
+
+
+def _known(mean: Mean) -> object:
+    """Return a mean, or that it is not known: its interval is wider than all that an intent is worth."""
+    return mean if mean.half < 1.0 or not isfinite(mean.half) else "not known"
 
 
 def _size_table(found: Found[RunRow]) -> str:
