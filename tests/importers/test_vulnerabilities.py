@@ -143,5 +143,7 @@ def test_a_table_sets_the_success_of_steps_that_name_a_cve_in_it(
     assert [exploit.success for exploit in graph.exploits] == [0.25, 0.8]
     written = tmp_path / "g.yaml"
     assert main(["import", str(tmp_path / "VERTICES.CSV"), "--epss", str(table), "-o", str(written)]) == 0
-    assert "success 0.25 of 1 exploit (50%): from the table of EPSS scores" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "success 0.25 of 1 exploit (50%): from the table of EPSS scores" in told
+    assert "EPSS is the chance that exploitation is seen anywhere within 30 days; as asked (--epss)" in told
     assert main(["import", str(tmp_path / "VERTICES.CSV"), "--epss", str(tmp_path / "none.csv")]) == 2

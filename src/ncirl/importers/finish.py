@@ -34,6 +34,10 @@ from ncirl.importers.report import QUANTITIES, SOURCE, Defaulted, ImportReport, 
 __all__ = ["finish"]
 
 EPSS_TABLE = Origin("the table of EPSS scores")
+EPSS_TOLD = (
+    "EPSS is the chance that exploitation is seen anywhere within 30 days; as asked (--epss), it stands for the chance "
+    "that one attempt works"
+)
 MOST_LISTED = 20
 MOST_CARRIED = 20_000  # exploits of a graph before its parallel exploits became one
 
@@ -227,6 +231,8 @@ def _sound(draft: Draft, start: set[str], options: ImportOptions, notes: Notes) 
         elif step.success == 0:
             notes.add("dropped", "steps that never succeed", step.name)
         else:
+            if step.origins.get("success") == EPSS_TABLE:
+                notes.add("assumed", EPSS_TOLD, step.name)
             yield step
 
 
