@@ -89,7 +89,8 @@ def test_what_is_done_later_is_named_with_where() -> None:
     found = explained(two_floors(5.0))
     assert found.later is not None
     assert (found.later.option, found.later.state, found.later.stages) == ("lock", "hall", 1)
-    assert "The first to be applied is lock, once this is reached: hall." in str(found)
+    said = "The first to be applied is lock, once this is reached: hall. To wait rests on perfect sight"
+    assert said in str(found)
     long = replace(found, later=replace(found.later, state=" + ".join("abcdefg")))
     assert "once this is reached: a + b + c and 4 more." in str(long)
 
@@ -175,5 +176,5 @@ def test_an_intruder_who_gains_nothing_for_fear_of_what_comes_later_is_told_of_t
     found = explained(graph)
     assert found.is_nil
     assert found.saves is None
-    assert str(found).endswith("The first to be applied is lock, once this is reached: hall.")
+    assert "The first to be applied is lock, once this is reached: hall. To wait rests on perfect sight" in str(found)
     assert "even if nothing is ever done" not in str(found)

@@ -40,6 +40,7 @@ LITTLE = 0.05  # of what doing nothing concedes
 RUSHED = "The search was ended before its time: with more of it the first answer may be another."
 NIL_NOW = "Nothing now: against this defence the intruder gains nothing that could be told from 0."
 NIL_EVER = "That is so even if nothing is ever done."
+SIGHT = "To wait rests on perfect sight: this defence is told at once what is reached."
 NAMED = 3  # conditions of a state
 Nodes = Mapping[int, float]  # where a playbook stands, with shares or chances
 
@@ -147,6 +148,7 @@ class WhyNothing:
             yield f"The first to be {done} is {self.later.option}, though nothing is reached, after failed attempts."
         elif self.later is not None:
             yield f"The first to be {done} is {self.later.option}, once this is reached: {_short(self.later.state)}."
+            yield SIGHT
         elif self.is_nil:
             yield from [NIL_EVER] * (self.saves is not None)
         elif self.saves is not None:
