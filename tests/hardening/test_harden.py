@@ -208,6 +208,28 @@ def test_a_killed_study_goes_on_where_it_was(tmp_path: Path) -> None:
     assert all(ncirl.verify(ncirl.load_solution(file)).holds for file in kept)
 
 
+def test_what_was_cut_short_counts_when_the_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, path = chains(), tmp_path / "journal"
+
+    def cut_short(graph: AttackGraph, gap: float, relative_gap: float, seconds: float, progress: Any) -> Any:
+        return replace(answer(graph, gap, relative_gap, seconds, progress), status=Status.TIME_LIMIT)
+
+    def hopeless(graph: AttackGraph, gap: float, relative_gap: float, seconds: float, progress: Any) -> Any:
+        return answer(graph, 2.0, 2.0, seconds, progress)
+
+    place = "ncirl.attack_graphs.hardening.bounding.answer"
+    monkeypatch.setattr(place, cut_short)
+    first = ncirl.harden(graph, choose=1, relative_gap=0.05, time_limit=30.0, journal=HardenJournal(path, graph))
+    kept = list(path.glob("*-part-*.ncirl"))
+    assert kept
+    monkeypatch.setattr(place, hopeless)
+    alone = ncirl.harden(graph, choose=1, relative_gap=0.05, time_limit=30.0)
+    again = ncirl.harden(graph, choose=1, relative_gap=0.05, time_limit=30.0, journal=HardenJournal(path, graph))
+    assert alone.upper - alone.lower > 2 * (first.upper - first.lower)
+    assert first.lower - EXACT <= again.lower <= again.upper <= first.upper + EXACT
+    assert again.solves > 0
+
+
 def lied(path: Path) -> None:
     """Let a policy claim to prove a quarter of what it does."""
     forged = Forged(path)

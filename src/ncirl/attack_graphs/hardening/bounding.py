@@ -7,7 +7,7 @@ attacks with as few exploits as there can be.
 What a bound rests on is a policy. It can be kept, and counts again where its certificate, computed anew, holds.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import Protocol
@@ -34,6 +34,7 @@ SINGLE = 5.0  # seconds that the game of a single way gets at most
 ALONE = 0.2  # of the time of a graph that is guarded, for attacks by single ways
 SHADE = 1.0 - 1e-12  # more than rounding takes from a product
 WHOLE = "whole"  # the name of the policy of the graph itself
+PART = "part-"  # before the name of one that there was not the time for
 Solved = CertifiedSolution | GuardedSolution
 
 
@@ -101,18 +102,33 @@ class _Solving:
         self.kept: dict[str, bytes] = {}
         self.solves, self.interrupted = 0, False
 
-    def solved(self, name: str, graph: AttackGraph, seconds: float) -> Solved:
-        """Return a policy for a graph, which goes by this name."""
-        task, proofs = self.task, self.task.proofs
-        if proofs is not None and name in task.known and (known := proofs.opened(task.known[name], graph)) is not None:
-            return known
+    def solved(self, name: str, graph: AttackGraph, seconds: float) -> list[Solved]:
+        """Return policies for a graph, which goes by this name: the one that was asked for, or what there was time for.
+
+        What was cut short is kept as a part: it counts, and is no reason not to solve the graph again.
+        """
+        if (known := self._known(name, graph)) is not None:
+            return [known]
+        part = self._known(PART + name, graph)
         self.solves += 1
+        task = self.task
         found = answer(graph, task.gap, task.relative_gap, seconds, lambda _: self._beat())
         self.interrupted |= found.status is Status.INTERRUPTED
-        cut_short = task.is_hurried and found.status is not Status.GAP_REACHED
-        if proofs is not None and not self.interrupted and not cut_short:
-            self.kept[name] = proofs.packed(found, graph)
-        return found
+        cut_short = self.interrupted or (task.is_hurried and found.status is not Status.GAP_REACHED)
+        if task.proofs is not None and not cut_short:
+            self.kept[name] = task.proofs.packed(found, graph)
+        elif task.proofs is not None and (part is None or _gap(found) < _gap(part)):
+            self.kept[PART + name] = task.proofs.packed(found, graph)
+        return [found] if part is None else [found, part]
+
+    def _known(self, name: str, graph: AttackGraph) -> Solved | None:
+        """Return a policy that was kept, if it is proved to be one of this graph."""
+        task = self.task
+        return None if task.proofs is None or name not in task.known else task.proofs.opened(task.known[name], graph)
+
+
+def _gap(solution: Solved) -> float:
+    return solution.upper - solution.lower
 
 
 def _bounded(solving: _Solving) -> Bounded:
@@ -123,11 +139,15 @@ def _bounded(solving: _Solving) -> Bounded:
     if not graph.exploits or not goals_of(graph):
         return Bounded(0.0)  # nobody can get anything
     if listable(graph)[0]:
-        found = solving.solved(WHOLE, graph, task.seconds)
-        return Bounded(found.upper, _records(found))
+        return _together(solving.solved(WHOLE, graph, task.seconds))
     alone = [(attack,) for attack in single_ways(solving, 1, ALONE * task.seconds)]
-    found = solving.solved(WHOLE, graph, (1.0 - ALONE) * task.seconds)
-    return Bounded(found.upper, (*_records(found), *alone))
+    found = _together(solving.solved(WHOLE, graph, (1.0 - ALONE) * task.seconds))
+    return replace(found, records=(*found.records, *alone))
+
+
+def _together(found: Sequence[Solved]) -> Bounded:
+    """Return what some policies of one graph prove together."""
+    return Bounded(min(its.upper for its in found), tuple(record for its in found for record in _records(its)))
 
 
 def _records(found: Solved) -> tuple[tuple[Attack, ...], ...]:
@@ -154,7 +174,7 @@ def single_ways(solving: _Solving, ways: int, seconds: float) -> Iterator[Attack
         if few.exploits and listable(few)[0]:
             few, share = replace(few, origin=None), min(SINGLE, seconds / len(graph.intents))
             found = solving.solved(f"intent-{k}", few, share)
-            for attacks in _records(found):
+            for attacks in (record for its in found for record in _records(its)):
                 yield from (replace(a, secures=intent.prior / total * a.secures * SHADE) for a in attacks)
 
 
