@@ -42,8 +42,14 @@ class Status(Enum):
 
     EXACT = "The value is exact up to the accuracy of the linear program."
     GAP_REACHED = "The bounds are as close as asked."
-    FINISHED = "All planned iterations were done; more of them may bring the bounds closer."
-    TIME_LIMIT = "The time limit was reached; the bounds are valid. Raise `time_limit` to bring them closer."
+    FINISHED = (
+        "Nothing is left to try with these settings. More iterations, a time limit where there is none, more memory or "
+        "a smaller problem may bring the bounds closer."
+    )
+    TIME_LIMIT = (
+        "The time limit was reached, or the next step does not fit into what is left of it; the bounds are valid. "
+        "Raise `time_limit` to bring them closer."
+    )
     MEMORY_LIMIT = "The memory ceiling was reached; the bounds are valid. Raise `memory` to bring them closer."
     INTERRUPTED = "Interrupted; the bounds are valid. Run again with more time to bring them closer."
     STALLED = "No further progress is possible within floating-point accuracy; the bounds are valid."

@@ -4,7 +4,8 @@
                                                                                      for each second it has had
 
 until no gain is more than a share of the gap. How much of its gap three times as long leaves is told from how it went
-before. A game that so long brought on by little is not solved again, unless there is time and nothing else to do.
+before. A game that so long brought on by little is not solved again, unless there is time and nothing else to do:
+whoever is patient solves all that is not over again, until time is up.
 """
 
 from dataclasses import replace
@@ -37,6 +38,12 @@ class Again:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.exact: set[Part | Group] = set()  # what gains nothing by being solved more exactly
+        self._is_patient = False
+
+    def be_patient(self) -> None:
+        """Give nothing up any more that does not end by itself: there is nothing else to do."""
+        self._is_patient = True
+        self.exact.clear()
 
     def refine(self, limit: Limits, enough: float) -> Status:
         """Solve again, for longer, what promises most a second, until that is no more than a share of the gap.
@@ -66,7 +73,7 @@ class Again:
         """Tell whether it gained something that a game was solved again, or cannot be told yet."""
         if solved.is_over and (solved.lower, solved.upper) == (worst.lower, worst.upper):
             return False
-        if solved.job.seconds < max(TELLING, ENOUGH * LONGER * worst.job.seconds):
+        if self._is_patient or solved.job.seconds < max(TELLING, ENOUGH * LONGER * worst.job.seconds):
             return True
         gained = worst.upper - solved.upper if solved.job.terms is not None else solved.lower - worst.lower
         return gained >= GAINED * min(worst.upper - worst.lower, apart)

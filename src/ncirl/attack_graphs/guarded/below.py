@@ -116,6 +116,11 @@ class Below:
         """What all intents get together with as many ways as there are."""
         return 0.0 if self.together is None else self.together[0] * self.together[1].lower
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all intents together have been looked at with all exploits there are."""
+        return self._everything is not None and len(self._everything.bundles) == len(self.net.exploits)
+
     def _tries(self, size: Size, enough: float) -> list[tuple[Intents, int, bool]]:
         """List whom to look at, how many private ways they go beside each other, and whether few exploits at a time."""
         best, is_small = self.bound, size.states <= LITTLE

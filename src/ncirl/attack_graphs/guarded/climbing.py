@@ -5,6 +5,8 @@
                       what was solved least exactly is solved more exactly, as long as that is a good part of the gap
     no huge graphs    once, for a good while, the whole of it in one game, from either side, where that can be listed
     in the end        what was solved least exactly again, for what is left of the time
+    with time left    rungs above the ladder, each twice as large, while one can be set up; then whatever is not exact
+                      again, longer and longer
 
 Sizes are known before a game is built.
 """
@@ -14,6 +16,7 @@ from dataclasses import replace
 from math import inf, sqrt
 
 from ncirl.attack_graphs.guarded.again import Again
+from ncirl.attack_graphs.guarded.grow import works
 from ncirl.attack_graphs.guarded.jobs import Job
 from ncirl.attack_graphs.guarded.running import Run
 from ncirl.attack_graphs.guarded.sizes import Size
@@ -32,23 +35,60 @@ NEAR = 0.5  # of the time that is left, to solve more exactly where that alone w
 ENTIRE = 2  # rungs before the whole of a graph that is not that small, in which parts and groups are tried
 ALL = 1.1  # of what is left in the end: the whole may have no time to search then
 OPEN = 0.5  # of the gap: what exact parts may leave open, where they are solved exactly instead of climbing on
+FURTHER = 0.3  # of what is left of the time, for a rung above the ladder
 SLACK = 0.3  # of the gap: if games are solved less exactly than that, it pays to solve them again
 
 
 def climbed(run: Run) -> Status:
-    """Climb both ladders by turns, then refine."""
-    again, is_played = Again(run), False
+    """Climb both ladders by turns, then refine; with time left go on, so that no plan ends a search before its time."""
+    again = Again(run)
+    status = _ladder(run, again)
+    if status in (Status.FINISHED, Status.TIME_LIMIT) and run.deadline.left < inf and not run.deadline.passed:
+        status = _further(run, again)
+    return run.left_out or status if status is Status.FINISHED else status
+
+
+def _further(run: Run, again: Again) -> Status:
+    """Go on above the ladder while another rung can be set up in time, and in the end with what is not exact."""
+    states, width, pairs = RUNGS[-1]
+    while not (run.above.is_whole and run.below.is_whole):
+        states, width = 2 * states, width + 1
+        size, share = Size(states, pairs * states + MORE_PAIRS), FURTHER * run.deadline.left
+        if run.pace.overhead(works(size, len(run.net.intents))) > run.deadline.left:
+            run.left_out = run.left_out or Status.TIME_LIMIT
+            break
+        ended = _rung(run, size, width, share)
+        if ended is not None:
+            return ended
+        again.refine(run.deadline.within(share), SLACK)
+        if run.is_done():
+            return Status.GAP_REACHED
+    again.be_patient()
+    return again.refine(run.deadline, 0.0)
+
+
+def _rung(run: Run, size: Size, width: int, share: float) -> Status | None:
+    """Climb a rung by turns; why that was the end of the run, if it was."""
+    for jobs, part in _turns(run, size, width, share):
+        _solve(run, jobs, part * share)
+        if run.is_done():
+            return Status.GAP_REACHED
+        if run.deadline.passed:
+            return Status.TIME_LIMIT
+    return None
+
+
+def _ladder(run: Run, again: Again) -> Status:
+    """Climb both ladders as far as they go, then refine."""
+    is_played = False
     for rung, (states, width, pairs) in enumerate(RUNGS):
         if rung == ENTIRE and (is_played := played_entirely(run)):
             break
         share = run.deadline.left / (len(RUNGS) - rung)
         size = Size(states, pairs * states + MORE_PAIRS if states else 0)
-        for jobs, part in _turns(run, size, width, share):
-            _solve(run, jobs, part * share)
-            if run.is_done():
-                return Status.GAP_REACHED
-            if run.deadline.passed:
-                return Status.TIME_LIMIT
+        ended = _rung(run, size, width, share)
+        if ended is not None:
+            return ended
         if run.above.is_whole:
             break
         refining = NEAR * run.deadline.left if _is_near(run) else (1.0 - ABOVE - BELOW) * share
@@ -91,6 +131,8 @@ def _solve(run: Run, jobs: Iterable[Job], share: float) -> None:
         seconds = max(share * sqrt(job.work) / work, LEAST, WORTH * overhead)
         if seconds + overhead <= run.deadline.left or not (run.has_bounds or fitting):
             fitting.append(replace(job, seconds=seconds))
+        else:
+            run.left_out = Status.TIME_LIMIT
     for _ in run.solved(fitting):
         if run.deadline.passed or run.is_done():
             break

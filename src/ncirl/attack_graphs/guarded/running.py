@@ -20,7 +20,7 @@ from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import measured, unhindered
 from ncirl.attack_graphs.guarded.spread import LAST, Workers, solve_all
 from ncirl.limits import Limits
-from ncirl.solution import Progress, ProgressCallback
+from ncirl.solution import Progress, ProgressCallback, Status
 
 __all__ = ["ROUGH", "Run"]
 
@@ -63,6 +63,7 @@ class Run:
         self.above, self.below = Above(self.net, self.flow), Below(self.net)
         self.pace = Pace()
         self.solves, self.lp_seconds, self.states = 0, 0.0, 0
+        self.left_out: Status | None = None  # what there was no time or no memory for, though a larger limit has it
         self._unhindered = unhindered(self.net, self.flow.depth)
 
     @property
@@ -105,9 +106,14 @@ class Run:
 
     def solved(self, jobs: Iterable[Job]) -> Iterator[Solved]:
         """Solve games, and take what comes back, in their order."""
-        for found in solve_all(self.net, list(jobs), self.workers, self._report, self.deadline):
+        asked, came = list(jobs), 0
+        for found in solve_all(self.net, asked, self.workers, self._report, self.deadline):
+            came += 1
             self.take(found)
             yield found
+        if came < len(asked):
+            is_late = self.deadline.passed or any(job.within < inf for job in asked)
+            self.left_out = Status.TIME_LIMIT if is_late else Status.MEMORY_LIMIT
 
     def solved_within(self, part: float, jobs: Iterable[Job]) -> list[Solved]:
         """Solve large games at the same time, set-up and playbooks included in a part of the time that is left."""
