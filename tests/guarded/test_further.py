@@ -72,7 +72,7 @@ def test_what_is_whole_from_both_sides_is_finished(
 ) -> None:
     run = run_of(LONG)
     run.above.is_whole = True
-    monkeypatch.setattr(type(run.below), "is_whole", True)
+    run.below.is_whole = True
     assert climbing.climbed(run) is Status.FINISHED
     assert len(sizes) <= 2
 
@@ -107,3 +107,11 @@ def test_who_is_patient_gives_up_only_what_is_over() -> None:
     assert not again.exact
     assert again._is_use(little, worst, 1.0)
     assert not again._is_use(replace(little, is_over=True), worst, 1.0)
+
+
+def test_a_small_graph_is_whole_once_all_play_with_all_there_is() -> None:
+    run = run_of(LONG)
+    assert not run.below.is_whole
+    for states in (24, 10_000):
+        run.below.climb(Size(states, 10**7), 0.1, Limits(), Limits(0.0))
+        assert run.below.is_whole == (states > 24)

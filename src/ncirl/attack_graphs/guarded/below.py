@@ -54,6 +54,7 @@ class Below:
         self.together: Found | None = None  # all intents with as many ways as there are, as it was solved last
         self._everything: Group | None = None  # which game that is
         self._met: set[Group] = set()
+        self.is_whole = False  # whether all intents together have been looked at with all exploits there are
         self._merged: set[Intents] = set()  # what has been looked at as one
         self.hideout = Hideout(net, self.pool, self.able)
         self.hidden: list[dict[int, Found | None]] = []  # what all play side by side, None where it is not solved
@@ -74,6 +75,7 @@ class Below:
         for intents, private, narrow in self._tries(size, enough):
             found = gathered(self.pool, list(intents), size, deadline, private, narrow)
             self._merged |= {intents} if found is not None else set()
+            self.is_whole |= found is not None and intents == self.able and _is_everything(self.net, found[0])
             if found is not None and found[0] not in self._met:
                 self._met.add(found[0])
                 jobs.append(Job(found[0], None, 0.0, gap, 0.0, works(found[1], len(intents))))
@@ -115,11 +117,6 @@ class Below:
     def bound_of_whole(self) -> float:
         """What all intents get together with as many ways as there are."""
         return 0.0 if self.together is None else self.together[0] * self.together[1].lower
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all intents together have been looked at with all exploits there are."""
-        return self._everything is not None and len(self._everything.bundles) == len(self.net.exploits)
 
     def _tries(self, size: Size, enough: float) -> list[tuple[Intents, int, bool]]:
         """List whom to look at, how many private ways they go beside each other, and whether few exploits at a time."""
@@ -207,6 +204,11 @@ class Below:
         while chosen:
             plan, chosen = [chosen[0], *plan], chosen[1]
         return plan
+
+
+def _is_everything(net: Net, group: Group) -> bool:
+    """Tell whether everybody in a group may go on with any exploit there is."""
+    return len(group.bundles) == len(net.exploits) and not group.owners and group.width is None
 
 
 def _total(plan: list[Found]) -> float:
