@@ -173,7 +173,7 @@ class Certified:
                 made.leave_kernel()
                 continue
             target = self._target(found.proved.lower, found.proved.upper)
-            closer += 2 * max(found.gap - target, 0.0)
+            closer = 2 * max(closer, found.gap - target)  # doubled each time, so that this ends soon
             is_written_wider = status is Status.GAP_REACHED and made.cut is None and found.gap > target
             if not (is_written_wider and closer < ROUNDED * target):
                 break
