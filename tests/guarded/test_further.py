@@ -59,7 +59,26 @@ def test_with_time_left_larger_games_follow_the_ladder_until_none_can_be_set_up(
     states = [size.states for size in sizes]
     assert states[:2] == [0, 24]
     assert len(states) > 10
+    assert states[-1] > 1e9 / 12 / 8
     assert states[2:] == [24 * 2**k for k in range(1, len(states) - 1)]
+
+
+@pytest.mark.parametrize(("solved", "rungs"), [(0, 3), (1, 4)])
+def test_where_all_that_a_rung_adds_is_too_large_there_are_no_more(
+    solved: int, rungs: int, short: None, sizes: list[Size], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While something is solved, there is one more."""
+    run, turns = run_of(LONG), climbing._turns
+
+    def too_large(run: Run, size: Size, width: int, share: float) -> Iterator[tuple[list[Job], float]]:
+        if len(sizes) > 1:
+            run.left_out = Status.TIME_LIMIT
+            run.solves += solved if len(sizes) == 2 else 0
+        yield from turns(run, size, width, share)
+
+    monkeypatch.setattr(climbing, "_turns", too_large)
+    assert climbing.climbed(run) is Status.TIME_LIMIT
+    assert len(sizes) == rungs
 
 
 def test_without_a_limit_the_ladder_is_all(short: None, sizes: list[Size]) -> None:

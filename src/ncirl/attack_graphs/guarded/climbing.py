@@ -49,17 +49,22 @@ def climbed(run: Run) -> Status:
 
 
 def _further(run: Run, again: Again) -> Status:
-    """Go on above the ladder while another rung can be set up in time, and in the end with what is not exact."""
+    """Go on above the ladder while there is time for what a rung adds, and in the end with what is not exact."""
     states, width, pairs = RUNGS[-1]
     while not (run.above.is_whole and run.below.is_whole):
-        states, width = 2 * states, width + 1
-        size, share = Size(states, pairs * states + MORE_PAIRS), FURTHER * run.deadline.left
-        if run.pace.overhead(works(size, len(run.net.intents))) > run.deadline.left:
+        least = works(Size(states, 0), len(run.net.intents))  # of a game that is too large for the last rung
+        if run.pace.overhead(least) > run.deadline.left:
             run.left_out = run.left_out or Status.TIME_LIMIT
             break
-        ended = _rung(run, size, width, share)
+        states, width, share = 2 * states, width + 1, FURTHER * run.deadline.left
+        solves, known, run.left_out = run.solves, run.left_out, None
+        ended = _rung(run, Size(states, pairs * states + MORE_PAIRS), width, share)
+        is_vain = run.left_out is not None and run.solves == solves  # larger ones will not fit either
+        run.left_out = run.left_out or known
         if ended is not None:
             return ended
+        if is_vain:
+            break
         again.refine(run.deadline.within(share), SLACK)
         if run.is_done():
             return Status.GAP_REACHED
