@@ -72,7 +72,7 @@ def test_where_all_that_a_rung_adds_is_too_large_there_are_no_more(
 
     def too_large(run: Run, size: Size, width: int, share: float) -> Iterator[tuple[list[Job], float]]:
         if len(sizes) > 1:
-            run.left_out = Status.TIME_LIMIT
+            run.leave_out(Status.TIME_LIMIT)
             run.solves += solved if len(sizes) == 2 else 0
         yield from turns(run, size, width, share)
 

@@ -54,16 +54,14 @@ def _further(run: Run, again: Again) -> Status:
     while not (run.above.is_whole and run.below.is_whole):
         least = works(Size(states, 0), len(run.net.intents))  # of a game that is too large for the last rung
         if run.pace.overhead(least) > run.deadline.left:
-            run.left_out = run.left_out or Status.TIME_LIMIT
+            run.leave_out(Status.TIME_LIMIT)
             break
         states, width, share = 2 * states, width + 1, FURTHER * run.deadline.left
-        solves, known, run.left_out = run.solves, run.left_out, None
+        solves, dropped = run.solves, run.dropped
         ended = _rung(run, Size(states, pairs * states + MORE_PAIRS), width, share)
-        is_vain = run.left_out is not None and run.solves == solves  # larger ones will not fit either
-        run.left_out = run.left_out or known
         if ended is not None:
             return ended
-        if is_vain:
+        if run.dropped > dropped and run.solves == solves:  # larger ones will not fit either
             break
         again.refine(run.deadline.within(share), SLACK)
         if run.is_done():
@@ -137,7 +135,7 @@ def _solve(run: Run, jobs: Iterable[Job], share: float) -> None:
         if seconds + overhead <= run.deadline.left or not (run.has_bounds or fitting):
             fitting.append(replace(job, seconds=seconds))
         else:
-            run.left_out = Status.TIME_LIMIT
+            run.leave_out(Status.TIME_LIMIT)
     for _ in run.solved(fitting):
         if run.deadline.passed or run.is_done():
             break

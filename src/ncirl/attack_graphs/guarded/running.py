@@ -63,7 +63,8 @@ class Run:
         self.above, self.below = Above(self.net, self.flow), Below(self.net)
         self.pace = Pace()
         self.solves, self.lp_seconds, self.states = 0, 0.0, 0
-        self.left_out: Status | None = None  # what there was no time or no memory for, though a larger limit has it
+        self.left_out: Status | None = None  # which limit kept games out that a larger one has room for
+        self.dropped = 0  # how many times
         self._unhindered = unhindered(self.net, self.flow.depth)
 
     @property
@@ -113,7 +114,11 @@ class Run:
             yield found
         if came < len(asked):
             is_late = self.deadline.passed or any(job.within < inf for job in asked)
-            self.left_out = Status.TIME_LIMIT if is_late else Status.MEMORY_LIMIT
+            self.leave_out(Status.TIME_LIMIT if is_late else Status.MEMORY_LIMIT)
+
+    def leave_out(self, limit: Status) -> None:
+        """Take note that there is no time, or no memory, for a game."""
+        self.left_out, self.dropped = limit, self.dropped + 1
 
     def solved_within(self, part: float, jobs: Iterable[Job]) -> list[Solved]:
         """Solve large games at the same time, set-up and playbooks included in a part of the time that is left."""
