@@ -13,6 +13,7 @@ from ncirl.attack_graphs.what_if import with_numbers
 from ncirl.defence import DefenceSession, GuardedSession
 from ncirl.defence.why_nothing import WhyNothing, why_nothing
 from ncirl.games.office import office_graph
+from ncirl.numbers import at_least, at_most
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Status
 
@@ -65,7 +66,7 @@ def test_a_lasting_control_would_be_applied_below_what_the_intrusion_is_worth(ho
     assert found.acting is not None
     assert found.acting >= 2.0 - ACCURACY
     said = str(found)
-    assert "to apply something now concedes at least 2, this defence at most 0.83" in said
+    assert "to apply something now concedes at least 2.000, this defence at most 0.83" in said
     assert "it costs 2 and saves about 0.83 now" in said
     assert "Nothing is applied later either: doing nothing at all concedes at most 0.83" in said
     assert "e-1" not in said
@@ -129,7 +130,10 @@ def test_where_nothing_is_watched_the_gap_is_no_finding() -> None:
     assert found is not None
     assert found.saves == solution.gap
     said = str(found)
-    assert f"concedes at most {solution.upper:.4g}, no defence less than {solution.lower:.4g}" in said
+    assert (
+        f"at most {at_most(solution.upper, short=True)}, no defence less than {at_least(solution.lower, short=True)}"
+        in said
+    )
     assert "Whether one saves any of that is not known" in said
     assert "worth" not in said
     assert said in GuardedSession(solution).advice().notes

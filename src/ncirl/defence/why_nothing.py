@@ -15,6 +15,7 @@ plan.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ncirl.attack_graphs.names import in_place, members
 from ncirl.model.belief import prior_of
 from ncirl.model.rules import TimedText
 from ncirl.model.stage import Stage
+from ncirl.numbers import at_least, at_most
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Status
@@ -43,6 +45,8 @@ NIL_EVER = "That is so even if nothing is ever done."
 SIGHT = "To wait rests on perfect sight: this defence is told at once what is reached."
 NAMED = 3  # conditions of a state
 Nodes = Mapping[int, float]  # where a playbook stands, with shares or chances
+
+_most, _least = partial(at_most, short=True), partial(at_least, short=True)
 
 
 @dataclass(frozen=True)
@@ -121,17 +125,17 @@ class WhyNothing:
         deed, found = "apply" if self.has_controls else "block", self.nearest
         if self.acting is None:
             if self.saves is None:
-                yield f"Nothing yet: this defence waits, and concedes at most {self.upper:.4g}."
-                yield f"To {deed} something now may be better, by {self._doubt:.2g} at most: that is not known."
+                yield f"Nothing yet: this defence waits, and concedes at most {_most(self.upper)}."
+                yield f"To {deed} something now may be better, by {_most(self._doubt)} at most: that is not known."
             return
         if found is None:
             yield f"Nothing yet: there is nothing to {deed} that could stop an attempt now."
             return
         if self.acting >= self.upper:
-            least = f"to {deed} something now concedes at least {self.acting:.4g}"
-            yield f"Nothing yet: {least}, this defence at most {self.upper:.4g}; both are proved."
+            least = f"to {deed} something now concedes at least {_least(self.acting)}"
+            yield f"Nothing yet: {least}, this defence at most {_most(self.upper)}; both are proved."
         else:
-            yield f"Nothing yet; to {deed} something now may be as good or better, by {self._doubt:.2g} at most."
+            yield f"Nothing yet; to {deed} something now may be as good or better, by {_most(self._doubt)} at most."
         saved = f"about {found.below:.2g}" if found.below > NIL * self.upper else "nothing"
         yield (
             f"Nearest to it comes {found.option}: it costs {found.cost:.3g} and saves {saved} now, by an estimate "
@@ -152,14 +156,16 @@ class WhyNothing:
         elif self.is_nil:
             yield from [NIL_EVER] * (self.saves is not None)
         elif self.saves is not None:
-            bounds = f"doing nothing at all concedes at most {self.upper:.4g}, no defence less than {self.lower:.4g}"
+            bounds = (
+                f"doing nothing at all concedes at most {_most(self.upper)}, no defence less than {_least(self.lower)}"
+            )
             idle = "Nothing is watched" if self.acting is None else f"Nothing is {done} later either"
-            most = f"more than {self.saves:.3g}" if self.saves > NIL * self.upper else "what could be told from 0"
+            most = f"more than {_most(self.saves)}" if self.saves > NIL * self.upper else "what could be told from 0"
             yield f"{idle}: {bounds}, so that none saves {most}."
             if self.saves > LITTLE * self.upper and self.finished:
                 yield "Whether one saves any of that is not known. A smaller gap, with more time, may tell."
         else:
-            yield f"This defence concedes at most {self.upper:.4g}, and no defence less than {self.lower:.4g}."
+            yield f"This defence concedes at most {_most(self.upper)}, and no defence less than {_least(self.lower)}."
 
 
 def _short(state: str) -> str:
