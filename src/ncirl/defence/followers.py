@@ -106,15 +106,16 @@ class Watch(Observer):
         d, seen = stage.defender.index(defender), self._timed.observations(self._timed_state)
         moved: dict[Memory, FloatArray] = {}
         made: FloatArray = np.zeros(len(self._game.intents))
-        for a in range(len(stage.attacker)):
-            for o, chance in zip(*(part.tolist() for part in stage.outcome_law(a, d)), strict=True):
-                if stage.outcomes[o].state != place:
-                    continue
-                for memory, mass in self._law.items():
-                    likely = mass * strategy.policy(here, memory)[a] * chance
-                    made = made + likely
-                    for then, p in strategy.after(here, memory, a, d, seen.index(a, d, o)) if likely.any() else ():
-                        moved[then] = moved.get(then, 0.0) + likely * p
+        there = {o for o, outcome in enumerate(stage.outcomes) if outcome.state == place}
+        for memory, mass in self._law.items():
+            plan = strategy.policy(here, memory) * mass  # indexed [a, θ]
+            for a in np.flatnonzero(plan.any(axis=1)).tolist():
+                for o, chance in zip(*(part.tolist() for part in stage.outcome_law(a, d)), strict=True):
+                    if o not in there:
+                        continue
+                    made = made + plan[a] * chance
+                    for then, p in strategy.after(here, memory, a, d, seen.index(a, d, o)):
+                        moved[then] = moved.get(then, 0.0) + plan[a] * chance * p
         belief = np.sum(list(self._law.values()), axis=0)
         explained = bool(np.any(made > 0))
         stays = {memory: p * belief for memory, p in strategy.begin(place)}

@@ -188,7 +188,8 @@ class GuardedSolution:
     @cached_property
     def _parts(self) -> list[PartDefender]:
         parts = [proof.part for proof in self.proof.parts]
-        tolling = Limits(None if any(part.guards for part in parts) else 0.0)  # without guards nothing is charged
+        charged = any(proof.part.guards or proof.tolls for proof in self.proof.parts)
+        tolling = Limits(None if charged else 0.0)
         found = []
         for proof, full in zip(self.proof.parts, terms(self._net, parts, tolling), strict=True):
             its_terms = less_recorded(self._net, proof.part, proof.tolls, full)
