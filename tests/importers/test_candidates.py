@@ -131,11 +131,13 @@ def test_what_holds_a_goal_already_is_not_suggested_as_a_start() -> None:
     assert offered.isdisjoint({"ann", "desk", "admins", "owners"})
 
 
-def test_a_refusal_tells_what_is_held_already_too() -> None:
+@pytest.mark.parametrize("gives", ["admins", "farther"])
+def test_a_refusal_tells_what_is_held_already_too(gives: str) -> None:
     draft = Draft("sketch")
     draft.condition("admins", initial=True)
-    draft.condition("far")
+    for key in ("far", "farther"):
+        draft.condition(key)
     draft.goal("admins")
-    draft.exploit("nowhere", needs=["far"], gives="admins")
+    draft.exploit("nowhere", needs=["far"], gives=gives)
     with pytest.raises(InputError, match="admins is in the attacker's hands from the start"):
         draft.finish()

@@ -1,6 +1,6 @@
 """What attackers have already of what the source says they may want: the first thing that a person must know."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 
 from ncirl.importers.draft import Draft
 from ncirl.importers.follows import Follows
@@ -12,7 +12,7 @@ __all__ = ["held_already"]
 MOST_LINKS = 6  # of a way, and of other goals that are named
 
 
-def held_already(draft: Draft, names: ConditionNames, follows: Follows, depth: Mapping[str, int]) -> tuple[str, ...]:
+def held_already(draft: Draft, names: ConditionNames, follows: Follows, start: Collection[str]) -> tuple[str, ...]:
     """Return a sentence for each goal of the source that is held from the start; of goals that are one, the first.
 
     Examples
@@ -30,7 +30,7 @@ def held_already(draft: Draft, names: ConditionNames, follows: Follows, depth: M
     """
     rewarded = (key for paid in draft.rewards.values() for key, value in paid.items() if value > 0)
     wanted = dict.fromkeys((*(key for key, paid in draft.goals.items() if paid is None or paid > 0), *rewarded))
-    held = [key for key in wanted if depth.get(key) == 0 and key in draft.conditions]
+    held = [key for key in wanted if key in start and key in draft.conditions]
     one = {draft.groups.get(key, key): key for key in reversed(held)}  # the first of those that are one
     first = [key for key in held if one[draft.groups.get(key, key)] == key]
     return tuple(_sentences(first, names, follows))

@@ -64,8 +64,9 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     immediate = [step for step in draft.exploits if step.gives in draft.conditions]
     start, sure = follows_from(start, immediate), follows_from(sure, immediate)
     steps = list(_sound(draft, sure, options, notes))
+    held = held_already(draft, names, follows, start)
     with offering(lambda: candidates_of(draft, names, given, {}, ())):
-        entries = _entries(steps, start, given.keys() - folded, names, notes, where)
+        entries = _entries(steps, start, given.keys() - folded, names, notes, held, where)
     start, sure = follows_from(start | entries, steps), follows_from(sure | entries, steps)
     steps = [step for step in steps if step.gives not in sure]
     depth = rounds_to(start, [(step.needs, step.gives) for step in steps], follows.in_order)
@@ -73,7 +74,6 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         if not depth.keys() >= set(step.needs):
             notes.add("dropped", "steps that cannot be reached from the start", step.name)
     steps = [step for step in steps if depth.keys() >= set(step.needs)]
-    held = held_already(draft, names, follows, depth)
     with offering(lambda: candidates_of(draft, names, given.keys() | entries, depth, ())):
         if not steps:
             raise InputError([*held, "no attack step is left", *map(str, notes.all())], where)
@@ -247,6 +247,7 @@ def _entries(
     initial: set[str],
     names: ConditionNames,
     notes: Notes,
+    already: Sequence[str],
     where: str,
 ) -> set[str]:
     """Return the conditions to begin with where none is known: those that steps need and none gives."""
@@ -259,7 +260,7 @@ def _entries(
         begun = shortened(sorted(names.called(key) for key in initial))
         held = f"no step can be taken from {begun}" if initial else "nothing holds from the start"
         shown = shortened([names.told(key) for key in sources or needed], MOST_LISTED)
-        raise InputError(f"{held}; name where attackers begin with --initial, such as {shown}", where)
+        raise InputError([*already, f"{held}; name where attackers begin with --initial, such as {shown}"], where)
     for key in sources:
         notes.add(
             "assumed",
