@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncirl.cli.output import say
-from ncirl.numbers import ROUNDING, TELLABLE, at_least, at_most, interval, tellable_lower, tellable_upper
+from ncirl.numbers import ROUNDING, TELLABLE, at_least, at_most, interval, share_at_most, tellable_lower, tellable_upper
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 SCALES = st.floats(1e-12, 1e12)
@@ -58,6 +58,13 @@ def test_short_numbers(value: float, least: str, most: str) -> None:
 
 def test_no_number_is_written_that_has_lost_digits() -> None:
     assert (at_most(5e-324), at_least(5e-324), tellable_upper(5e-324, 0.0)) == ("1e-300", "0", 1e-300)
+
+
+@given(st.floats(0, 100))
+def test_a_share_is_never_written_below_itself(share: float) -> None:
+    said = share_at_most(share).removeprefix("less than ").removesuffix("%")
+    assert float(said) >= 100 * share * (1 - 1e-9)
+    assert float(said) <= 100 * share + 0.1000001
 
 
 def test_paragraphs_fit_the_screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,13 +7,14 @@ than `TELLABLE` times the magnitude of its game cannot be told from 0: an upper 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
-__all__ = ["TELLABLE", "at_least", "at_most", "interval", "number", "tellable_lower", "tellable_upper"]
+__all__ = ["TELLABLE", "at_least", "at_most", "interval", "number", "share_at_most", "tellable_lower", "tellable_upper"]
 
 TELLABLE = 1e-9  # of the magnitude of a game: what is nearer to 0 cannot be told from it
 LEAST = 1e-300  # whatever the magnitude: what is smaller has lost digits
 ROUNDING = 1e-12  # of a number: what sums and their allowances add to a round one, and no reason to leave it
 DIGITS = 9  # of a number in full
 SHORT = 3  # decimals of a short number, and digits of a small one
+FINEST = 0.001  # of a share in per cent
 WIDEST = 400  # digits that any float has interval its first and the last that is written
 PLAIN = range(-4, DIGITS)  # places of the first digit; elsewhere powers of ten are easier to read
 
@@ -75,6 +76,21 @@ def interval(lower: float, upper: float, scale: float = 0.0) -> str:
     '0.0649 to 0.861'
     """
     return f"{at_least(lower, scale, short=True)} to {at_most(upper, scale, short=True)}"
+
+
+def share_at_most(value: float) -> str:
+    """Write a share in per cent, never below it.
+
+    Examples
+    --------
+    >>> share_at_most(0.0541), share_at_most(1e-12), share_at_most(0.0)
+    ('5.5%', 'less than 0.1%', '0%')
+    """
+    if not 0 < value < math.inf:
+        return f"{value:.0%}"
+    if value < FINEST:
+        return f"less than {FINEST:.1%}"
+    return f"{math.ceil(value / FINEST * (1 - ROUNDING)) * FINEST:.1%}"
 
 
 def number(value: float) -> str:

@@ -12,7 +12,7 @@ from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.errors import LimitError, SizeError
 from ncirl.formats.graph_source import scope_of
 from ncirl.limits import Limits, default_memory
-from ncirl.numbers import at_least, at_most
+from ncirl.numbers import at_least, at_most, share_at_most
 from ncirl.reports.guarded_sections import picture_section, watch_section, ways_section
 from ncirl.reports.names_section import names_section
 from ncirl.reports.page import Html, bar, page, paragraph, section, table, text
@@ -151,7 +151,7 @@ def _headline(solution: GuardedSolution, found: GuardedCertificate, scope: Scope
     boxes = [
         (most, f"the most the intruder gets against this defence on the whole {what}, on average{high}"),
         (least, f"the least any defence can promise{low}"),
-        (f"{solution.relative_gap:.1%}", f"between them at most, as a share of {solution.against}{high or low}"),
+        (share_at_most(solution.relative_gap), f"between them at most, as a share of {solution.against}{high or low}"),
     ]
     figures = "".join(f'<div class="figure"><b>{text(b)}</b><span>{text(said)}</span></div>' for b, said in boxes)
     later = "" if graph.discount == 1 else f"; what comes a stage later counts {1 - graph.discount:.0%} less"

@@ -13,7 +13,7 @@ from ncirl.formats.graph_source import scope_of
 from ncirl.formats.policy_file import plain_settings
 from ncirl.limits import Limits, default_memory
 from ncirl.model.belief import prior_of
-from ncirl.numbers import TELLABLE, at_least, at_most, interval
+from ncirl.numbers import TELLABLE, at_least, at_most, interval, share_at_most
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate, verify
 from ncirl.reports.names_section import names_section
@@ -118,7 +118,7 @@ def _headline(
     boxes = [
         (most, f"the most the intruder gets against this defence, on average over the intents{high}"),
         (least, f"the least any defence can promise{low}"),
-        (f"{away:.1%}", f"at most so far from the best possible{high or low}"),
+        (share_at_most(away), f"at most so far from the best possible{high or low}"),
     ]
     figures = "".join(f'<div class="figure"><b>{text(b)}</b><span>{text(said)}</span></div>' for b, said in boxes)
     game = policy.game
