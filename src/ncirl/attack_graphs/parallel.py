@@ -71,5 +71,11 @@ def round_up(exact: Fraction) -> float:
 
 
 def round_down(exact: Fraction) -> float:
-    """Return the largest float that is no more."""
-    return -round_up(-exact)
+    """Return the largest float that is no more.
+
+    Examples
+    --------
+    >>> round_down(Fraction(0))
+    0.0
+    """
+    return 0.0 - round_up(-exact)  # never -0.0
