@@ -123,6 +123,15 @@ def test_a_chain_takes_the_same_time_and_cost_when_nobody_blocks(discount: float
     assert before > 0
 
 
+@pytest.mark.parametrize(("success", "links"), [(1e-17, 1), (5e-324, 0)])
+def test_chains_of_next_to_no_chance_divide_by_nothing(success: float, links: int) -> None:
+    chain = ladders(2, 1, discount=1.0, horizon=3, intents=(Intent("only", 1.0, {"c0-1": 2.0}),))
+    tiny = replace(chain, exploits=tuple(replace(e, success=success) for e in chain.exploits))
+    reduced, reduction = collapse_chains(tiny)
+    assert len(reduction.done) == links
+    assert all(0 < e.success <= success for e in reduced.exploits)
+
+
 def test_a_chain_through_something_that_pays_or_serves_elsewhere_stays() -> None:
     chain = ladders(2, 1)
     paying = replace(chain, intents=(Intent("only", 1.0, {"c0-0": 1.0, "c0-1": 1.0}),))

@@ -50,6 +50,7 @@ from ncirl.model.game import Observes
 
 __all__ = ["added_up", "collapse_certain_steps", "collapse_chains", "merge_parallel"]
 
+LEAST = 1e-90  # of a chain: less is hardly ever had, and its square is no number
 FEW = 64  # chances that are multiplied without rounding: a file does not decide how long that takes
 
 
@@ -264,13 +265,14 @@ def collapse_chains(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
 def _is_link(first: Exploit, second: Exploit, *, sees_alerts: bool) -> bool:
     """Tell whether two exploits, the only ones into and out of a condition, can be one."""
     heard = sees_alerts and (first.alert is not None or second.alert is not None)
-    alive = first.success > 0 and second.success > 0
+    alive = min(first.success, second.success) >= LEAST
     loops = first.result in first.premises or second.result in (*first.premises, first.result)
     return len(second.premises) == 1 and alive and not loops and not heard
 
 
 def _in_turn(first: Exploit, second: Exploit, discount: float, taken: set[str]) -> Exploit:
-    attempts = [1 / (1 - discount * (1 - e.success)) for e in (first, second)]  # A(p), with f(p) = γ p A(p)
+    stays = [1 - discount * (1 - e.success) or discount * e.success for e in (first, second)]
+    attempts = [1 / chance for chance in stays]  # A(p), with f(p) = γ p A(p)
     odds = (1 - discount) / discount  # 1 / f(p) = 1 + odds / p
     success = 1 / (1 / first.success + 1 / second.success + odds / (first.success * second.success))
     through = discount * first.success * attempts[0]

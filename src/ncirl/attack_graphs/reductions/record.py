@@ -37,7 +37,7 @@ __all__ = [
     "with_prior",
 ]
 
-MOST_LOOKS = 2 * 10**7  # at exploits, when steps are taken again
+MOST_LOOKS = 10**7  # at exploits, when steps are taken again
 FEW = 5
 LIMITS = "limits"  # what a reduction calls those of time, which are not part of what was done
 
@@ -192,11 +192,11 @@ def record_faults(
     if original.origin is not None:
         yield "the original is said to be reduced itself"
         return
-    looks = 0
+    looks, left = 0, sum(_looks(graph, step) for step in steps)  # no graph on the way is smaller than what is made
     for k, step in enumerate(steps):
         limits.check("taking the steps again by which a graph was reduced", k)
-        looks += _looks(original, step)
-        if looks > MOST_LOOKS:
+        looks, left = looks + _looks(original, step), left - _looks(graph, step)
+        if looks + left > MOST_LOOKS:
             yield (
                 f"steps[{k}]: taking the steps again means to look at more than {MOST_LOOKS:,} exploits, one after the "
                 "other; reduce the original in fewer steps or ways, or leave out where it is from"
