@@ -169,15 +169,23 @@ def _above(net: Net, proofs: Sequence[PartProof], priors: Priors | None, limits:
 
 
 def _promise_faults(proof: PartProof, found: Certificate) -> list[str]:
-    """List which promises of a part, or of its playbook's nodes, are better than what was found."""
-    faults, claims = [], proof.defender_playbook.claims
+    """List which promises of a part, or of its playbooks' nodes, are better than what was found."""
+    faults = _claim_faults(proof, found)
     if not proof.upper >= found.upper - _off(found.upper, found.upper_allowance):
         faults.append(f"concedes {found.upper:.9g}, not the {proof.upper:.9g} claimed")
     least = found.per_intent - _off(found.per_intent, found.upper_allowance)
     if proof.per_intent.shape != found.per_intent.shape or not (proof.per_intent >= least).all():
         faults.append("promises an intent less than was found")
-    if not (claims >= found.defender_values - _off(found.defender_values, found.upper_allowance)).all():
-        faults.append("nodes of the defender's playbook concede more than they claim")
+    return faults
+
+
+def _claim_faults(proof: PartProof | GroupProof, found: Certificate) -> list[str]:
+    """List whose nodes claim more than was found."""
+    faults, least, most = [], found.attacker_values, found.defender_values
+    if not (proof.attacker_playbook.claims <= least + _off(least, found.lower_allowance)).all():
+        faults.append("attacker's playbook: nodes secure less than they claim")
+    if not (proof.defender_playbook.claims >= most - _off(most, found.upper_allowance)).all():
+        faults.append("defender's playbook: nodes concede more than they claim")
     return faults
 
 
@@ -223,12 +231,10 @@ def _below(net: Net, proofs: Sequence[GroupProof], limits: Limits) -> _Found:
 
 
 def _attack_faults(proof: GroupProof, found: Certificate) -> list[str]:
-    """List which claims of a group, or of its playbook's nodes, are better than what was found."""
-    faults, claims = [], proof.attacker_playbook.claims
+    """List which claims of a group, or of its playbooks' nodes, are better than what was found."""
+    faults = _claim_faults(proof, found)
     if not proof.lower <= found.lower + _off(found.lower, found.lower_allowance):
         faults.append(f"secures {found.lower:.9g}, not the {proof.lower:.9g} claimed")
-    if not (claims <= found.attacker_values + _off(found.attacker_values, found.lower_allowance)).all():
-        faults.append("nodes of the attacker's playbook secure less than they claim")
     return faults
 
 
