@@ -355,6 +355,20 @@ def test_play_without_end_agrees_with_solving_each_graph_with_a_control_in_place
     assert found.chosen.others <= min(before.upper, *(value.upper for value in after.values())) + EXACT
 
 
+def test_the_value_before_is_no_more_than_after_and_what_that_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = replace(chains(), controls=(Control("mail", ("phish",), 0.01, "lasting"),))
+
+    def coarse_at_first(whole: AttackGraph, gap: float, relative_gap: float, seconds: float, progress: Any) -> Any:
+        found = answer(whole, gap, relative_gap, seconds, progress)
+        return replace(found, upper=5.0) if len(whole.exploits) > 3 else found
+
+    monkeypatch.setattr("ncirl.attack_graphs.hardening.bounding.answer", coarse_at_first)
+    found = ncirl.harden(graph, choose=1)
+    assert found.upper <= found.worths[0].after_upper + 0.01 + EXACT
+    limited = ncirl.harden(replace(graph, defender_budget=1), choose=1)
+    assert limited.upper == 5.0
+
+
 def test_what_is_not_known_to_help_is_no_best_set() -> None:
     hurried = ncirl.harden(chains(), choose=1, relative_gap=0.01, time_limit=1e-9)
     assert hurried.chosen is not None

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, fsum, inf
+from math import ceil, fsum, inf, nextafter
 from typing import Protocol
 
 from ncirl.attack_graphs.controls import Control
@@ -191,7 +191,7 @@ class Study:
         attacked = self.facts.lower(self.whole & ~self.gone(controls))
         if not controls or self.graph.defender_budget is not None:
             return attacked
-        return max(attacked, self.facts.lower(self.whole) - self.price(controls) * OVER)
+        return max(attacked, nextafter(self.facts.lower(self.whole) - self.price(controls) * OVER, -inf))
 
     def price(self, controls: Iterable[int]) -> float:
         """Return what some controls cost in place from the start: once, or in every stage where they do not last."""
@@ -257,6 +257,8 @@ class Study:
         if found.upper is not None:
             self.facts.from_above(self.whole & ~self.gone(step.controls), found.upper)
             self.facts.from_above(left, found.upper)
+            if self.graph.defender_budget is None:  # it may itself apply them from the start
+                self.facts.from_above(self.whole, nextafter(found.upper + self.price(step.controls) * OVER, inf))
         if not step.ways:
             self._level[left] = max(step.level, self._level.get(left, -1))
 
