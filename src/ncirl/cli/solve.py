@@ -303,11 +303,10 @@ def _chosen(graph: AttackGraph | None, time_limit: float | None = None) -> tuple
 
 
 def _resting(graph: AttackGraph | None) -> str:
-    """Say which defaults of an import a graph rests on, and how to change them; nothing where it rests on none."""
+    """Say how to change the defaults that a graph rests on; which they are is said under what is assumed."""
     from ncirl.importers.defaults import CHANGE
 
-    found = [] if graph is None else [numbers.told for numbers in assumed_numbers(graph)]
-    return f"rests on defaults of an import: {', '.join(found)}; {CHANGE}" if found else ""
+    return f"rests on defaults of an import (listed below); {CHANGE}" if graph and assumed_numbers(graph) else ""
 
 
 def _check_worst(asked: str | None, graph: AttackGraph | None) -> None:
