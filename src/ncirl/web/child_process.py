@@ -24,6 +24,7 @@ from ncirl.limits import address_space
 __all__ = ["ChildProcess", "limit_memory", "lower_priority"]
 
 NICE = 10
+UNFINISHED = 20.0  # seconds that the rest of a message may take once it has begun; who takes longer hangs
 TRIES = 100  # to remove a folder in which the child may still write
 
 
@@ -47,9 +48,18 @@ class ChildProcess:
     def receive(self, seconds: float, most: int) -> bytes | None:
         """Return its next message, None if there is none within so many seconds.
 
-        One that has hung up is an `EOFError` or `OSError`, and so is a message of more than `most` bytes.
+        One that has hung up is an `EOFError` or `OSError`, and so is a message of more than `most` bytes. A process
+        that stops in the middle of a message is ended, or whoever reads it would wait for ever.
         """
-        return self.pipe.recv_bytes(most) if self.pipe.poll(seconds) else None
+        if not self.pipe.poll(seconds):
+            return None
+        late = threading.Timer(UNFINISHED, self.process.kill)
+        late.daemon = True
+        late.start()
+        try:
+            return self.pipe.recv_bytes(most)
+        finally:
+            late.cancel()
 
     def fate(self, wait: float) -> str:
         """Say how it ended, once it has hung up."""

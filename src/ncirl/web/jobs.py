@@ -5,7 +5,7 @@ is watched by a thread of its own. What can happen to it:
 
     it ends               what came of it is kept: a solve's policy becomes a contest
     it is cancelled       a solve is asked to stop and keeps what it has, within a grace period; a comparison is ended
-    it does not end       it is ended some time after its time limit
+    it does not end       it is ended some time after its time limit, or after it said that it was done
     it dies               its own job has failed, with the reason; no other job notices
 """
 
@@ -26,6 +26,7 @@ from ncirl.web.worker import Task, work
 
 __all__ = ["Job", "JobQueue", "JobState", "SaveResult", "new_id"]
 
+RESULTS = 2  # messages that follow when a solve is done
 POLL = 0.05  # seconds between two looks at a worker
 LOOK_EVERY = 0.1  # seconds between two looks at a job that is followed
 SIGN_OF_LIFE = 10.0  # seconds without an event after which a comment is sent, so that nobody hangs up
@@ -163,24 +164,34 @@ class JobQueue:
     def _follow(self, job: Job, child: ChildProcess, task: Task, save: SaveResult | None) -> str | None:
         late = time.monotonic() + task.seconds
         asked = False
+        results: list[bytes] | None = None  # once it is done: what is told of the policy, and the policy
         while True:
             message = child.receive(POLL, self._limits.policy)
-            if message is not None:
+            if message is not None and results is not None and save is not None:
+                results.append(message)
+                if len(results) == RESULTS:
+                    job.contest = save(*results)
+                    return None
+            elif message is not None:
                 kind, told = json.loads(message)
                 if kind == "failed":
                     return str(told)
-                if kind == "done":
-                    if save is not None:
-                        job.contest = save(*(child.pipe.recv_bytes(self._limits.policy) for _ in range(2)))
+                if kind == "done" and save is None:
                     return None
-                job.events.append((kind, told))
+                if kind == "done":
+                    results, late = [], time.monotonic() + self._limits.grace
+                else:
+                    job.events.append((kind, told))
             if self._closing.is_set():
                 return "the server was stopped"
-            if job.cancelled.is_set() and not asked:
+            if job.cancelled.is_set() and not asked and results is None:
                 if save is None:  # there is nothing to wind up
                     return None
                 asked = True
                 late = time.monotonic() + self._limits.grace
                 child.pipe.send("stop")
             if time.monotonic() > late:
+                if results is not None:
+                    within = f"within {self._limits.grace:g} s"
+                    return f"the worker was done, but did not hand over what it found {within}; start it again"
                 return f"did not end within {task.seconds:g} s, all its time"
