@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ import ncirl
 from ncirl.strategies.strategy import uniform_defender
 from ncirl.web.app import create_app
 from ncirl.web.limits import Limits
+from ncirl.web.models import API_VERSION
 from web.conftest import ADDRESS
 from web.samples import as_bytes, policy_file, small_graph, solved
 
@@ -350,3 +352,27 @@ def test_the_page_and_its_description_are_served(client: TestClient) -> None:
     described = client.get("/api/openapi.json").json()
     assert "/api/play" in described["paths"]
     assert client.get("/docs").status_code == client.get("/redoc").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/api/contests", "/api/contests/none", "/api/openapi.json", "/"])
+def test_every_answer_says_the_version_of_the_interface(client: TestClient, path: str) -> None:
+    version = client.get("/api/openapi.json").json()["info"]["version"]
+    assert version == API_VERSION == "1"
+    assert client.get(path).headers["api-version"] == version
+
+
+def test_what_carries_its_version_in_its_name_is_kept_and_files_are_packed(client: TestClient) -> None:
+    page = client.get("/").text
+    vendored = re.findall(r'href="(/static/vendor/[^"]+)"', page)
+    assert len(vendored) == 2
+    for path in vendored:
+        assert re.search(r"-\d+\.\d+\.\d+\.min\.mjs$", path)
+        found = client.get(path, headers={"accept-encoding": "gzip"})
+        assert (found.status_code, found.headers["content-encoding"]) == (200, "gzip")
+        assert found.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert path.rpartition("/")[2] in client.get("/static/graph.js").text
+    own = client.get("/static/graph.js")
+    assert own.headers["cache-control"] == "no-cache"
+    asked = {"accept-encoding": "gzip", "if-none-match": own.headers["etag"]}
+    assert client.get("/static/graph.js", headers=asked).status_code == 304
+    assert "content-encoding" not in client.get("/static/graph.js", headers={"accept-encoding": "identity"}).headers

@@ -18,8 +18,10 @@ from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from ncirl.formats.plain import place
 from ncirl.strategies.streams import checked_seed
@@ -34,6 +36,8 @@ __all__ = ["create_app"]
 
 STATIC = Path(str(packaged("ncirl.web") / "static"))
 UPLOADS = "/api/contests"
+VENDORED = "vendor/"  # files whose names have their version
+KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}  # for a year
 SLICE = 2**16  # bytes of a download handed over at a time, so that one not taken costs no more
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 LONGEST_NAME = 60
@@ -78,6 +82,7 @@ def create_app(
     app = FastAPI(
         title="ncirl",
         summary=SUMMARY,
+        version=models.API_VERSION,
         lifespan=running,
         openapi_url="/api/openapi.json",
         docs_url=None,  # these pages load script from elsewhere
@@ -88,8 +93,19 @@ def create_app(
     app.state.app_state = state
     app.add_middleware(SecurityMiddleware, hosts=hosts, limits=bounds, upload=UPLOADS)
     app.include_router(router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static", GZipMiddleware(PageFiles(directory=STATIC)), name="static")
     return app
+
+
+class PageFiles(StaticFiles):
+    """The files of the page; browsers ask again for those of the package, and keep those whose names have a version."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Return a file."""
+        answer = await super().get_response(path, scope)
+        if path.startswith(VENDORED):
+            answer.headers.update(KEPT)
+        return answer
 
 
 async def _refused(_: Request, error: Refused) -> JSONResponse:

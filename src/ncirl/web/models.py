@@ -9,6 +9,7 @@ from ncirl.web.limits import MOST_EPISODES, MOST_HELD, MOST_SECONDS, MOST_STAGES
 from ncirl.web.play import EndReason, Opponent, Role
 
 __all__ = [
+    "API_VERSION",
     "CompareRequest",
     "Contest",
     "ContestEntry",
@@ -27,6 +28,7 @@ __all__ = [
     "ToldMove",
 ]
 
+API_VERSION = "1"  # grows when an answer loses something or a request must say more; what is added changes nothing
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Name = Annotated[str, Field(max_length=2000)]
 Seed = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]  # what a page can count to

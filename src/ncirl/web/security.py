@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ncirl.web.limits import Limits
+from ncirl.web.models import API_VERSION
 
 __all__ = ["HEADERS", "LOOPBACK", "SecurityMiddleware", "error_response"]
 
@@ -34,6 +35,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "API-Version": API_VERSION,
 }
 
 

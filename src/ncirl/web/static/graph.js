@@ -77,7 +77,7 @@ export class GraphView {
     this.onHold = onHold;
     this.graph = null;
     this.position = null;
-    this.ready = Promise.all([import("./vendor/cytoscape.min.mjs"), import("./vendor/cytoscape-dagre.min.mjs")]).then(
+    this.ready = Promise.all([import("./vendor/cytoscape-3.34.4.min.mjs"), import("./vendor/cytoscape-dagre-4.0.1.min.mjs")]).then(
       ([{ default: cytoscape }, { default: dagre }]) => {
         cytoscape.use(dagre);
         this.cy = cytoscape({
