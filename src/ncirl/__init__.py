@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-    Policy = CertifiedSolution  # what a policy file holds: the older name
+    Policy = CertifiedSolution
+    """What a policy file holds: the older name of `CertifiedSolution`."""
 
 __all__ = [
     "HSVI",
