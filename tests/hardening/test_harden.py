@@ -392,6 +392,9 @@ def test_of_controls_that_perfect_play_makes_equal_none_is_picked() -> None:
     found = ncirl.harden(replace(twins(), controls=free), choose=1, gap=0.01)
     assert found.chosen is not None
     assert found.chosen.controls == ()
+    assert found.chosen.is_proved
+    assert not 0.0 < found.upper < 1e-10  # which arithmetic could not tell
+    assert best_words(found, found.chosen).startswith("none is needed")
     assert all(w.upper <= EXACT for w in found.worths)
 
 

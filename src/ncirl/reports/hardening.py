@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 DRAWN, ROWS = 12, 60
-NIL = 1e-9  # of the largest reward: what is below cannot be told from nothing
+NIL = 1.001e-9  # of the prize: what is below cannot be told from nothing
 IN_PLACE = (
     "In place from the start means: done before the intruder comes, and for good. Worth is the value of the intrusion "
     "before less its value after, with the best play of both sides each time, so it counts what the defender saves as "
@@ -106,7 +106,7 @@ def best_words(found: Hardening, chosen: ChosenSet) -> str:
     """Name the best set, or say why there is none."""
     if chosen.controls:
         return ", ".join(called(control) for control in chosen.controls)
-    prize = max((abs(r) for intent in found.graph.intents for r in intent.rewards.values()), default=0.0)
+    prize = sum(its.prior * max(r, 0.0) for its in found.graph.intents for r in its.rewards.values())
     if found.upper <= NIL * prize:
         return "none is needed: the intrusion is worth nothing as it is"
     return "none: no set is known to take anything away"

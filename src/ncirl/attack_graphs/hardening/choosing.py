@@ -33,7 +33,7 @@ __all__ = ["Best", "best_set"]
 
 WAYS = (1, 3)  # of attacks that are looked for, per goal
 MOST_NODES = 200_000  # of one search
-NIL = 1e-9  # of the value before: what is left below cannot be told from nothing
+NIL = 1.001e-9  # of the prize: what is left below cannot be told from nothing
 ROUNDING = 1e-9  # of what may be spent: costs are added up
 
 
@@ -86,7 +86,7 @@ def _told(study: Study, search: "_Search", best: frozenset[int], others: float, 
     """Tell what is proved of a set: that none is better by more than the tolerance, and whether one may be as good."""
     nothing = frozenset[int]()
     before, after = study.lower(nothing), study.upper(best)
-    if after <= NIL * study.upper(nothing):
+    if after <= NIL * study.prize:
         is_proved = True  # nothing is left to take away
     else:
         doubt, surely = after - others, before - after if best else before

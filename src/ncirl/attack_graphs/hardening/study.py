@@ -34,6 +34,7 @@ from ncirl.attack_graphs.reductions.prune import prune
 from ncirl.attack_graphs.reductions.reduction import restricted
 from ncirl.errors import LimitError
 from ncirl.limits import Limits
+from ncirl.numbers import tellable_upper
 
 __all__ = ["OVER", "Journal", "Step", "Study", "in_place_cost"]
 
@@ -102,6 +103,8 @@ class Study:
         The exploits that each of `controls` stops, as a mask.
     tolerance : float
         How close bounds on V are wanted.
+    prize : float
+        All that there is to gain, on average over the intents.
     """
 
     def __init__(
@@ -128,6 +131,7 @@ class Study:
         self._names = {bit: name for name, bit in self.facts.bit.items()}
         total = fsum(i.prior * max(r, 0.0) for i in graph.intents for r in i.rewards.values())
         self._scale, self._asked = total, (gap, relative_gap)
+        self.prize = total
 
     @property
     def tolerance(self) -> float:
@@ -255,10 +259,11 @@ class Study:
         for attacks in found.records:
             self.facts.from_below(attacks)
         if found.upper is not None:
-            self.facts.from_above(self.whole & ~self.gone(step.controls), found.upper)
-            self.facts.from_above(left, found.upper)
+            upper = tellable_upper(found.upper, self.prize)
+            self.facts.from_above(self.whole & ~self.gone(step.controls), upper)
+            self.facts.from_above(left, upper)
             if self.graph.defender_budget is None:  # it may itself apply them from the start
-                self.facts.from_above(self.whole, nextafter(found.upper + self.price(step.controls) * OVER, inf))
+                self.facts.from_above(self.whole, nextafter(upper + self.price(step.controls) * OVER, inf))
         if not step.ways:
             self._level[left] = max(step.level, self._level.get(left, -1))
 
