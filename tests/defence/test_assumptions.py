@@ -178,3 +178,16 @@ def test_no_bound_below_what_can_be_told(tmp_path: Path, capsys: pytest.CaptureF
     assert all(most == 0.0 or most >= 1e-9 * hopeless.magnitude for most in told["per_intent"].values())
     assert main(["solve", str(path), "-q", "--gap", "0.1"]) == 0
     assert "e-1" not in capsys.readouterr().out.replace("e-10", "")
+
+
+def test_worths_of_controls_are_told_so_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = controlled()
+    hopeless = replace(graph, exploits=tuple(replace(e, success=1e-110) for e in graph.exploits))
+    path = tmp_path / "hopeless.json"
+    hopeless.save(path)
+    assert main(["harden", str(path), "--json", "-q", "--time-limit", "60"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["unit"].startswith("expected loss")
+    assert told["controls"]
+    numbers = [told["upper"], *(control[side] for control in told["controls"] for side in ("lower", "upper"))]
+    assert all(x == 0.0 or abs(x) >= 1e-9 for x in numbers)

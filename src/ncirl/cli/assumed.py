@@ -11,7 +11,7 @@ from ncirl.model.game import Game
 from ncirl.numbers import tellable_lower, tellable_upper
 from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["assumed_data", "assumed_facts", "bounds_data", "conceded_data", "scale_of"]
+__all__ = ["assumed_data", "assumed_facts", "bounds_data", "conceded_data", "pair_data", "scale_of"]
 
 
 def scale_of(contest: Game | AttackGraph, graph: AttackGraph | None = None) -> float:
@@ -23,6 +23,11 @@ def bounds_data(lower: float, upper: float, scale: float) -> dict[str, float]:
     """Return bounds as JSON tells them, with the distance between them."""
     low, high = tellable_lower(lower, scale), tellable_upper(upper, scale)
     return {"lower": low, "upper": high, "gap": high - low}
+
+
+def pair_data(bounds: tuple[float, float], scale: float) -> list[float]:
+    """Return a lower and an upper bound as JSON tells them."""
+    return [tellable_lower(bounds[0], scale), tellable_upper(bounds[1], scale)]
 
 
 def conceded_data(intents: Iterable[str], conceded: FloatArray, scale: float) -> dict[str, float]:

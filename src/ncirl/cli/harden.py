@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
+from ncirl.cli.assumed import pair_data
 from ncirl.cli.output import (
     GraphName,
     JsonFlag,
@@ -29,7 +30,7 @@ from ncirl.cli.scope import scope_data, scope_facts
 from ncirl.defence.assumptions import unit_of
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_named
-from ncirl.numbers import interval
+from ncirl.numbers import interval, tellable_lower, tellable_upper
 from ncirl.solution import Status
 
 if TYPE_CHECKING:
@@ -149,6 +150,8 @@ def _line(progress: "HardenProgress") -> str:
 def _data(found: "Hardening") -> dict[str, Any]:
     from ncirl.reports.hardening import IN_PLACE, assumed_words
 
+    scale = found.graph.magnitude
+    worth = pair_data((found.lower, found.upper), scale)
     controls = [
         {
             "control": w.control.id,
@@ -156,22 +159,23 @@ def _data(found: "Hardening") -> dict[str, Any]:
             "cost": w.control.cost,
             "kind": str(w.control.kind),
             "in_place": w.in_place,
-            "lower": w.lower,
-            "upper": w.upper,
-            "net": list(w.net),
-            "after": [w.after_lower, w.after_upper],
+            "lower": tellable_lower(w.lower, scale),
+            "upper": tellable_upper(w.upper, scale),
+            "net": pair_data(w.net, scale),
+            "after": pair_data((w.after_lower, w.after_upper), scale),
             "places": [w.first, w.last],
         }
         for w in found.worths
     ]
     return {
         "graph": found.graph.name,
-        "lower": found.lower,
-        "upper": found.upper,
+        "lower": worth[0],
+        "upper": worth[1],
+        "unit": unit_of(found.graph),
         "claim": "Proved bounds on the value before, and on the value before less the value with a control in place.",
         "assumed": f"{assumed_words(found.graph)} {IN_PLACE}",
         "controls": controls,
-        "chosen": None if found.chosen is None else _set_data(found.chosen),
+        "chosen": None if found.chosen is None else _set_data(found.chosen, scale),
         "status": found.status.label,
         "advice": found.status.value,
         "ties": [{"places": [tie.first, tie.last], "within": tie.within} for tie in found.ties],
@@ -182,13 +186,13 @@ def _data(found: "Hardening") -> dict[str, Any]:
     }
 
 
-def _set_data(chosen: "ChosenSet") -> dict[str, Any]:
+def _set_data(chosen: "ChosenSet", scale: float) -> dict[str, Any]:
     return {
         "controls": [control.id for control in chosen.controls],
         "cost": chosen.cost,
-        "lower": chosen.lower,
-        "upper": chosen.upper,
-        "after": [chosen.after_lower, chosen.after_upper],
+        "lower": tellable_lower(chosen.lower, scale),
+        "upper": tellable_upper(chosen.upper, scale),
+        "after": pair_data((chosen.after_lower, chosen.after_upper), scale),
         "others": chosen.others,
         "proved": chosen.is_proved,
         "only": chosen.is_only,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
+from ncirl.cli.assumed import pair_data
 from ncirl.cli.output import (
     GraphName,
     JsonFlag,
@@ -28,7 +29,7 @@ from ncirl.defence.assumptions import unit_of
 from ncirl.errors import InputError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_named
-from ncirl.numbers import interval
+from ncirl.numbers import interval, tellable_lower, tellable_upper
 from ncirl.solution import Status
 
 if TYPE_CHECKING:
@@ -105,27 +106,28 @@ def sensitivity(
     return code_of(found.status.label)
 
 
-def _answer(answer: "Answer | None") -> dict[str, Any] | None:
+def _answer(answer: "Answer | None", scale: float) -> dict[str, Any] | None:
     if answer is None:
         return None
     return {
         "number": answer.number,
-        "lower": answer.lower,
-        "upper": answer.upper,
+        "lower": tellable_lower(answer.lower, scale),
+        "upper": tellable_upper(answer.upper, scale),
         "first": sorted(answer.advice),
     }
 
 
 def _data(found: "Sensitivity") -> dict[str, Any]:
+    scale = found.graph.magnitude
     swings = [
         {
             "assumption": swing.assumption.label,
             "kind": swing.assumption.kind,
             "value": swing.assumption.value,
             "numbers": list(swing.assumption.names),
-            "less": _answer(swing.less),
-            "more": _answer(swing.more),
-            "moves": list(swing.bounds),
+            "less": _answer(swing.less, scale),
+            "more": _answer(swing.more, scale),
+            "moves": pair_data(swing.bounds, scale),
             "flips": found.flips(swing),
         }
         for swing in found.swings
@@ -133,8 +135,9 @@ def _data(found: "Sensitivity") -> dict[str, Any]:
     return {
         "graph": found.graph.name,
         "factor": found.factor,
-        "lower": found.base.lower,
-        "upper": found.base.upper,
+        "lower": tellable_lower(found.base.lower, scale),
+        "upper": tellable_upper(found.base.upper, scale),
+        "unit": unit_of(found.graph),
         "first": sorted(found.base.advice),
         "assumptions": swings,
         "status": found.status.label,
