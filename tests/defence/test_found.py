@@ -130,7 +130,7 @@ def test_alerts_that_nobody_heard_are_no_evidence(kind: str) -> None:
     [
         (["backups"], "cannot hold alone; name what was needed for it, too, .*domain-controller"),
         (["x"], "holds: there is no 'x' here"),
-        (["mail", "mial"], "did you mean"),
+        (["mail", "maiil"], "did you mean"),
         ([], "name a condition at least"),
     ],
 )
