@@ -27,8 +27,8 @@ from ncirl.attack_graphs.guarded.seen import Ids
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.baselines import demonstrations
 from ncirl.cli import main
-from ncirl.cli.show import first_mix
 from ncirl.defence import DefenceSession, GuardedSession
+from ncirl.defence.first_moves import first_moves
 from ncirl.model.game import Game
 from ncirl.model.stage import Branch, Stage
 from ncirl.strategies.strategy import StationaryAttacker, StationaryDefender, uniform_attacker
@@ -91,12 +91,13 @@ def are_independent(ups: int, count: int) -> bool:
 
 
 def test_default_sessions_block_by_the_mix() -> None:
-    mix = first_mix(office())
+    mix = first_moves(office(), None)[0].actions
     assert follows(Counter(DefenceSession(office()).drawn for _ in range(DRAWS)), mix)
 
 
 def test_default_players_block_by_the_mix() -> None:
-    assert follows(Counter(office().defender().act() for _ in range(DRAWS)), first_mix(office()))
+    mix = first_moves(office(), None)[0].actions
+    assert follows(Counter(office().defender().act() for _ in range(DRAWS)), mix)
 
 
 def test_default_sessions_of_a_whole_graph_block_by_the_chances_told() -> None:

@@ -9,7 +9,7 @@ from ncirl.attack_graphs.graph import AttackGraph, Exploit
 from ncirl.attack_graphs.names import members
 from ncirl.cli.output import JsonFlag, PlainConsole, QuietFlag, by_intent, print_json, print_table
 from ncirl.cli.progress import interruptible, reported
-from ncirl.cli.show import first_mix
+from ncirl.defence.first_moves import LEAST, first_moves
 from ncirl.games.office import office_graph
 from ncirl.numbers import at_most
 from ncirl.playbook.solution import CertifiedSolution
@@ -20,7 +20,6 @@ __all__ = ["demo"]
 
 GAP = 0.01
 SETS = 4  # likeliest sets shown
-LEAST = 5e-4  # a chance below is not worth a line
 WIDTH = 110  # columns of a paragraph
 
 OPENING = """
@@ -95,9 +94,14 @@ def _data(solution: CertifiedSolution, certificate: Certificate, public: float) 
         "seconds": solution.stats.seconds,
         "holds": certificate.holds,
         "per_intent": by_intent(solution.game, certificate.per_intent),
-        "first_move": {name: chance for name, chance in first_mix(solution).items() if chance >= LEAST},
+        "first_move": {name: chance for name, chance in _first_mix(solution).items() if chance >= LEAST},
         "value_if_intent_were_public": public,
     }
+
+
+def _first_mix(solution: CertifiedSolution) -> dict[str, float]:
+    """Return the chance of each action of the defence in the first stage, the likeliest first."""
+    return first_moves(solution, None)[0].actions
 
 
 def _print_graph(graph: AttackGraph) -> None:
@@ -125,7 +129,7 @@ def _tell(graph: AttackGraph, solution: CertifiedSolution, certificate: Certific
 
 
 def _tell_first_move(graph: AttackGraph, solution: CertifiedSolution) -> None:
-    mix = first_mix(solution)
+    mix = _first_mix(solution)
     usable = [e for e in graph.exploits if any(e.id in members(action) for action in mix)]
     _say(FIRST, all_cost=sum(e.block_cost for e in usable))
     sets = [(f"{chance:.0%}", action) for action, chance in list(mix.items())[:SETS] if chance >= LEAST]

@@ -27,7 +27,7 @@ from ncirl.cli.output import (
 from ncirl.cli.priors import priors_data, priors_facts
 from ncirl.cli.report import GraphOption
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
-from ncirl.defence.first_moves import blocked_first
+from ncirl.defence.first_moves import LEAST, blocked_first, first_moves
 from ncirl.errors import InputError, LimitError, SizeError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.graph_source import scope_of
@@ -37,14 +37,12 @@ from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.numbers import at_most
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.strategies.memory import averaged
 
-__all__ = ["first_mix", "show"]
+__all__ = ["show"]
 
 ROWS = 20  # start states in the table
 PICTURES = (".png", ".svg", ".html")
 STRONGEST = 5  # actions in the table
-LEAST = 5e-4  # a chance below is not worth a line
 
 
 def show(
@@ -175,24 +173,11 @@ def _first_moves(policy: CertifiedSolution) -> list[dict[str, Any]]:
     """List what the defender does first, by start state: every action it may choose, the likeliest first."""
     return [
         {
-            "state": policy.game.describe(start.state),
-            "actions": {action: chance for action, chance in first_mix(policy, k).items() if chance >= LEAST},
+            "state": move.state,
+            "actions": {action: chance for action, chance in move.actions.items() if chance >= LEAST},
         }
-        for k, start in enumerate(policy.game.starts)
-        if not policy.game.is_terminal(start.state)
+        for move in first_moves(policy, None)
     ]
-
-
-def first_mix(policy: CertifiedSolution, start: int = 0) -> dict[str, float]:
-    """Return the chance of each action of the defender at a start, wherever its playbook begins, the likeliest first.
-
-    A playbook may begin at one of several nodes, drawn; one at play would tell of the node that it drew.
-    """
-    timed, strategy = policy.game.timed(), policy.defender_strategy()
-    place = timed.starts[start].state
-    mix = averaged(dict(strategy.begin(place)), lambda node: strategy.mix(place, node))
-    chances = dict(zip(timed.stage(place).defender, mix.tolist(), strict=True))
-    return dict(sorted(chances.items(), key=lambda entry: -entry[1]))
 
 
 def _facts(game: Game, limit: int, graph: AttackGraph | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.names import in_place, listed, members
 from ncirl.defence.choices import some
+from ncirl.defence.first_moves import LEAST
 from ncirl.defence.followers import Guard
 from ncirl.numbers import at_most, tellable_upper
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DRAWN",
     "ENDED",
-    "LIKELY",
     "POSTERIOR_MEANS",
     "UNKNOWN",
     "Advice",
@@ -44,7 +44,6 @@ DRAWN = "It is drawn because an attacker who knew the choice beforehand would go
 CUT = "This defence is of a graph that was cut from {origin}. {says}"
 UNKNOWN = "The playbook has no place for this state: nothing is promised until play returns to one it knows."
 BEGUN = "Begun in the middle: what is promised counts from here on, and the belief began with the prior."
-LIKELY = 5e-4  # a chance below is not worth a word
 TIED = 1e-6  # times the largest worth: attacks this close are equally good
 
 
@@ -207,7 +206,7 @@ def reasons_for(session: "DefenceSession", guard: Guard) -> Reasons:
         )
         for k, intent in enumerate(intents)
     }
-    drawn = [d for d in np.argsort(-mix, kind="stable").tolist() if mix[d] >= LIKELY]
+    drawn = [d for d in np.argsort(-mix, kind="stable").tolist() if mix[d] >= LEAST]
     unit = np.eye(len(mix))
     known = {stage.defender[d]: _by(intents, guard.worth_by_attack(unit[d]).max(axis=0)) for d in drawn}
     said = [

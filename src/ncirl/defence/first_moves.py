@@ -1,6 +1,6 @@
 """What a defence does first, and with what chances: by action, by option (exploit or control), by exploit stopped."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import members
 from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["FirstMove", "blocked_first", "first_moves", "members_of", "now_data", "option_chances"]
+__all__ = ["LEAST", "FirstMove", "blocked_first", "first_moves", "members_of", "now_data", "option_chances"]
 
 LEAST = 5e-4  # a chance below is not worth a line
 
@@ -61,7 +61,7 @@ def first_moves(policy: CertifiedSolution, graph: AttackGraph | None) -> list[Fi
     return found
 
 
-def option_chances(actions: Mapping[str, float], options_of: Callable[[str], frozenset[str]]) -> dict[str, float]:
+def option_chances(actions: Mapping[str, float], options_of: Callable[[str], Iterable[str]]) -> dict[str, float]:
     """Return how likely each option is used, given how likely each action is played."""
     chances: dict[str, float] = {}
     for action, chance in actions.items():

@@ -23,6 +23,7 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import in_place, members
+from ncirl.defence.first_moves import LEAST, option_chances
 from ncirl.model.belief import prior_of
 from ncirl.model.rules import TimedText
 from ncirl.model.stage import Stage
@@ -33,7 +34,6 @@ from ncirl.solution import Status
 
 __all__ = ["Later", "Nearest", "WhyNothing", "why_nothing"]
 
-LIKELY = 5e-4  # a chance below is none
 SURELY = 0.25  # a chance from which something is what the defence is about to do
 MOST_NODES = 20_000  # of a playbook, looked through
 CUT_SHORT = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
@@ -225,7 +225,7 @@ def why_nothing(
 
 
 def _of_whole(solution: GuardedSolution) -> WhyNothing | None:
-    if any(chance >= LIKELY for chance in solution.guards.values()):
+    if any(chance >= LEAST for chance in solution.guards.values()):
         return None
     books = [proof.defender_playbook for proof in solution.proof.parts]
     ahead = [_first_done(book, _begun(book)) for book in books] if solution.guards else []
@@ -256,7 +256,7 @@ def _begun(playbook: AttackerPlaybook | DefenderPlaybook) -> Nodes:
 
 def _does_nothing(playbook: DefenderPlaybook, nodes: Iterable[int]) -> bool:
     """Tell whether the defence does nothing for sure at its nodes."""
-    return all(chance < LIKELY for node in nodes for chance in _options(playbook, node).values())
+    return all(chance < LEAST for node in nodes for chance in _options(playbook, node).values())
 
 
 def _nearest(playbook: AttackerPlaybook, nodes: Nodes, stage: Stage) -> tuple[Nearest | None, float | None]:
@@ -287,11 +287,8 @@ def _options(playbook: DefenderPlaybook, node: int) -> dict[str, float]:
     """Return how likely a node of the defender's uses each option."""
     names = playbook.game.stage(playbook.states[int(playbook.state[node])]).defender
     mix = playbook.mixes[node]
-    chances: dict[str, float] = {}
-    for d in np.flatnonzero(mix).tolist():
-        for option in members(names[d]):
-            chances[option] = chances.get(option, 0.0) + float(mix[d])
-    return chances
+    played = {names[d]: float(mix[d]) for d in np.flatnonzero(mix).tolist()}
+    return option_chances(played, members)
 
 
 def _first_done(playbook: DefenderPlaybook, nodes: Iterable[int]) -> tuple[Later | None, bool]:
@@ -306,7 +303,7 @@ def _first_done(playbook: DefenderPlaybook, nodes: Iterable[int]) -> tuple[Later
         done = [(node, option, chance) for node in here for option, chance in _options(playbook, node).items()]
         never = never and not done
         sure = [each for each in done if each[2] >= SURELY]
-        likely = sure or ([] if perhaps else [each for each in done if each[2] >= LIKELY])
+        likely = sure or ([] if perhaps else [each for each in done if each[2] >= LEAST])
         if likely:
             found = min(likely, key=lambda each: (_gained(playbook, each[0]) or len(met), -each[2], each[0]))
             perhaps = Later(found[1], _named(playbook, found[0]), stages)

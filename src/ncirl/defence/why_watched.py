@@ -2,8 +2,9 @@
 
 from ncirl.attack_graphs.guarded.play import DefenderAtPlay
 from ncirl.attack_graphs.names import listed
-from ncirl.defence.advice import DRAWN, LIKELY
+from ncirl.defence.advice import DRAWN
 from ncirl.defence.choices import some
+from ncirl.defence.first_moves import LEAST
 
 __all__ = ["why_watched"]
 
@@ -13,10 +14,10 @@ def why_watched(defender: DefenderAtPlay, *, has_controls: bool) -> list[str]:
     likely, net, said = defender.likely(), defender.net, []
     for part in defender.parts:
         for name in part.relaxed.part.guards:
-            if likely.get(name, 0.0) < LIKELY:
+            if likely.get(name, 0.0) < LEAST:
                 continue
             stops = some([net.exploits[k].id for k in sorted(net.guards[name].stops)])
             done, what = ("applied", f"it stops {stops}, which") if has_controls else ("blocked", "it")
             goals = some(part.relaxed.part.goals)
             said.append(f"{listed([name])} is {done} with {likely[name]:.1%}: {what} may lead on to {goals}.")
-    return [*said, *([DRAWN] if any(LIKELY <= chance < 1 for chance in likely.values()) else [])]
+    return [*said, *([DRAWN] if any(LEAST <= chance < 1 for chance in likely.values()) else [])]

@@ -2,6 +2,7 @@
 
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import display_name
+from ncirl.defence.first_moves import LEAST
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.reports.page import Html, bar, dot, few, paragraph, picture, section, table, text
 from ncirl.reports.pictures import matters_figure, themed_svg
@@ -11,7 +12,6 @@ __all__ = ["picture_section", "watch_rows", "watch_section", "ways_section"]
 
 ROWS = 60  # guards in the table
 NAMED = 2  # names in a cell
-LEAST = 5e-4  # a chance below is none
 WAYS = 24  # told at most
 WIDE = 13.0  # inches of a picture that may shrink to the page
 CONCEDED = "Nothing is watched: the bound above is what the intruder gets at most when nobody stops anything."

@@ -7,7 +7,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.defence.assumptions import assumptions, unit_of
-from ncirl.defence.first_moves import blocked_first, first_moves
+from ncirl.defence.first_moves import LEAST, blocked_first, first_moves
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.formats.graph_source import scope_of
 from ncirl.model.belief import prior_of
@@ -32,7 +32,6 @@ __all__ = [
 ]
 
 SETS = 6  # likeliest sets shown
-LEAST = 5e-4  # a chance below is not worth a line
 NOTHING = "For now this defence does nothing."
 WIDE = 13.0  # inches of a picture that may shrink to the page
 

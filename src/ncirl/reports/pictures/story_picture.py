@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ncirl._typing import FloatArray
+from ncirl.defence.first_moves import LEAST
 from ncirl.reports.pictures.render import INTENTS, LIGHT, blank_figure, intent_colour, shortened
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["story_figure"]
 
 STAGE, ROW, BELIEF, LEFT, FOOT = 0.52, 0.24, 0.95, 1.55, 0.42  # inches
-LEAST = 5e-4  # a chance below is none
 
 
 def story_figure(beliefs: Sequence[FloatArray], blocked: Sequence[Mapping[str, float]], stages: int = 0) -> "Figure":
