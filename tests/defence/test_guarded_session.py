@@ -186,7 +186,7 @@ def test_solving_again_is_taken_where_no_intent_gains() -> None:
     loose = Guarded(relative_gap=0.99, time_limit=2).run(office_graph())
     session = GuardedSession(loose, rng=5)
     before = session.advice().promised
-    found = session.resolve(60.0, relative_gap=0.2)
+    found = session.resolve(60.0, relative_gap=0.1)  # the loose one is within 0.2 already
     after = session.advice().promised
     assert before is not None
     assert after is not None
