@@ -15,7 +15,7 @@ ROUNDING = 1e-12  # of a number: what sums and their allowances add to a round o
 DIGITS = 9  # of a number in full
 SHORT = 3  # decimals of a short number, and digits of a small one
 FINEST = 0.001  # of a share in per cent
-WIDEST = 400  # digits that any float has interval its first and the last that is written
+WIDEST = 400  # digits that any float has between its first and the last that is written
 PLAIN = range(-4, DIGITS)  # places of the first digit; elsewhere powers of ten are easier to read
 
 
