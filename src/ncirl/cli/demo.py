@@ -11,7 +11,7 @@ from ncirl.cli.output import JsonFlag, PlainConsole, QuietFlag, by_intent, print
 from ncirl.cli.progress import interruptible, reported
 from ncirl.defence.first_moves import LEAST, first_moves
 from ncirl.games.office import office_graph
-from ncirl.numbers import at_most
+from ncirl.numbers import at_least, at_most
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.playbook.verify import Certificate, verify
 from ncirl.solution import solve
@@ -28,10 +28,9 @@ steps, at a price. It wants one of {count} things and you do not know which. It 
 detour to mislead you. What do you block now?
 """
 VALUE = """
-1. What is at stake. Played perfectly by both sides, the intrusion is worth {lower:.3f} to {upper:.3f}: what the
-intruder gains less what its steps cost it, plus what blocking costs you. On average no intruder gets more than
-{upper:.3f} from the defence found here, and no defence holds a perfect intruder below {lower:.3f}. Finding both took
-{seconds:.1f} s.
+1. What is at stake. Played perfectly by both sides, the intrusion is worth {lower} to {upper}: what the intruder
+gains less what its steps cost it, plus what blocking costs you. On average no intruder gets more than {upper} from the
+defence found here, and no defence holds a perfect intruder below {lower}. Finding both took {seconds:.1f} s.
 """
 HOLDS = """
 2. Why you can believe it. Both strategies are written down as playbooks, {defender_nodes} entries for you and
@@ -48,7 +47,7 @@ LATER = """
 """
 HIDING = """
 5. What hiding is worth. If the intent were known from the start, the intrusion would be worth {public:.3f}. Hiding it
-gains a perfect intruder at least {hiding:.3f}, {share:.0%} more: the price of not knowing, for a defence that learns
+gains a perfect intruder at least {hiding}, {share:.0%} more: the price of not knowing, for a defence that learns
 from every move without being fooled.
 """
 CLOSING = """
@@ -115,7 +114,8 @@ def _print_graph(graph: AttackGraph) -> None:
 
 
 def _tell(graph: AttackGraph, solution: CertifiedSolution, certificate: Certificate, public: float) -> None:
-    _say(VALUE, lower=solution.lower, upper=solution.upper, seconds=solution.stats.seconds)
+    lower, upper = at_least(solution.lower, short=True), at_most(solution.upper, short=True)
+    _say(VALUE, lower=lower, upper=upper, seconds=solution.stats.seconds)
     sizes = {"defender_nodes": certificate.defender_nodes, "attacker_nodes": certificate.attacker_nodes}
     _say(HOLDS, **sizes, verdict="holds" if certificate.holds else "does NOT hold", seconds=certificate.seconds)
     _tell_first_move(graph, solution)
@@ -124,7 +124,7 @@ def _tell(graph: AttackGraph, solution: CertifiedSolution, certificate: Certific
     rows = [(name, at_most(most, short=True)) for name, most in conceded]
     print_table("what each can get", ["intent", "at most"], rows)
     hiding = solution.lower - public
-    _say(HIDING, public=public, hiding=hiding, share=hiding / public)
+    _say(HIDING, public=public, hiding=at_least(hiding, short=True), share=hiding / public)
     _say(CLOSING)
 
 
