@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Sequence
 
-__all__ = ["main"]
+__all__ = ["INTERRUPTED", "main"]
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # the exit code after Ctrl-C, here where nothing is loaded yet
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

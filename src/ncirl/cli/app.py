@@ -14,6 +14,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from ncirl import __version__
 from ncirl.cli import (
+    INTERRUPTED,
     combine,
     cross_play,
     defend,
@@ -39,11 +40,11 @@ from ncirl.errors import InputError, LimitError, NcirlError, SizeError, WrongFil
 
 __all__ = ["app", "main"]
 
-FAILED, BAD_INPUT, STOPPED, INTERRUPTED, UNREAD = 1, 2, 3, 130, 141
+FAILED, BAD_INPUT, STOPPED, UNREAD = 1, 2, 3, 141
 
 app = App(
     name="ncirl",
-    help="""Decides what to block when you do not know what the intruder is after, and proves how much it can still get.
+    help="""Decide what to block when nobody knows what the intruder is after; prove how much it can still get.
 
     Start with `ncirl demo`, then `ncirl solve builtin:patrol --horizon 2`.""",
     version=__version__,

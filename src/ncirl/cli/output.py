@@ -15,6 +15,7 @@ from rich.text import Text
 
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.cli import INTERRUPTED
 from ncirl.errors import InputError
 from ncirl.formats.attack_graph_file import attack_graph_to_data
 from ncirl.limits import Limits, default_memory, megabytes, parse_memory
@@ -96,7 +97,6 @@ Memory = Annotated[
     str | None,
     Parameter(help="Most memory to use, such as 2GB or 500MB; a share of what is free, 4GB at most, if not given."),
 ]
-INTERRUPTED = 130  # the exit code
 WIDTH = 120  # columns where there is no terminal to ask
 MOST_INTENTS = 20  # in a table
 PARAGRAPH = 100  # columns of a paragraph
