@@ -16,6 +16,7 @@ from ncirl.attack_graphs.origins import assumed_numbers, said_of
 from ncirl.errors import InputError
 from ncirl.importers import Imported, import_graph
 from ncirl.importers.bloodhound_collector import nodes_and_edges
+from ncirl.importers.report import Undecided
 
 Data = dict[str, Any]
 DOMAIN = "S-1-5-21-1-2-3"
@@ -493,8 +494,11 @@ def test_a_file_of_which_a_large_share_is_not_known_is_refused(tmp_path: Path) -
     ]
     graph = opengraph([START, GOAL], edges)
     said = r"60 of the 62 edges are of kinds that are not known: ODD_0 \(2\), .* and 10 more; say what .* --table"
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(Undecided, match=said) as refused:
         imported(tmp_path, graph)
+    kinds = {one.id: (one.why, one.chosen) for one in refused.value.candidates.steps}
+    assert kinds["ODD_7"] == ("2 edges, not known", False)
+    assert {kind for kind, (_, chosen) in kinds.items() if chosen} == {"AddSelf", "Owns"}
     table = tmp_path / "kinds.csv"
     table.write_text("kind,effort\n" + "".join(f"odd {k},ignore\n" for k in range(30)))
     assert steps(imported(tmp_path, graph, settings={"table": str(table)})) == {("u", "g")}

@@ -17,6 +17,7 @@ from page_probes import BEYOND, DROPPED_FILE, FAINT_TEXT, LAYOUT_SHIFT, NODE_PLA
 from importers.samples import ARCS, VERTICES
 from web.samples import as_bytes, policy_file
 from web.test_web_controls import guarded
+from web.test_web_import import ODD
 
 pytest.importorskip("fastapi", reason="the page needs fastapi and uvicorn: pip install 'ncirl[web]'")
 pytest.importorskip("uvicorn", reason="the page needs fastapi and uvicorn: pip install 'ncirl[web]'")
@@ -218,6 +219,36 @@ class TestLook:
         page.get_by_role("button", name="How it was imported…").click()
         expect(dialog).to_contain_text("one per goal given")
         expect(dialog).to_contain_text("open the files again")
+
+    def test_a_refused_import_offers_what_can_be_chosen_and_nothing_else(self, page: Page) -> None:
+        page.set_viewport_size(PHONE)
+        open_page(page)
+        dialog, groups = page.get_by_role("dialog", name="Import"), page.locator("#import-form fieldset:visible")
+        upload(page, "lab.jsonl", ODD.decode())
+        expect(groups.locator("legend")).to_have_text(["Which kinds of edges are steps"])
+        dialog.get_by_role("checkbox", name="OddRight").check()
+        dialog.get_by_role("button", name="Import again").click()
+        expect(groups.locator("legend")).to_have_text(
+            [
+                "Which kinds of edges are steps",
+                "Where attackers begin, beyond what the files say",
+                "What attackers may want",
+            ]
+        )
+        expect(dialog.get_by_role("checkbox", name="OddRight")).to_be_checked()
+        assert "--" not in dialog.inner_text()
+        assert page.evaluate(BEYOND, PHONE["width"]) == []
+        assert page.evaluate(FAINT_TEXT, CONTRAST) == []
+        dialog.get_by_role("checkbox", name="ANN@LAB").check()
+        dialog.get_by_role("checkbox", name="ADMINS@LAB").check()
+        dialog.get_by_role("button", name="Import again").click()
+        expect(dialog).to_contain_text("one per goal given")
+        assert "--" not in dialog.inner_text()
+        dialog.get_by_role("button", name="Look at it").click()
+        expect(page.locator("#guarantee tbody th")).to_have_text("ADMINS@LAB")
+        upload(page, "lab.json", '{"directed": true, "nodes": [], "links": []}')
+        expect(page.locator("#notice")).to_contain_text("lab.json")
+        expect(dialog).to_be_hidden()
 
     def test_what_is_opened_is_remembered_here_and_known_nowhere_else(self, page: Page, browser: Browser) -> None:
         open_page(page)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,7 +16,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from importers.samples import ARCS, VERTICES
+from ncirl import importers
 from ncirl.importers import import_graph
+from ncirl.web.wording import on_page
 from web.hostile import zipped
 from web.samples import policy_file
 from web.test_web_api import ended, start
@@ -31,6 +35,8 @@ USERS = b"""\
 {"type":"node","id":"2","labels":["Group"],"properties":{"name":"ADMINS@LAB","objectid":"S-1-2","highvalue":true}}
 {"type":"relationship","label":"GenericAll","start":{"id":"1"},"end":{"id":"2"}}
 """
+
+ODD = USERS.replace(b"GenericAll", b"OddRight").replace(b',"highvalue":true', b"")
 
 HANGS = """
 import json, os, signal, sys, tempfile
@@ -135,7 +141,7 @@ def test_a_file_of_ours_is_not_imported(client: TestClient) -> None:
 def test_where_a_choice_is_wanting_the_sentence_says_so(client: TestClient) -> None:
     refused = brought(client, [("lab.jsonl", USERS)], 422)
     assert refused["field"] == "goal"
-    assert "name where attackers begin with --initial, such as ANN@LAB" in refused["message"]
+    assert "name where attackers begin under “Where attackers begin”, such as ANN@LAB" in refused["message"]
     assert [(one["id"], one["why"]) for one in refused["offered"]["start_candidates"]] == [
         ("ANN@LAB", "User, 1 step from high value")
     ]
@@ -145,6 +151,47 @@ def test_where_a_choice_is_wanting_the_sentence_says_so(client: TestClient) -> N
     assert misspelt["field"] == "goal"
     assert "do you mean execCode(db,root)" in misspelt["message"]
     assert "execCode_db_root" in ids(misspelt["offered"]["goal_candidates"], chosen=False)
+
+
+def test_where_no_edge_is_known_the_kinds_of_steps_are_chosen_then_the_rest(client: TestClient) -> None:
+    refused = brought(client, [("lab.jsonl", ODD)], 422)
+    assert refused["offered"] == {
+        "start_candidates": [],
+        "goal_candidates": [],
+        "step_candidates": [{"id": "OddRight", "label": "OddRight", "why": "1 edge", "chosen": False}],
+    }
+    wanting = brought(client, [("lab.jsonl", ODD)], 422, step=["OddRight"])
+    assert ids(wanting["offered"]["start_candidates"], chosen=False) == ["ANN@LAB"]
+    assert ids(wanting["offered"]["goal_candidates"], chosen=False) == ["ADMINS@LAB"]
+    assert "no node is marked as owned" in wanting["message"]
+    assert "; and no node that a step leads to" in wanting["message"]
+    told = brought(client, [("lab.jsonl", ODD)], step=["OddRight"], initial=["ANN@LAB"], goal=["ADMINS@LAB"])
+    assert [e["to"] for e in told["graph"]["exploits"]] == ["ADMINS@LAB"]
+    for said in (refused, wanting):
+        assert "--" not in said["message"]
+
+
+def test_no_word_of_an_import_is_an_option_of_the_command_line(client: TestClient) -> None:
+    """Whatever importers say in their own words is said on the page without options."""
+    spoken = [
+        text.value
+        for file in Path(importers.__file__).parent.glob("*.py")
+        for text in ast.walk(ast.parse(file.read_text()))
+        if isinstance(text, ast.Constant)
+        and isinstance(text.value, str)
+        and "\n" not in text.value  # which docstrings have
+        and re.search(r"(?<![\w-])--[a-z]", text.value)
+    ]
+    assert len(spoken) > 20
+    assert [said for text in spoken if re.search(r"(?<![\w-])--[a-z]", said := on_page(text))] == []
+    told = brought(client, MULVAL)["imported"]
+    lines = [*told["source"], *told["assumed"], *told["left_out"], told["intents_from"]]
+    assert len(lines) > 3
+    assert [line for line in lines if "--" in line] == []
+
+
+def test_names_that_look_like_options_stay_names() -> None:
+    assert on_page("notes on --goal.json: edge 0") == "notes on --goal.json: edge 0"
 
 
 def test_a_sentence_that_names_an_option_is_no_choice(client: TestClient) -> None:

@@ -92,14 +92,20 @@ def _sorted(draft: Draft, nodes: dict[str, Node], edges: Iterable[Edge], options
     for edge in reading.free:
         draft.note("assumed", "edges that take no effort are certain and immediate", edge.kind)
     if reading.steps and unknown.total() > MOST_UNKNOWN * counts.total():
-        raise InputError(
+        taken = {edge.kind for edge in (*reading.steps, *reading.free)}
+        offered = tuple(
+            Candidate.edges(kind, count, ", not known" if kind in unknown else "", chosen=kind in taken)
+            for kind, count in counts.most_common()
+        )
+        raise Undecided(
             f"{unknown.total()} of the {counts.total()} edges are of kinds that are not known: {_counted(unknown)}; "
             "say what they are with --table FILE, a line for each (KIND,step or KIND,ignore or, for what takes no "
             "effort, KIND,none, under the header kind,effort), or name all that are steps with --set steps=KIND,…",
             where,
+            Candidates(steps=offered),
         )
     if not reading.steps:
-        offered = tuple(Candidate(kind, kind, f"{count} edges", False) for kind, count in counts.most_common())
+        offered = tuple(Candidate.edges(kind, count) for kind, count in counts.most_common())
         raise Undecided(
             f"none of the {counts.total()} edges is known to be an attack step; name the kinds that are with "
             f"--set steps=KIND,…: {_counted(counts)}",

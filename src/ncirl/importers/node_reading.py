@@ -202,7 +202,7 @@ def _steps(draft: Draft, graph: NodeGraph, options: ImportOptions) -> list[Edge]
             if word not in (*types, ANY):
                 there = Counter(kind for kind in types if kind)
                 known = shortened(sorted(there), 20) or "none"
-                kinds = tuple(Candidate(kind, kind, f"{count} edges", False) for kind, count in there.most_common())
+                kinds = tuple(Candidate.edges(kind, count) for kind, count in there.most_common())
                 told = f"no edge has this type; there are {known}"
                 raise Undecided(told, f"setting {setting}={word}", Candidates(steps=kinds))
     found = []

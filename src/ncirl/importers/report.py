@@ -116,6 +116,11 @@ class Candidate:
     why: str
     chosen: bool
 
+    @classmethod
+    def edges(cls, kind: str, count: int, more: str = "", *, chosen: bool = False) -> "Candidate":
+        """Return a kind of edge, of which there are so many."""
+        return cls(kind, kind, _plural(count, "edge") + more, chosen)
+
 
 @dataclass(frozen=True)
 class Candidates:

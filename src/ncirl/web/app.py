@@ -147,6 +147,9 @@ Start = Annotated[
 Goals = Annotated[
     Names, Query(default_factory=list, max_length=MOST_FILES, description="What attackers may want, for an import.")
 ]
+Steps = Annotated[
+    Names, Query(default_factory=list, max_length=MOST_FILES, description="Kinds of edges that are steps.")
+]
 
 router = APIRouter()
 
@@ -166,17 +169,17 @@ async def contests(state: State) -> dict[str, Any]:
     openapi_extra={"requestBody": {"required": True, **FILE}},
 )
 async def upload(
-    state: State, request: Request, name: FileNames, size: FileSizes, initial: Start, goal: Goals
+    state: State, request: Request, name: FileNames, size: FileSizes, initial: Start, goal: Goals, step: Steps
 ) -> dict[str, Any]:
     """Open a game, an attack graph or a policy: the body is the file. Keep the id, it is told to nobody else.
 
     Files of other tools are imported as an attack graph: one, or those of one graph one after the other, or a zip
-    archive of them. `field` of a refusal is `goal` where another start or other goals may help, and
+    archive of them. `field` of a refusal is `goal` where another start, other goals or other steps may help, and
     `offered` has candidates.
     """
 
     async def taken() -> Upload:
-        return Upload(_parts(await request.body(), name, size), tuple(initial), tuple(goal))
+        return Upload(_parts(await request.body(), name, size), tuple(initial), tuple(goal), tuple(step))
 
     return (await state.upload(taken)).view()
 

@@ -24,6 +24,7 @@ from ncirl.web.limits import Limits, in_a_sentence
 from ncirl.web.opening import Opened, open_source
 from ncirl.web.source import Source, Upload, shown
 from ncirl.web.view import as_json, contest_view
+from ncirl.web.wording import on_page
 
 __all__ = ["NotImported", "open_upload"]
 
@@ -57,7 +58,7 @@ def open_upload(upload: Upload, limits: Limits) -> tuple[Source, Opened, dict[st
     Raises `InputError` where it is neither, and `NotImported` where it is the latter and choices are wanting.
     """
     first = upload.files[0]
-    alone = len(upload.files) == 1 and not (upload.initial or upload.goals)
+    alone = len(upload.files) == 1 and not upload.is_chosen_for
     try:
         if alone and not _is_foreign_archive(first):
             opened = open_source(first, limits)
@@ -101,14 +102,23 @@ def _is_foreign(path: Path) -> bool:
 
 def _imported(upload: Upload, limits: Limits) -> Imported:
     paths = list(_laid_out(upload.files, limits.unpacked))
-    options = ImportOptions(goals=upload.goals, initial=upload.initial, size_limit=limits.upload)
+    settings = {"steps": ",".join(upload.steps)} if upload.steps else {}
+    options = ImportOptions(goals=upload.goals, initial=upload.initial, size_limit=limits.upload, settings=settings)
     try:
         return import_graph(AUTO, paths, options)
     except InputError as error:
         archive = next((shown(file.name) for file in upload.files if _is_foreign_archive(file)), "")
         if isinstance(error, Undecided):
-            raise NotImported(in_a_sentence(error), archive, error.candidates) from None
-        raise InputError(in_a_sentence(error), archive) from None
+            raise NotImported(on_page(_whole(error)), archive, error.candidates) from None
+        raise InputError(on_page(in_a_sentence(error)), archive) from None
+
+
+def _whole(error: Undecided) -> str:
+    """Return all that must be chosen in one line: each is a choice of its own."""
+    if len(error.faults) == 1:
+        return in_a_sentence(error)
+    where, _, _ = str(error).partition(f"{len(error.faults)} faults\n")
+    return _line(where + "; and ".join(error.faults))
 
 
 def _called(files: Sequence[Source]) -> str:
@@ -183,7 +193,7 @@ def _view(imported: Imported) -> dict[str, Any]:
         "files": [Path(file).name for file in report.files[:MOST_NAMES]],
         "initial": shortened(report.initial, MOST_NAMES),
         "goals": shortened(report.goals, MOST_NAMES),
-        "intents_from": report.intents_from,
+        "intents_from": on_page(report.intents_from),
         "source": _lines(
             [*report.held, counted, *(str(numbers) for numbers in report.numbers if not numbers.default), *folded]
         ),
@@ -208,4 +218,8 @@ def _noted(notes: Sequence[Note], *kinds: str) -> list[str]:
 
 
 def _lines(told: Sequence[str]) -> list[str]:
-    return [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in told[:MOST_LINES]]
+    return [_line(on_page(line)) for line in told[:MOST_LINES]]
+
+
+def _line(told: str) -> str:
+    return told if len(told) <= LONGEST_LINE else f"{told[:LONGEST_LINE]}…"

@@ -33,6 +33,12 @@ class Upload:
     files: tuple[Source, ...]
     initial: tuple[str, ...] = ()
     goals: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()  # kinds of edges
+
+    @property
+    def is_chosen_for(self) -> bool:
+        """Whether anything is."""
+        return bool(self.initial or self.goals or self.steps)
 
 
 def shown(name: str) -> str:

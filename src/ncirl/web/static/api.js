@@ -33,11 +33,12 @@ const key = encodeURIComponent;
 export const contests = async () => (await json("/contests")).contests;
 export const contest = (id) => json(`/contests/${key(id)}`);
 
-/** Bring files, one after the other in one body, with the start and the goals chosen for them. */
-export function upload(files, { initial, goals }) {
+/** Bring files, one after the other in one body, with the start, the goals and the kinds of steps chosen for them. */
+export function upload(files, { initial, goals, steps }) {
   const asked = new URLSearchParams(files.flatMap((file) => [["name", file.name], ["size", String(file.size)]]));
   for (const name of initial) asked.append("initial", name);
   for (const name of goals) asked.append("goal", name);
+  for (const kind of steps) asked.append("step", kind);
   return json(`/contests?${asked}`, { method: "POST", body: new Blob(files), headers: { "content-type": "application/octet-stream" } });
 }
 
