@@ -263,6 +263,17 @@ def test_what_a_journal_says_is_verified_before_it_counts(tmp_path: Path) -> Non
         assert found.solves > 0, name
 
 
+def test_a_journal_is_of_the_very_graph_however_small_its_numbers_are(tmp_path: Path) -> None:
+    tiny = Exploit("run", ("out",), "in", success=0.5)
+    places = Condition("out", initial=True), Condition("in")
+    graph = AttackGraph(places, (tiny,), (Intent("thief", 1.0, {"in": 2e-14}),), discount=0.5, horizon=2)
+    other = replace(graph, intents=(Intent("thief", 1.0, {"in": 1e-14}),))
+    proofs = HardenJournal.proofs
+    solved, forged = (ncirl.solve(g.game(), ncirl.Certified(gap=0.0, relative_gap=1e-6)) for g in (graph, other))
+    assert proofs.opened(proofs.packed(solved, graph), graph) is not None
+    assert proofs.opened(proofs.packed(forged, graph), graph) is None
+
+
 def test_a_folder_that_is_no_journal_of_this_graph_is_refused(tmp_path: Path) -> None:
     old, other, foreign = tmp_path / "old", tmp_path / "other", tmp_path / "foreign"
     old.write_text('{"format": "ncirl-harden-journal/1", "graph": "0"}\n')

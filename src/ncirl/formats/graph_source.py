@@ -52,8 +52,12 @@ def graph_of(policy: "CertifiedSolution") -> AttackGraph | None:
     return _as_played(graph) if draws(graph, policy.game) else None
 
 
-def own_graph(policy: "CertifiedSolution | GuardedSolution", limits: Limits = UNLIMITED) -> AttackGraph | None:
+def own_graph(
+    policy: "CertifiedSolution | GuardedSolution", limits: Limits = UNLIMITED, close: float = SAME
+) -> AttackGraph | None:
     """Return the graph that a policy bounds the value of, with where it comes from; None where it carries none.
+
+    Numbers of the game may be off by `close`, and bounds as much as follows from it: nothing where it is 0.
 
     Raises `InputError` when the policy carries a graph that is not its game's own, or lies about where it is from.
     """
@@ -63,7 +67,7 @@ def own_graph(policy: "CertifiedSolution | GuardedSolution", limits: Limits = UN
     if data is None:
         return None
     graph = attack_graph_from_data(data, "its attack graph", limits)
-    if (graph.discount, graph.horizon) != (game.discount, game.horizon) or not draws(graph, game, SAME):
+    if (graph.discount, graph.horizon) != (game.discount, game.horizon) or not draws(graph, game, close):
         raise InputError("its attack graph is not the graph of its game: they differ in some number")
     return graph
 

@@ -43,7 +43,7 @@ class Proofs:
         """Verify a policy and return it with what was recomputed; None where it proves nothing of this graph."""
         try:
             found = open_solution(raw, "journal")
-            its = own_graph(found)
+            its = own_graph(found, close=0.0)  # its bounds are taken as they are
             same = its is not None and attack_graph_to_data(its) == attack_graph_to_data(graph)
             return found if same and found.priors is None else None
         except (InputError, LimitError):
