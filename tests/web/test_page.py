@@ -101,14 +101,14 @@ def test_what_is_assumed_is_said_and_bounds_are_rounded_outwards(page: Page) -> 
     open_page(page)
     expect(page.locator("#assumed")).to_contain_text("Perfect sight")
     expect(page.locator("#assumed")).to_contain_text("Unit: expected loss")
-    numbers = [1.50730975, 0.00012341, -0.0001, 0.875, 0]
+    numbers = [1.50730975, 0.00012341, -0.0001, 0.875, 0, 1.24e-11, 1.26e-11]
     written = page.evaluate(
         "async (xs) => { const dom = await import('/static/dom.js');"
         " return [xs.map(dom.atLeast), xs.map(dom.atMost)]; }",
         numbers,
     )
-    assert written[0] == ["1.507", "0.000123", "−0.000100", "0.875", "0"]
-    assert written[1] == ["1.508", "0.000124", "−0.000100", "0.875", "0"]
+    assert written[0] == ["1.507", "0.000123", "−0.000100", "0.875", "0", "1.2e−11", "1.2e−11"]
+    assert written[1] == ["1.508", "0.000124", "−0.000100", "0.875", "0", "1.3e−11", "1.3e−11"]
 
 
 def steps_made(page: Page) -> int:

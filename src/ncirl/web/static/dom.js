@@ -40,15 +40,20 @@ export function hush() {
 export const payoff = (x) => (x === null || x === undefined ? "–" : x.toFixed(3).replace("-", "−"));
 
 const PLACES = 3; // decimals, and digits of a small number
+const MOST_PLACES = 12; // a smaller number is easier to read as a power of ten
+const ROUNDING = 1e-14; // of a number: what is this near to a round one is written as that one
 
 /** A bound, rounded to its safe side: `round` is Math.ceil from above, Math.floor from below. */
 function bound(x, round) {
   if (x === null || x === undefined) return "–";
   if (x === 0) return "0";
   const places = Math.max(PLACES, PLACES - 1 - Math.floor(Math.log10(Math.abs(x))));
-  if (places > 12) return x.toExponential(1).replace("-", "−");
+  if (places > MOST_PLACES) {
+    const [digits, power] = x.toExponential(15).split("e");
+    return `${round(Number(digits) * 10) / 10}e${power}`.replaceAll("-", "−");
+  }
   const near = Number(x.toFixed(places));
-  const said = Math.abs(near - x) <= 1e-14 * Math.abs(x) ? near : round(x * 10 ** places) / 10 ** places;
+  const said = Math.abs(near - x) <= ROUNDING * Math.abs(x) ? near : round(x * 10 ** places) / 10 ** places;
   return said.toFixed(places).replace("-", "−");
 }
 
