@@ -25,7 +25,7 @@ from starlette.types import Scope
 
 from ncirl.formats.plain import place
 from ncirl.strategies.streams import checked_seed
-from ncirl.web import models
+from ncirl.web import models, requests
 from ncirl.web.limits import MOST_FILES, Limits, Refused
 from ncirl.web.play import Move, PlayKey, Told
 from ncirl.web.security import LOOPBACK, SecurityMiddleware, error_response
@@ -42,7 +42,7 @@ SLICE = 2**16  # bytes of a download handed over at a time, so that one not take
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 LONGEST_NAME = 60
 SUMMARY = "Contests with a hidden intent: look at them, solve them, play them, compare defences."
-SOLVE, COMPARE = models.SolveRequest(), models.CompareRequest()
+SOLVE, COMPARE = requests.SolveRequest(), requests.CompareRequest()
 
 # What the description of the interface says beside the models.
 FILE = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
@@ -130,8 +130,8 @@ async def _state(request: Request) -> AppState:
 
 
 State = Annotated[AppState, Depends(_state)]
-ContestId = Annotated[models.Id, InPath(description="Of a contest: as listed, or as whoever opened it was told.")]
-JobId = Annotated[models.Id, InPath(description="Of a solve or a comparison, as whoever started it was told.")]
+ContestId = Annotated[requests.Id, InPath(description="Of a contest: as listed, or as whoever opened it was told.")]
+JobId = Annotated[requests.Id, InPath(description="Of a solve or a comparison, as whoever started it was told.")]
 Names = list[Annotated[str, Field(max_length=500)]]
 FileNames = Annotated[
     Names,
@@ -224,7 +224,7 @@ async def policy(state: State, contest_id: ContestId) -> StreamingResponse:
     tags=["solve"],
 )
 async def solve(
-    state: State, contest_id: ContestId, asked: Annotated[models.SolveRequest, Body()] = SOLVE
+    state: State, contest_id: ContestId, asked: Annotated[requests.SolveRequest, Body()] = SOLVE
 ) -> dict[str, Any]:
     """Start to solve a contest, from the start or the middle of an incident; what comes of it is one of its own."""
     return {"job": state.solve(contest_id, asked.gap, asked.time_limit, tuple(asked.holding)).id}
@@ -236,7 +236,7 @@ async def solve(
     responses=_problems(404),
     tags=["look"],
 )
-async def find(state: State, contest_id: ContestId, asked: models.FindRequest) -> Response:
+async def find(state: State, contest_id: ContestId, asked: requests.FindRequest) -> Response:
     """Search all exploits and conditions of a contest's attack graph, drawn or folded."""
     return Response(await state.find(contest_id, asked.text), media_type="application/json")
 
@@ -249,7 +249,7 @@ async def find(state: State, contest_id: ContestId, asked: models.FindRequest) -
     tags=["compare"],
 )
 async def compare(
-    state: State, contest_id: ContestId, asked: Annotated[models.CompareRequest, Body()] = COMPARE
+    state: State, contest_id: ContestId, asked: Annotated[requests.CompareRequest, Body()] = COMPARE
 ) -> dict[str, Any]:
     """Start to play defenders on the same draws, on a contest that is solved."""
     seed = checked_seed(asked.seed)
@@ -281,7 +281,7 @@ async def events(state: State, job_id: JobId) -> StreamingResponse:
 
 
 @router.post("/api/play", response_model=models.PlayView, responses=_problems(404, 409), tags=["play"])
-async def play(state: State, asked: models.PlayRequest) -> Response:
+async def play(state: State, asked: requests.PlayRequest) -> Response:
     """Replay a play from its seed and moves, and say where it stands."""
     return Response(await state.play(asked.contest, _key(asked)), media_type="application/json")
 
@@ -289,19 +289,19 @@ async def play(state: State, asked: models.PlayRequest) -> Response:
 @router.post(
     "/api/resolve", status_code=202, response_model=models.Started, responses=_problems(404, 409, 429), tags=["play"]
 )
-async def resolve(state: State, asked: models.ResolveRequest) -> dict[str, Any]:
+async def resolve(state: State, asked: requests.ResolveRequest) -> dict[str, Any]:
     """Start to look for a better defence of a whole graph from where a play stands; it becomes a contest of its own."""
     return {"job": state.resolve(asked.contest, _key(asked), asked.time_limit).id}
 
 
-def _key(asked: models.PlayRequest) -> PlayKey:
+def _key(asked: requests.PlayRequest) -> PlayKey:
     if asked.seed is None and asked.moves:
         raise Refused(422, "seed: moves belong to a play; give its seed, which its first answer tells", "seed")
     return PlayKey(asked.role, asked.intent, checked_seed(asked.seed), tuple(map(_move, asked.moves)))
 
 
-def _move(move: str | list[str] | models.ToldMove | None) -> Move:
-    if isinstance(move, models.ToldMove):
+def _move(move: str | list[str] | requests.ToldMove | None) -> Move:
+    if isinstance(move, requests.ToldMove):
         blocked = None if move.blocked is None else tuple(move.blocked)
         return Told(tuple(move.attempted), blocked, tuple(move.new), tuple(move.alerts))
     return tuple(move) if isinstance(move, list) else move
