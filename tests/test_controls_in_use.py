@@ -84,7 +84,7 @@ def test_defend_says_apply(file: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
 def test_the_report_tells_controls_and_what_they_stop(policy: CertifiedSolution) -> None:
     page, certificate = report_page(policy, GRAPH, quick=True)
     assert certificate.holds
-    for said in ("apply with chance", "stays in place", "sqli, reuse, dump", "T1566", "What lasts is paid for"):
+    for said in ("apply with chance", "stays in place", "sqli, reuse, dump", "T1566", "A lasting control is paid for"):
         assert said in page
     assert "&lt;b&gt;patch&lt;/b&gt; the web shop" in page
 

@@ -32,6 +32,9 @@ def test_the_report_is_written(office: Path, tmp_path: Path, capsys: pytest.Capt
     assert main(["report", str(office), "-o", str(page), "--quick", "--json"]) == DONE
     found = json.loads(capsys.readouterr().out)
     assert (found["report"], found["holds"]) == (str(page), True)
+    assert found["gap"] == found["upper"] - found["lower"]
+    assert found["unit"].startswith("expected loss; 1.5 = ")
+    assert any(sentence.startswith("Perfect sight") for sentence in found["assumptions"])
     text = page.read_text()
     assert "phish a password" in text
     assert "the intruder reads the company" in text  # a label: the policy carries its graph

@@ -110,7 +110,7 @@ def test_advice_says_of_which_graph_its_promises_are(
     assert main(["defend", str(folder / f"{name}.ncirl"), "--json"]) == DONE
     note = json.loads(capsys.readouterr().out)["advice"]["notes"][0]
     assert "cut from 'plant'" in note
-    assert ("on the original it may concede more" in note) == (name == "few")
+    assert ("on the original this defence may concede more" in note) == (name == "few")
 
 
 def test_a_report_says_of_which_graph_it_is(folder: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_cut_graph_is_shown_with_where_it_comes_from(folder: Path, capsys: pyt
     [
         ("near.ncirl", "All that is said here is about the cut graph only."),
         ("near.yaml", "All that is said here is about the cut graph only."),
-        ("guarded.ncirl", "is of the cut graph only. What is promised holds on the original, too."),
+        ("guarded.ncirl", "are about the cut graph only. The promise holds on the original, too."),
     ],
 )
 def test_plays_on_a_cut_graph_say_so(folder: Path, capsys: pytest.CaptureFixture[str], name: str, says: str) -> None:

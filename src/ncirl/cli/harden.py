@@ -68,7 +68,7 @@ def harden(
     """Say what each control is worth if it were in place from the start, and which set of them is best.
 
     Worth is what the intrusion is worth before less what it is worth after, as proved bounds, with perfect play before
-    and after. What a control costs in place stands beside it: a lasting one once, a momentary one in every stage.
+    and after. Beside it stands the cost of a control in place: a lasting one once, a momentary one in every stage.
     Without controls in the graph, every exploit has a momentary one of its own. The time limit and Ctrl-C end it with
     the order so far, whose bounds hold.
 

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.cli.assumed import assumed_data, bounds_data, scale_of
 from ncirl.cli.output import Holding, JsonFlag, Memory, check_page, limits_of, print_json
 from ncirl.errors import InputError
 from ncirl.formats.files import write_atomically
@@ -67,6 +68,7 @@ def report(
     limits = limits_of(time_limit, memory)
     loaded = load_solution(policy, limits=limits)
     certificate: Certificate | GuardedCertificate
+    drawn: AttackGraph | None = None
     if isinstance(loaded, GuardedSolution):
         if graph is not None:
             raise InputError("--graph: a policy that guards a whole attack graph carries it; leave it out")
@@ -83,10 +85,12 @@ def report(
         text, certificate = report_page(loaded, drawn, quick=quick, sensitivity=sensitivity, limits=limits)
     write_atomically(output, text)
     if json:
-        print_json(
-            "report",
-            {"report": str(output), "holds": certificate.holds, "lower": certificate.lower, "upper": certificate.upper},
-        )
+        told: dict[str, object] = {"report": str(output), "holds": certificate.holds}
+        contest = loaded.graph if isinstance(loaded, GuardedSolution) else loaded.game
+        told |= bounds_data(certificate.lower, certificate.upper, scale_of(contest, drawn))
+        if certificate.holds:  # the game of a policy that fails may be anything
+            told |= assumed_data(contest, drawn, loaded)
+        print_json("report", told)
     else:
         said = "" if certificate.holds else "; the certificate does NOT hold"
         print(f"wrote {output}{said}")

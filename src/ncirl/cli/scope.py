@@ -9,7 +9,7 @@ from ncirl.numbers import at_least, at_most
 __all__ = ["bound_cell", "bound_facts", "drawn_data", "promise_note", "scope_data", "scope_facts"]
 
 UNPROVED = "All that is said here is about the cut graph only."
-DRAWN = "What was drawn, and what answers get, is of the cut graph only."
+DRAWN = "The plays and the best answers are about the cut graph only."
 
 
 def scope_data(scope: Scope | None, *, bounds: bool = True) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def drawn_data(scope: Scope | None) -> dict[str, Any]:
     if scope is None:
         return {}
     promise = "on the cut graph only" if scope.upper is None else "on the original, too"
-    return {"original": scope.to_dict() | {"lower": None, "says": f"{DRAWN} What is promised holds {promise}."}}
+    return {"original": scope.to_dict() | {"lower": None, "says": f"{DRAWN} The promise holds {promise}."}}
 
 
 def scope_facts(data: Mapping[str, Any]) -> dict[str, str]:

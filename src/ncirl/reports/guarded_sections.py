@@ -75,8 +75,8 @@ def picture_section(matters: Matters) -> Html:
     """Show what matters, the rest folded."""
     figure = matters_figure(matters)
     said = (
-        "Read from left to right. A box is something that the intruder may come to hold, and a dot is a step. What is "
-        "watched is red; grey dots and dotted lines stand for as many as they say."
+        "Read from left to right. A box is something that the intruder may come to hold, and a dot is a step. Watched "
+        "steps are red; grey dots and dotted lines stand for as many as they say."
     )
     svg = themed_svg(figure, "matters", f"what matters of attack graph {matters.net.graph.name}")
     return section("The part that matters", paragraph(said), picture(svg, fits=figure.get_figwidth() <= WIDE))

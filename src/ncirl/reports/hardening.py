@@ -28,7 +28,7 @@ NIL = 1.001e-9  # of the prize: what is below cannot be told from nothing
 IN_PLACE = (
     "In place from the start means: done before the intruder comes, and for good. Worth is the value of the intrusion "
     "before less its value after, with the best play of both sides each time, so it counts what the defender saves as "
-    "well as what the intruder loses. What a control costs in place stands beside it: a lasting one is paid for once, "
+    "well as what the intruder loses. The cost of a control in place stands beside it: a lasting one is paid for once, "
     "a momentary one in every stage, as long as play goes on."
 )
 PERFECT = (

@@ -167,7 +167,7 @@ def _worth_section(
     except LimitError as error:
         parts.append(paragraph(f"Defences that do not learn were left out: {error}.", "note"))
     if quick:
-        parts.append(paragraph("What each single option is worth was left out (--quick).", "note"))
+        parts.append(paragraph("The worth of each single option was left out (--quick).", "note"))
     else:
         worths = worth_of_options(policy, tried, lambda action, option: option in members(action), limits)
         controls = graph is not None and graph.controls is not None

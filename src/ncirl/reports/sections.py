@@ -89,7 +89,7 @@ def intents_section(game: Game, graph: AttackGraph | None, per_intent: FloatArra
             wanted = ", ".join(f"{c} ({reward:g})" for c, reward in rewards.get(name, {}).items() if reward)
             row.append(wanted or "nothing")
     if per_intent is not None:
-        said += " What it gets at most holds for each of them, whatever it does and whatever it pretends."
+        said += " The number under 'gets at most' holds whatever it does and whatever it pretends."
         numbers.append(len(columns))
         scale = (graph or game).magnitude
         columns += ["gets at most", ""]
@@ -120,7 +120,7 @@ def first_moves_section(policy: CertifiedSolution, graph: AttackGraph | None) ->
         "cannot count on any step being open or closed."
     )
     if graph is not None and any(control.lasts for control in graph.defences):
-        said += " What lasts is paid for and done once: after that it stays in place."
+        said += " A lasting control is paid for and done once: after that it stays in place."
     return section("What to do now", paragraph(said), *parts)
 
 

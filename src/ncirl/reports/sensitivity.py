@@ -21,7 +21,7 @@ __all__ = ["advice_words", "interval_words", "sensitivity_page", "sensitivity_se
 DRAWN = 14
 CLOSE = 0.05  # relative gap that is close enough for a part of a report
 SOON = 1e-3  # seconds: time is up
-NOTE = "All values are proved bounds. What is applied first is what the defence applies more likely than not."
+NOTE = "All values are proved bounds. A control is applied first if the defence applies it more likely than not."
 
 
 def sensitivity_page(found: Sensitivity) -> str:

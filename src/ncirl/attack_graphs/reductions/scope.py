@@ -73,8 +73,8 @@ class Scope:
         if self.origin.preserves is Preserves.FROM_BELOW:
             return (
                 "Of the original only the lower bound holds: no defence of it can promise less than "
-                f"{at_least(self.cut_lower, short=True)}. What the defence concedes holds for the cut graph only; on "
-                "the original it may concede more."
+                f"{at_least(self.cut_lower, short=True)}. The upper bound holds for the cut graph only; on the "
+                "original this defence may concede more."
             )
         return "Neither bound holds for the original: they are about the cut graph only."
 
