@@ -121,11 +121,10 @@ def merge_parallel(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
         return replace(same[0], id=few_ids([e.id for e in same]), alert=None, **vars(numbers), **told)
 
     merged, groups = _merged(graph, stays, as_one)
-    done = [f"exploits {few((repr(e.id) for e in same), ', ', ' and ')}: now one, '{one.id}'" for one, same in groups]
     is_same = all(_is_same(graph, one, same) for one, same in groups)
     why = "one success is enough, attempting pays the best price a chance, and blocking pays for all of them"
     kept = Preserves.VALUE if is_same else Preserves.FROM_ABOVE
-    return merged, Reduction("merge parallel exploits", kept, why, tuple(done))
+    return merged, Reduction("merge parallel exploits", kept, why, _done(groups))
 
 
 @recorded("parallel")
@@ -146,9 +145,8 @@ def added_up(graph: AttackGraph) -> tuple[AttackGraph, Reduction]:
         )
 
     merged, groups = _merged(graph, lambda exploit: False, as_one)
-    done = [f"exploits {few((repr(e.id) for e in same), ', ', ' and ')}: now one, '{one.id}'" for one, same in groups]
-    kept = Preserves.NOTHING if done else Preserves.VALUE
-    return merged, Reduction("add parallel exploits up", kept, "attempted and blocked together", tuple(done))
+    kept = Preserves.NOTHING if groups else Preserves.VALUE
+    return merged, Reduction("add parallel exploits up", kept, "attempted and blocked together", _done(groups))
 
 
 def _merged(
@@ -176,6 +174,13 @@ def _merged(
         become |= {e.id: one.id for e in same}
     controls, origins = controls_over(graph, become), origins_over(graph, become)
     return replace(graph, exploits=tuple(exploits), controls=controls, origins=origins), merged
+
+
+def _done(groups: Sequence[tuple[Exploit, list[Exploit]]]) -> tuple[str, ...]:
+    """Say which exploits became one."""
+    return tuple(
+        f"exploits {few((repr(e.id) for e in same), ', ', ' and ')}: now one, '{one.id}'" for one, same in groups
+    )
 
 
 def _numbers(exploit: Exploit) -> Numbers:
