@@ -22,7 +22,7 @@ FEW = 8  # names in a message
 def some(names: Sequence[str], most: int = FEW) -> str:
     """List names for people, not too many of them."""
     left = len(names) - most
-    return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
+    return ", ".join(names[:most]) + (f" and {left:,} more" if left > 0 else "")
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import display_name
+from ncirl.defence.choices import some
 from ncirl.defence.first_moves import LEAST
 from ncirl.defence.why_nothing import why_nothing
-from ncirl.reports.page import Html, bar, dot, few, paragraph, picture, section, table, text
+from ncirl.reports.page import Html, bar, dot, paragraph, picture, section, table, text
 from ncirl.reports.pictures import matters_figure, themed_svg
 from ncirl.reports.what_matters import Matters
 
@@ -106,4 +107,4 @@ def ways_section(matters: Matters) -> Html:
 
 def _few(names: object) -> str:
     assert isinstance(names, list)
-    return few(names, NAMED)
+    return some(names, NAMED)

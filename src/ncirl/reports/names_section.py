@@ -1,11 +1,12 @@
 """The part of a page that lists an attack graph in full: conditions, steps, controls."""
 
 from ncirl.attack_graphs.graph import AttackGraph, Control, Exploit
-from ncirl.reports.page import Html, few, section, table
+from ncirl.defence.choices import some
+from ncirl.reports.page import Html, section, table
 
 __all__ = ["lasting", "names_section"]
 
-NAMED = 6  # names in a cell
+NAMED, FEW = 6, 3  # names in a cell, and in a narrow one
 UNFOLDED = 40  # steps that are listed without a click
 MEANING = ["meaning", "where", "see"]
 
@@ -24,7 +25,7 @@ def names_section(graph: AttackGraph) -> Html:
     parts = [table(["condition", "meaning", "from the start", "wanted by"], conditions), _steps(graph)]
     if graph.controls:
         rows = [
-            [c.id, c.label, f"{c.cost:g}", lasting(c), few(c.blocks, NAMED), few(c.references, NAMED)]
+            [c.id, c.label, f"{c.cost:g}", lasting(c), some(c.blocks, NAMED), some(c.references, NAMED)]
             for c in graph.controls
         ]
         parts.append(table(["control", "meaning", "costs", "for how long", "stops", "see"], rows, [2]))
@@ -48,7 +49,7 @@ def _steps(graph: AttackGraph) -> Html:
             over.setdefault(name, []).append(control.id)
     rows = []
     for e, more in zip(graph.exploits, told, strict=True):
-        stop = f"{e.block_cost:g}" if graph.controls is None else few(over.get(e.id, ["nothing"]))
+        stop = f"{e.block_cost:g}" if graph.controls is None else some(over.get(e.id, ["nothing"]), FEW)
         numbers = [f"{e.success:.0%}", f"{e.attack_cost:g}"]
         rows.append([e.id, " and ".join(e.premises), e.result, *numbers, stop, *(more if says_more else [])])
     last, right = ("blocking costs", [3, 4, 5]) if graph.controls is None else ("stopped by", [3, 4])
@@ -57,4 +58,4 @@ def _steps(graph: AttackGraph) -> Html:
 
 
 def _told(exploit: Exploit) -> list[str]:
-    return [exploit.label, exploit.asset, few(exploit.references, NAMED)]
+    return [exploit.label, exploit.asset, some(exploit.references, NAMED)]

@@ -9,7 +9,7 @@ from html import escape
 from ncirl.numbers import TELLABLE
 from ncirl.reports.pictures.render import DARK, LIGHT, css_variables, intent_colour, plain_text
 
-__all__ = ["Html", "bar", "dot", "few", "page", "paragraph", "picture", "section", "table", "text"]
+__all__ = ["Html", "bar", "dot", "page", "paragraph", "picture", "section", "table", "text"]
 
 CSS = (
     f":root {{ color-scheme: light dark; {css_variables(LIGHT)} }}\n"
@@ -120,11 +120,6 @@ def bar(value: float, kind: str = "", *, most: float = 0.0, top: float = 1.0) ->
     pale = max(0.0, 100 * min(possible, 1.0) - sure)
     rest = f'<i class="pale" style="width:{pale:.1f}%"></i>' if pale else ""
     return Html(f'<div class="bar"><i class="{kind}" style="width:{sure:.1f}%"></i>{rest}</div>')
-
-
-def few(names: Sequence[str], most: int = 3) -> str:
-    """Return the first names of many, with how many more there are."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def dot(k: int) -> Html:

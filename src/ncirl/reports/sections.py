@@ -7,6 +7,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.defence.assumptions import assumptions, unit_of
+from ncirl.defence.choices import some
 from ncirl.defence.first_moves import LEAST, blocked_first, first_moves
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.formats.graph_source import scope_of
@@ -16,7 +17,7 @@ from ncirl.numbers import at_least, at_most
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.guarded_sections import picture_section
 from ncirl.reports.names_section import lasting, names_section
-from ncirl.reports.page import Html, bar, dot, few, page, paragraph, picture, section, table, text
+from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import graph_figure, themed_svg
 from ncirl.reports.pictures.graph_picture import is_readable
 from ncirl.reports.what_matters import matters_of_first
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 SETS = 6  # likeliest sets shown
+FEW = 3  # names in a cell
 NOTHING = "For now this defence does nothing."
 WIDE = 13.0  # inches of a picture that may shrink to the page
 
@@ -132,7 +134,7 @@ def _options_table(graph: AttackGraph, options: Mapping[str, float]) -> Html:
         control = known.get(name)
         row.append("" if control is None else f"{control.cost:g}")
         if graph.controls is not None:
-            row += ["", ""] if control is None else [lasting(control), few(control.blocks)]
+            row += ["", ""] if control is None else [lasting(control), some(control.blocks, FEW)]
         rows.append(row)
     if graph.controls is None:
         return table(["step", "block with chance", "", "blocking costs"], rows, [1, 3])
