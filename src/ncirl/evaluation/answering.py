@@ -15,7 +15,7 @@ Against a defender without memory the answer depends on the public state alone (
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 
@@ -43,13 +43,28 @@ __all__ = ["AnsweringAttacker", "AnsweringDefender", "best_responder"]
 SETTLED = 1e-12  # the answer to a defender without memory is sought until values move by less
 
 
-class _Answering(ABC):
+Other = TypeVar("Other", AttackerStrategy, DefenderStrategy)  # the strategy that is answered
+
+
+class _Answering(ABC, Generic[Other]):
     """What is worth how much to whoever answers, by what it knows.
 
     Its own laws are numbered apart from those of the process, which may be of one who sees the memory.
     """
 
     _decisions: Decisions
+
+    @classmethod
+    def of(cls, game: Game, other: Other, found: Answered, limits: Limits = UNLIMITED) -> Self:
+        """Return who plays what was found for a game and the strategy of the other side."""
+        self = cls.__new__(cls)
+        self._know(game, other, limits)
+        self._follow(game, found)
+        return self
+
+    @abstractmethod
+    def _know(self, game: Game, other: Other, limits: Limits) -> None:
+        """Keep what is answered, with what is known before play begins."""
 
     def _solve(self, game: Game, tolerance: float, limit: int, limits: Limits) -> None:
         tail = Tail(game, None, tolerance, limits)
@@ -84,7 +99,7 @@ class _Answering(ABC):
         return np.asarray(share * (found.reward + self._discount * sum(ahead)))
 
 
-class AnsweringAttacker(_Answering):
+class AnsweringAttacker(_Answering[DefenderStrategy]):
     """An attacker strategy whose memory is the law of the defender's memory.
 
     Parameters
@@ -133,16 +148,8 @@ class AnsweringAttacker(_Answering):
         self._know(game, defender, limits)
         self._solve(game, tolerance, limit, limits)
 
-    @classmethod
-    def of(cls, game: Game, defender: DefenderStrategy, found: Answered, limits: Limits = UNLIMITED) -> Self:
-        """Return who plays what was found for a game and a defender."""
-        self = cls.__new__(cls)
-        self._know(game, defender, limits)
-        self._follow(game, found)
-        return self
-
-    def _know(self, game: Game, defender: DefenderStrategy, limits: Limits) -> None:
-        self._game, self._defender, self._limits = game, checked_defender(game, defender), limits
+    def _know(self, game: Game, other: DefenderStrategy, limits: Limits) -> None:
+        self._game, self._defender, self._limits = game, checked_defender(game, other), limits
         self._certain = np.ones(len(game.intents))
 
     def begin(self, state: State) -> Sequence[tuple[Memory, FloatArray]]:
@@ -174,7 +181,7 @@ class AnsweringAttacker(_Answering):
         return AttackerDecisions(self._game, self._defender, sees_memory=sees_memory, steps=steps, limits=self._limits)
 
 
-class AnsweringDefender(_Answering):
+class AnsweringDefender(_Answering[AttackerStrategy]):
     """A defender strategy whose memory is the law of the attacker's memory and intent.
 
     Parameters
@@ -217,16 +224,8 @@ class AnsweringDefender(_Answering):
         self._know(game, attacker, limits)
         self._solve(game, tolerance, limit, limits)
 
-    @classmethod
-    def of(cls, game: Game, attacker: AttackerStrategy, found: Answered, limits: Limits = UNLIMITED) -> Self:
-        """Return who plays what was found for a game and an attacker."""
-        self = cls.__new__(cls)
-        self._know(game, attacker, limits)
-        self._follow(game, found)
-        return self
-
-    def _know(self, game: Game, attacker: AttackerStrategy, limits: Limits) -> None:
-        self._game, self._attacker, self._limits = game, checked_attacker(game, attacker), limits
+    def _know(self, game: Game, other: AttackerStrategy, limits: Limits) -> None:
+        self._game, self._attacker, self._limits = game, checked_attacker(game, other), limits
         prior = prior_of(game)
         self._masses = {state: prior * share for state, share in start_laws(game)}
 
