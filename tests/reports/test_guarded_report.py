@@ -64,6 +64,11 @@ def test_what_does_not_matter_is_folded_by_the_guards_before_it() -> None:
     assert found.left_out == 0
 
 
+def test_the_start_stays_where_nothing_is_watched_and_no_way_is_known() -> None:
+    found = folded(Matters(Net(crowd()), {}, ()), 5)
+    assert {c.id for c in found.graph.conditions if c.initial and c.id not in found.conditions} == {"out"}
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_everything_that_can_be_reached_is_drawn_or_counted_once(seed: int) -> None:
     rng = np.random.default_rng(seed)

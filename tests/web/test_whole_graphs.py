@@ -12,10 +12,14 @@ from starlette.testclient import TestClient
 
 import ncirl
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
+from ncirl.attack_graphs.guarded.guarded import Guarded
+from ncirl.attack_graphs.guarded.plays import play
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import crop_hops
 from ncirl.errors import InputError, LimitError, NcirlError
 from ncirl.formats.graph_source import extra_of
+from ncirl.limits import Limits as Time
+from ncirl.web.compare import compared_attackers
 from ncirl.web.guarded_play import GuardedPlay, GuardedPlayable
 from ncirl.web.guarded_view import Finder, guarded_play_view
 from ncirl.web.limits import Limits
@@ -25,6 +29,7 @@ from ncirl.web.source import Source
 from ncirl.web.view import contest_view
 from ncirl.web.worker import Resolve, Solve
 from web.samples import as_bytes, guarded, policy_file, small_graph
+from web.test_web_api import events
 
 PATIENT = Limits(opening=600.0)
 MANY = 700
@@ -156,8 +161,6 @@ def test_the_server_opens_searches_and_plays_it(client: TestClient) -> None:
     assert play["now"]["advice"]["sees_attempts"]
     refused = client.post("/api/play", json={**asked, "moves": [{**move, "attempted": []}]})
     assert refused.status_code == 422
-    compared = client.post(f"/api/contests/{told['id']}/compare", json={"episodes": 2})
-    assert compared.status_code in (202, 422)
 
 
 def test_telling_is_for_whole_graphs_only(client: TestClient, contest: Callable[[str], str]) -> None:
@@ -210,3 +213,45 @@ def test_a_graph_that_cannot_be_listed_in_time_is_guarded(monkeypatch: pytest.Mo
     told, raw = Solve(source, 0.9, 100.0, PATIENT).run(lambda *_: None, lambda: False)
     assert json.loads(told)["kind"] == "policy"
     assert open_source(Source("p.ncirl", raw), PATIENT).guarded is not None
+
+
+def test_of_a_whole_graph_the_defence_meets_several_attackers(client: TestClient) -> None:
+    told = client.post("/api/contests?name=w.ncirl", content=policy_file("whole")).json()
+    asked = {"episodes": 80, "seed": 5}
+    job = client.post(f"/api/contests/{told['id']}/compare", json=asked).json()["job"]
+    *points, (name, end) = events(client.get(f"/api/jobs/{job}/events").text)
+    assert (name, end["state"], end["error"]) == ("end", "done", None)
+    assert [point["episode"] for _, point in points] == list(range(4, 81, 4))
+    last = points[-1][1]
+    assert set(last["means"]) == {"lifted", "random", "adaptive", "informed"}
+    for attacker, mean in last["means"].items():
+        assert mean - last["half_width"][attacker] <= guarded().upper
+    assert last["means"]["informed"] > last["means"]["random"]
+
+
+def test_a_comparison_ends_in_time_with_what_it_has() -> None:
+    points = compared_attackers(guarded(), 10**6, 1, Time(2.0))
+    assert 0 < [*points][-1]["episode"] < 10**6
+
+
+def test_pooled_batches_are_as_wide_as_one_sample() -> None:
+    *_, last = compared_attackers(guarded(), 400, 1, Time())
+    whole = play(guarded(), "informed", episodes=200, rng=1)
+    assert last["episode"] == 400
+    half = (whole.interval[1] - whole.interval[0]) / 2
+    assert last["half_width"]["informed"] == pytest.approx(half, rel=0.25)
+    assert abs(last["means"]["informed"] - whole.mean) < 3 * half
+
+
+def test_bounds_that_lie_far_apart_are_doubted(client: TestClient) -> None:
+    told = contest_view(open_source(Source("p.ncirl", policy_file("small")), PATIENT))
+    assert told["doubt"] is None
+    loose = Guarded(relative_gap=0.99, time_limit=0.05).run(crowd())
+    assert loose.relative_gap > 0.25
+    told = contest_view(open_source(Source("p.ncirl", as_bytes(loose, "p.ncirl")), PATIENT))
+    assert told["doubt"].startswith("The bounds lie far apart: the value may be anything from ")
+    assert {c["id"] for c in told["graph"]["conditions"] if c["initial"] and not c["folded"]} == {"out"}
+    play = client.post("/api/contests?name=p.ncirl", content=as_bytes(loose, "p.ncirl")).json()
+    now = client.post("/api/play", json={"contest": play["id"], "role": "defender"}).json()["now"]
+    assert bool(now["advice"]["why"]) == (not now["advice"]["drawn"])
+    assert now["advice"]["drawn"] == [], "the sample should advise nothing"

@@ -6,17 +6,30 @@
     uniform   anything, equally often
 
 The attacker plays its certified strategy, or answers each defender as one who knows it (`AnsweringAttacker`).
+
+Other defenders need the states listed. A policy that guards a whole graph has them not: there its own defence meets
+several attackers, each on the same draws of the defence and of chance.
+
+    lifted      the attack of the policy
+    random      anything that can be used
+    adaptive    one way at a time, by what it has seen blocked
+    informed    the same, knowing what the defence draws from
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from ncirl._typing import FloatArray
+from ncirl.attack_graphs.guarded.plays import ATTACKERS, LEAST, play
+from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.baselines import MAIRL
+from ncirl.errors import LimitError
 from ncirl.evaluation import AnsweringAttacker
+from ncirl.limits import Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.solution import solve
@@ -26,9 +39,11 @@ from ncirl.web.play import Opponent
 from ncirl.web.playable import PlayablePolicy
 from ncirl.web.sampling import Sampler, Uniforms, draw_uniforms
 
-__all__ = ["compared"]
+__all__ = ["compared", "compared_attackers"]
 
 POINTS = 100  # of a curve
+BATCHES = 20  # of plays against each attacker, at least where there are many
+LARGEST = 5  # plays of an intent in a batch: what time cuts short is lost
 CONFIDENCE = 0.95
 MOST_SITUATIONS = 20_000  # looked at to answer a defender
 
@@ -50,6 +65,39 @@ def compared(policy: PlayablePolicy, opponent: Opponent, episodes: int, seed: in
             row[k] = _payoff(sampler, uniforms)
         if (k + 1) % every == 0 or k + 1 == episodes:
             yield _point(list(samplers), payoffs[:, : k + 1])
+
+
+def compared_attackers(solution: GuardedSolution, episodes: int, seed: int, limits: Limits) -> Iterator[dict[str, Any]]:
+    """Play the defence of a whole graph against each attacker, about so many episodes or as many as time allows.
+
+    Episodes come in batches, each of a mean with its error; these are pooled.
+    """
+    n_t = len(solution.graph.intents)
+    each = max(LEAST, -(-episodes // n_t))
+    size = min(LARGEST, max(LEAST, each // BATCHES))
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    names, means, errors = list(ATTACKERS), list[list[float]](), list[list[float]]()
+    for k in count():
+        seeded = int(np.random.default_rng([seed, k]).integers(2**53))
+        try:
+            found = [play(solution, name, episodes=size, rng=seeded, limits=limits) for name in names]
+        except LimitError:
+            if not means:
+                raise
+            return
+        if min(plays.episodes for plays in found) < size and means:
+            return  # time is up: a batch that is cut short would count for a whole one
+        means.append([plays.mean for plays in found])
+        errors.append([(plays.interval[1] - plays.mean) / z for plays in found])
+        n = len(means)
+        pooled, error = np.mean(means, axis=0), np.sqrt(np.square(errors).sum(axis=0)) / n
+        yield {
+            "episode": n * size * n_t,
+            "means": dict(zip(names, pooled.tolist(), strict=True)),
+            "half_width": dict(zip(names, (z * error).tolist(), strict=True)),
+        }
+        if n * size >= each:
+            return
 
 
 def _defenders(game: Game, certified: DefenderStrategy) -> Mapping[str, DefenderStrategy]:

@@ -205,6 +205,7 @@ def _now(play: GuardedPlay) -> dict[str, Any]:
     controls = _controls(play, session) if session.has_controls and play.role in (Role.DEFENDER, Role.TOLD) else None
     able = session.offered if play.role is Role.DEFENDER else session.usable
     shown = controls if controls is not None and play.role is Role.DEFENDER else options
+    drawn = [] if play.role is Role.ATTACKER else list(session.drawn_ids)
     budgets = {Role.ATTACKER: play.policy.graph.attacker_budget, Role.DEFENDER: play.policy.graph.defender_budget}
     most = budgets.get(play.role)
     return {
@@ -223,7 +224,8 @@ def _now(play: GuardedPlay) -> dict[str, Any]:
         "controls": controls,
         "usable_count": len(able),
         "advice": {
-            "drawn": [] if play.role is Role.ATTACKER else list(session.drawn_ids),
+            "drawn": drawn,
+            "why": [] if drawn or play.role is Role.ATTACKER else list(session.reasons().says),
             "notes": list(said.notes),
             "sees_attempts": session.sees_attempts,
             "hears_alerts": session.hears_alerts,

@@ -237,8 +237,9 @@ class Contest(ContestEntry):
     """Everything about a contest; `bounds` and `guarantee` are proved, null until it is solved.
 
     They are of this graph; where it was cut from another, `original` tells what they are there. `unit` is that of all
-    numbers, `assumptions` on what they rest. `nothing` explains a first answer of nothing; `holding` is what was held
-    where the solve began, beyond the start. `imported` tells how files of another tool became its graph.
+    numbers, `assumptions` on what they rest. `doubt` warns where the bounds lie far apart. `nothing` explains a first
+    answer of nothing; `holding` is what was held where the solve began, beyond the start. `imported` tells how files
+    of another tool became its graph.
     """
 
     observes: Literal["actions", "outcomes"]
@@ -249,6 +250,7 @@ class Contest(ContestEntry):
     matters: MattersView | None
     intents: list[IntentView]
     bounds: Bounds | None
+    doubt: str | None
     guarantee: ByIntent | None
     unit: str
     assumptions: list[str]
@@ -274,7 +276,10 @@ class BoundsTold(BaseModel):
 
 
 class PointTold(BaseModel):
-    """What the attacker got on average after so many plays, by defender, with the half-width of a 95% interval."""
+    """What the attacker got on average after so many plays, with the half-width of a 95% interval.
+
+    By defender, or by attacker where the policy guards a whole graph.
+    """
 
     episode: int
     means: dict[str, float]
@@ -333,9 +338,10 @@ class PlaceView(BaseModel):
 
 
 class AdviceView(BaseModel):
-    """What to block or apply now, drawn, and what must be known to read the rest; what is seen of a stage."""
+    """What to block or apply now, drawn, and `why` where that is nothing; what must be known to read the rest."""
 
     drawn: list[str]
+    why: list[str]
     notes: list[str]
     sees_attempts: bool
     hears_alerts: bool

@@ -42,7 +42,10 @@ class SolveRequest(Request):
 
 
 class CompareRequest(Request):
-    """How many plays, on which draws, and whom the defenders meet."""
+    """How many plays, on which draws, and whom the defenders meet.
+
+    A policy that guards a whole graph meets several attackers instead, and `attacker` says nothing.
+    """
 
     episodes: StrictInt = Field(default=500, ge=1, le=MOST_EPISODES)
     seed: Seed | None = Field(default=None, description="Of the draws; a fresh one, which is told, if not given.")

@@ -19,7 +19,7 @@ from ncirl.formats.graph_source import scope_of
 from ncirl.limits import Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game, Observes
-from ncirl.numbers import tellable_lower, tellable_upper
+from ncirl.numbers import interval, tellable_lower, tellable_upper
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.pictures.layers import levels_of
 from ncirl.reports.what_matters import Matters, matters_of, matters_of_net
@@ -34,6 +34,7 @@ MOST_CHOICES = 64  # listed; others are told by their exploits
 MOST_NAMED = 8  # actions of a mixed one
 MOST_SHOWN = 500  # conditions and exploits that are drawn one by one
 MOST_COUNTED = 2**53  # what a page can count to
+WIDE = 0.25  # of the larger bound: what is advised within such bounds may be far from the best
 LOOKING = 2.0  # seconds to look for good ways
 BELIEF_MEANS = "if the attacker plays its certified strategy; the guarantee does not depend on it"
 
@@ -60,6 +61,7 @@ def contest_view(opened: Opened) -> dict[str, Any]:
         "matters": None if matters is None else matters_view(matters, opened.guarded),
         "intents": [{"id": name, "prior": p} for name, p in _by_intent(game, prior_of(game)).items()],
         "bounds": None if policy is None else _bounds(policy, scale),
+        "doubt": None if policy is None else _doubt(_bounds(policy, scale)),
         "guarantee": None if policy is None else _guarantee(game, policy, scale),
         "unit": unit_of(graph),
         "assumptions": list(assumptions(game, graph, policy)),
@@ -72,6 +74,17 @@ def contest_view(opened: Opened) -> dict[str, Any]:
 
 def _bounds(policy: CertifiedSolution | GuardedSolution, scale: float) -> dict[str, float]:
     return {"lower": tellable_lower(policy.lower, scale), "upper": tellable_upper(policy.upper, scale)}
+
+
+def _doubt(bounds: dict[str, float]) -> str | None:
+    """Warn of bounds that lie far apart: whoever follows the advice must know."""
+    lower, upper = bounds["lower"], bounds["upper"]
+    if upper - lower <= WIDE * max(abs(lower), abs(upper)):
+        return None
+    return (
+        f"The bounds lie far apart: the value may be anything from {interval(lower, upper)}, so another defence may be "
+        "much better than this one. A longer solve may tell, and may change the advice."
+    )
 
 
 def _guarantee(game: Game, policy: CertifiedSolution | GuardedSolution, scale: float) -> dict[str, float]:

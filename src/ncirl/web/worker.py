@@ -14,6 +14,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions import listable
 from ncirl.errors import InputError, LimitError, NcirlError, SizeError
+from ncirl.limits import Limits as Time
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.solution import Progress
 from ncirl.web.child_process import limit_memory, lower_priority
@@ -28,6 +29,7 @@ from ncirl.web.view import as_json, contest_view
 __all__ = ["POLICY", "Compare", "Resolve", "Solve", "Task", "work"]
 
 POLICY = "policy.ncirl"
+IN_TIME = 0.7  # of the time of a comparison: with what was played by then it ends
 LATE = 0.05  # of the time limit, once it is up: what bounds get where there are none yet
 OFTEN, SELDOM = 0.1, 1.01  # a bound is told after a tenth of a second, and one per cent later than the last: few in all
 
@@ -116,10 +118,15 @@ class Compare:
 
     def run(self, tell: Tell, _: Callable[[], bool]) -> list[bytes]:
         """Compare; nothing is left to be returned, so whoever wants it to stop may end it."""
-        from ncirl.web.compare import compared
+        from ncirl.web.compare import compared, compared_attackers
 
-        policy = PlayablePolicy(open_source(self.source, self.limits))
-        for point in compared(policy, self.opponent, self.episodes, self.seed):
+        opened = open_source(self.source, self.limits)
+        if opened.guarded is not None:
+            within = Time(IN_TIME * self.limits.comparing)
+            points = compared_attackers(opened.guarded, self.episodes, self.seed, within)
+        else:
+            points = compared(PlayablePolicy(opened), self.opponent, self.episodes, self.seed)
+        for point in points:
             tell("point", point)
         return []
 

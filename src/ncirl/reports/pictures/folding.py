@@ -23,6 +23,7 @@ __all__ = ["MOST_DRAWN", "Folded", "folded", "guard_depths"]
 
 MOST_DRAWN = 60  # exploits one by one; what matters less is folded, too
 MOST_GOALS = 24
+MOST_STARTS = 4
 FAR = 10**9  # depth of what cannot be reached
 
 
@@ -124,11 +125,12 @@ def _drawn(matters: Matters, most: int) -> set[int]:
 
 
 def _kept(matters: Matters, drawn: set[int]) -> set[int]:
-    """Return the conditions that stay: what the exploits drawn need and give, and the goals."""
+    """Return the conditions that stay: what the exploits drawn need and give, the goals, and where it all begins."""
     net = matters.net
     ends = {net.number[way.goal] for way in matters.ways}
     goals = [*sorted(ends), *(c for c in net.goals() if c not in ends)][:MOST_GOALS]
-    return {*goals, *chain.from_iterable((net.result[k], *bits(net.needs[k])) for k in drawn)}
+    starts = sorted((c for c in bits(net.start) if net.users[c]), key=lambda c: -len(net.users[c]))[:MOST_STARTS]
+    return {*goals, *starts, *chain.from_iterable((net.result[k], *bits(net.needs[k])) for k in drawn)}
 
 
 def _links(

@@ -1,14 +1,22 @@
-// Compare: four defenders on the same draws, curves that fill in as the plays come.
+// Compare: four defenders on the same draws, or of a whole graph its defence against four attackers; curves fill in.
 import * as api from "./api.js";
 import { lineChart } from "./charts.js";
-import { by, intentColour, make, payoff } from "./dom.js";
+import { atMost, by, intentColour, make, payoff } from "./dom.js";
 import { freshSeed } from "./link.js";
 import { on, state } from "./state.js";
 
 const DEFENDERS = ["n-cirl", "ma-irl", "static", "uniform"];
+const ATTACKERS = ["lifted", "random", "adaptive", "informed"];
+const NOTES = {
+  defenders: "Every defender meets the same draws. Lower is better for the defender; the band is a 95% interval.",
+  attackers: "The defence of this policy against each attacker, on the same draws; the band is a 95% interval.",
+};
 let chart;
 let points = [];
 let running = null;
+
+const isWhole = () => Boolean(state.contest?.matters && state.contest.solved);
+const compared = () => (isWhole() ? ATTACKERS : DEFENDERS);
 
 function redraw(episodes) {
   const curve = (name, k) => ({
@@ -18,9 +26,9 @@ function redraw(episodes) {
     half: points.map((p) => p.half_width[name] ?? 0),
   });
   const last = points.at(-1);
-  const means = last && DEFENDERS.map((name) => `${name} ${payoff(last.means[name])}`).join(", ");
+  const means = last && compared().map((name) => `${name} ${payoff(last.means[name])}`).join(", ");
   chart({
-    series: DEFENDERS.map(curve),
+    series: compared().map(curve),
     x: [points[0]?.episode ?? 0, Math.max(episodes, points[0]?.episode + 1 || 1)],
     whole: true,
     xLabel: "plays",
@@ -31,7 +39,7 @@ function redraw(episodes) {
 
 function fillTable() {
   const last = points.at(-1);
-  by("compare-table").tBodies[0].replaceChildren(...DEFENDERS.map((name, k) => make(
+  by("compare-table").tBodies[0].replaceChildren(...compared().map((name, k) => make(
     "tr", {}, make("th", { scope: "row", "--colour": intentColour(k) }, name),
     make("td", { className: "number" }, payoff(last?.means[name])), make("td", { className: "number" }, payoff(last?.half_width[name])),
   )));
@@ -46,10 +54,14 @@ function show(isRunning, text) {
 function reset() {
   running?.abort();
   points = [];
+  const whole = isWhole();
+  by("opponents").hidden = by("defenders").hidden = whole;
+  by("attackers").hidden = !whole;
+  by("compare-who").textContent = whole ? "attacker" : "defender";
+  by("compare-note").textContent = whole ? NOTES.attackers : NOTES.defenders;
   redraw(1);
   fillTable();
-  const whole = state.contest?.matters && state.contest.solved;
-  show(false, whole ? "Defenders are compared where states can be listed. `ncirl simulate` plays this one against attackers." : state.contest?.solved ? "Not started." : "Solve this contest first: the certified defender is one of the four.");
+  show(false, whole ? `Other defenders need every state listed, which a graph guarded as a whole has not: here its own defence meets four attackers. Promised: at most ${atMost(state.contest.bounds.upper)} on average, whoever attacks.` : state.contest?.solved ? "Not started." : "Solve this contest first: the certified defender is one of the four.");
 }
 
 async function begin(event) {
@@ -75,7 +87,8 @@ async function begin(event) {
         if (data.error) throw new Error(data.error);
       }
     }
-    show(false, `Done: ${points.at(-1)?.episode ?? 0} plays.`);
+    const played = points.at(-1)?.episode ?? 0;
+    show(false, played < episodes ? `Done: ${played} plays, as many as there was time for.` : `Done: ${played} plays.`);
   } catch (error) {
     if (!signal.aborted) show(false, error.message);
     else if (running.signal === signal) show(false, `Stopped after ${points.at(-1)?.episode ?? 0} plays.`);

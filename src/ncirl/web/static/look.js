@@ -56,7 +56,7 @@ function cut({ original }) {
   return original ? [make("p", { className: "note", id: "cut" }, `This graph was cut from ${original.cut_from}. ${original.says ?? ""}`)] : [];
 }
 
-function value({ bounds, job, matters, original }) {
+function value({ bounds, doubt, job, matters, original }) {
   if (!bounds && job) return [make("p", {}, "The server is solving this example; a moment…")];
   if (!bounds) {
     const button = make("button", { type: "button", className: "main" }, "Solve it");
@@ -72,6 +72,7 @@ function value({ bounds, job, matters, original }) {
   return [
     make("p", {}, `${first} attacker gets between `, make("strong", {}, atLeast(lower)), " and ", make("strong", {}, atMost(upper)), " on average when both play well."),
     make("div", { className: "between", "--from": place(lower), "--to": place(upper), role: "img", "aria-label": `from ${atLeast(lower)} to ${atMost(upper)}` }, make("b")),
+    ...(doubt ? [make("p", { className: "doubt", id: "doubt" }, doubt)] : []),
   ];
 }
 

@@ -2,7 +2,7 @@
 import * as api from "./api.js";
 import { showTicks } from "./board.js";
 import { lineChart } from "./charts.js";
-import { by, intentColour, listed, make, notify, payoff, share } from "./dom.js";
+import { atLeast, atMost, by, intentColour, listed, make, notify, payoff, share } from "./dom.js";
 import { freshSeed } from "./link.js";
 import { attempt, on, openContest, playTo, state } from "./state.js";
 
@@ -113,17 +113,27 @@ function title() {
 
 const tooMany = () => bySets() && picked.length > state.play.now.most;
 
+/** Why nothing is done now; empty where something is. */
+function whyNothing() {
+  const { play, contest, role } = state;
+  if (!["told", "defender", "watch"].includes(role)) return "";
+  const { advice } = play.now;
+  if (advice) return advice.drawn.length ? "" : ` ${advice.why.join(" ")}`;
+  return contest.nothing && !play.stages.length ? ` Advice: ${hasControls() ? "apply" : "block"} nothing. ${contest.nothing}` : "";
+}
+
 function plan() {
-  if (!state.play || state.play.over || state.role === "watch") return "";
+  if (!state.play || state.play.over) return "";
+  if (state.role === "watch") return whyNothing().trim();
   const { advice, usable_count: all, options, controls } = state.play.now;
   const some = byControls() ? controls : options;
   const rest = some && all > some.length ? ` ${all - some.length} more are possible: search for them.` : "";
   const deed = hasControls() ? "apply" : "block";
-  if (state.role === "told") return `Advice: ${deed} ${listed(advice.drawn)}. ${advice.notes.join(" ")}${rest}`;
+  if (state.role === "told") return `Advice: ${deed} ${listed(advice.drawn)}.${whyNothing()} ${advice.notes.join(" ")}${rest}`;
   if (!bySets()) return picked.length ? `You choose ${picked[0]}.` : "Choose one.";
   if (tooMany()) return `At most ${state.play.now.most} in one stage: untick some.`;
   const said = picked.length ? `You ${verb()} ${picked.join(" and ")}.` : `You ${verb()} nothing this stage.`;
-  const drawn = advice && state.role === "defender" ? ` Advice: ${deed} ${listed(advice.drawn)}.` : "";
+  const drawn = advice && state.role === "defender" ? ` Advice: ${deed} ${listed(advice.drawn)}.${whyNothing()}` : whyNothing();
   return `${said}${drawn}${rest}`;
 }
 
@@ -285,6 +295,13 @@ function fillIntents() {
   by("intent").replaceChildren(...(role === "attacker" ? names : [drawn, ...names]));
 }
 
+/** How much what is played can be relied on: the bounds, and a warning where they lie far apart. */
+function showSure({ bounds, doubt }) {
+  by("sure").hidden = !bounds;
+  by("sure").classList.toggle("doubt", Boolean(doubt));
+  if (bounds) by("sure").textContent = `This defence concedes at most ${atMost(bounds.upper)} on average, none less than ${atLeast(bounds.lower)}. ${doubt ?? ""}`;
+}
+
 function showPlay() {
   picked = [];
   added = [];
@@ -330,6 +347,7 @@ export function start() {
   by("resolve").addEventListener("click", solveAgain);
   by("share").addEventListener("click", () => copyLink().catch(() => notify(`Copy this link: ${location.href}`, true)));
   on("contest", stopAutoplay);
+  on("contest", ({ contest }) => showSure(contest));
   on("play", showPlay);
   on("tab", ({ tab }) => tab === "play" || stopAutoplay());
 }
