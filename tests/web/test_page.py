@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -45,6 +46,31 @@ with bound("127.0.0.1", 0) as listening:
     server_on("127.0.0.1", [], Limits(opening=600.0, comparing=600.0, patience=60.0)).run(sockets=[listening])
 """  # the page as `ncirl serve` has it, with the patience of a busy machine
 
+ADMINS = "S-1-5-21-883232822-274137685-4173207997-512"
+INTENT = "take_over_the_whole_northern_subsidiary_and_stay_there_for_a_long_time"
+LONG = json.dumps(
+    {
+        "format": "ncirl-attack-graph/2",
+        "name": "long",
+        "discount": 0.9,
+        "conditions": [
+            {"id": "c1", "initial": True, "label": "the very long name of the place where it all begins"},
+            {"id": ADMINS, "label": "DOMAIN ADMINS OF THE NORTHERN SUBSIDIARY@CORP.EXAMPLE.ORG"},
+        ],
+        "exploits": [
+            {
+                "id": f"GenericAll S-1-5-21-883232822-274137685-4173207997-1105 > {ADMINS}",
+                "label": "use the right over the domain admins",
+                "from": ["c1"],
+                "to": ADMINS,
+                "success": 0.5,
+                "attack_cost": 0.02,
+                "block_cost": 0.05,
+            }
+        ],
+        "intents": [{"id": INTENT, "prior": 1.0, "rewards": {ADMINS: 1.0}}],
+    }
+)
 NAMELESS = re.compile(r"- (?:button|textbox|combobox|radio|checkbox|spinbutton|tab|img)\s*(?:\[.*\])?:?$", re.MULTILINE)
 
 chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -165,8 +191,35 @@ class TestLook:
         expect(page.locator("#value")).to_contain_text(re.compile(r"between \d\.\d+ and \d\.\d+"))
         assert len(page.locator("#guarantee tbody td.number").all_inner_texts()) == 4
         page.locator("#listing summary").click()
-        odds = page.locator("#exploits tr[data-exploit='phish a password'] td").all_inner_texts()[-2:]
-        assert all(re.fullmatch(r"[<>]?\d+%", text) for text in odds)
+        cells = page.locator("#exploits tr[data-exploit='phish a password'] td")
+        for cell in (cells.nth(0), cells.nth(1)):
+            expect(cell).to_have_text(re.compile(r"^[<>]?\d+%$"))  # the play comes after its contest
+
+    def test_what_matters_is_seen_with_long_names_and_labels_stand_for_ids_that_say_nothing(self, page: Page) -> None:
+        open_page(page)
+        upload(page, "long.json", LONG)
+        expect(page.locator("#title")).to_have_text("long")
+        page.locator("#tab-solve").click()
+        page.locator("#time-limit").fill("5")
+        page.locator("#solve").click()
+        expect(page.locator("#job")).to_have_text("Done.")
+        page.locator("#keep").click()
+        expect(page.locator("#guarantee tbody td.number")).to_have_text(re.compile(r"\d"))
+        node_places(page)
+        texts = page.evaluate("document.getElementById('graph')._cyreg.cy.nodes().map((node) => node.data('text'))")
+        said = "".join(texts).replace("\u200b", "")
+        assert "DOMAIN ADMINS" in said
+        assert "S-1-5" not in said
+        assert "use the right" in said
+        page.locator("#listing summary").click()
+        for size in (DESK, PHONE):
+            page.set_viewport_size(size)
+            for table, name in (("#guarantee", "at most"), ("#exploits", "▣ blocked")):
+                head = page.locator(f"{table} thead th", has_text=name).bounding_box()
+                room = page.locator(".scroll", has=page.locator(table)).bounding_box()
+                assert head
+                assert room
+                assert head["x"] + head["width"] <= room["x"] + room["width"] + 1
 
     def test_a_game_without_a_graph_shows_the_defenders_mix(self, page: Page) -> None:
         open_page(page)

@@ -19,7 +19,7 @@ from ncirl.formats.graph_source import scope_of
 from ncirl.limits import Limits
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game, Observes
-from ncirl.numbers import interval, tellable_lower, tellable_upper
+from ncirl.numbers import tellable_lower, tellable_upper
 from ncirl.playbook.solution import CertifiedSolution
 from ncirl.reports.pictures.layers import levels_of
 from ncirl.reports.what_matters import Matters, matters_of, matters_of_net
@@ -35,6 +35,10 @@ MOST_NAMED = 8  # actions of a mixed one
 MOST_SHOWN = 500  # conditions and exploits that are drawn one by one
 MOST_COUNTED = 2**53  # what a page can count to
 WIDE = 0.25  # of the larger bound: what is advised within such bounds may be far from the best
+DOUBT = (
+    "The bounds lie far apart: another defence may be much better than this one. A longer solve may tell, and may "
+    "change the advice."
+)
 LOOKING = 2.0  # seconds to look for good ways
 BELIEF_MEANS = "if the attacker plays its certified strategy; the guarantee does not depend on it"
 
@@ -81,10 +85,7 @@ def _doubt(bounds: dict[str, float]) -> str | None:
     lower, upper = bounds["lower"], bounds["upper"]
     if upper - lower <= WIDE * max(abs(lower), abs(upper)):
         return None
-    return (
-        f"The bounds lie far apart: the value may be anything from {interval(lower, upper)}, so another defence may be "
-        "much better than this one. A longer solve may tell, and may change the advice."
-    )
+    return DOUBT
 
 
 def _guarantee(game: Game, policy: CertifiedSolution | GuardedSolution, scale: float) -> dict[str, float]:

@@ -58,16 +58,16 @@ function fillListing(graph) {
   const cell = (text, className = "") => make("td", { className }, String(text));
   by("exploits").tBodies[0].replaceChildren(...graph.exploits.filter((e) => !e.folded).map((e) => make(
     "tr", { "data-exploit": e.id },
-    make("th", { scope: "row", title: e.label ?? e.id }, e.id), cell(e.from.join(" and ")), cell(e.to), cell(share(e.success), "number"),
-    cell(e.attack_cost, "number"), cell(stoppedFor(graph, e), "number"), cell("", "number"), cell("", "number"),
+    make("th", { scope: "row", title: e.label ?? e.id }, e.id), cell("", "number"), cell("", "number"), cell(e.from.join(" and ")), cell(e.to),
+    cell(share(e.success), "number"), cell(e.attack_cost, "number"), cell(stoppedFor(graph, e)),
   )));
 }
 
 function fillOdds(block, attempt) {
   for (const row of by("exploits").tBodies[0].rows) {
     const id = row.dataset.exploit;
-    row.cells[6].textContent = id in block ? share(block[id]) : "–";
-    row.cells[7].textContent = id in attempt ? share(attempt[id]) : "–";
+    row.cells[1].textContent = id in block ? share(block[id]) : "–";
+    row.cells[2].textContent = id in attempt ? share(attempt[id]) : "–";
   }
 }
 

@@ -44,7 +44,8 @@ function paint(svg, { series, x, y, fill = false, xLabel, empty, percent = false
   const [x0, x1] = x ?? [Math.min(...xs, Infinity), Math.max(...xs, -Infinity)];
   let [y0, y1] = y ?? [Math.min(...ys), Math.max(...ys)];
   if (!y && shown.length) {
-    const room = 0.06 * (y1 - y0) || 0.1;
+    const finest = 1e-6 * Math.max(Math.abs(y0), Math.abs(y1)); // bounds that meet: marks must be told apart
+    const room = Math.max(0.06 * (y1 - y0), finest) || 0.1;
     [y0, y1] = [y0 - room, y1 + room];
   }
   if (!shown.length) {

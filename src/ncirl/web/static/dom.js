@@ -67,6 +67,11 @@ export function share(p) {
   return `${Math.round(100 * p)}%`;
 }
 
+const NAMED = 26; // characters of a name that are shown
+
+/** What a thing is called in little room: its label where that fits or its id tells nobody anything, else its id. */
+export const called = ({ id, label }) => (label && (label.length <= NAMED || id.length > NAMED || !/[a-z]{3}/i.test(id)) ? label : id);
+
 export const listed = (names, none = "nothing") => (names.length ? names.join(", ") : none);
 
 const INTENT_COLOURS = 8;

@@ -1,5 +1,5 @@
 // The attack graph in layers: conditions are boxes, exploits are pills between what they need and what they give.
-import { listed, resolvedColour, share } from "./dom.js";
+import { called, listed, resolvedColour, share } from "./dom.js";
 
 const NARROW = 600; // below this width the layers run downwards
 const MOST_DRAWN = 500; // conditions and exploits; the layout of more takes too long to wait for
@@ -98,7 +98,7 @@ export class GraphView {
   async show(graph, watched = null) {
     this.graph = graph;
     this.watched = new Set(watched ?? []);
-    this.named = watched ? (thing) => thing.label : (thing) => thing.id;
+    this.named = watched ? (thing) => thing.label : called;
     this.container.setAttribute("aria-busy", "true");
     await this.ready;
     if (this.graph !== graph) return;
@@ -155,7 +155,7 @@ export class GraphView {
     const odds = usable && (exploit.id in block || exploit.id in attempt) ? `\n▣ ${share(blocked)}\n➤ ${share(tried)}` : "";
     const tick = ticked.includes(exploit.id) ? "☑ " : "";
     const node = this.cy.getElementById(`e:${exploit.id}`);
-    node.data({ text: `${tick}${breakable(shortened(exploit.folded ? exploit.label : exploit.id, 24))}${odds}`, redness: usable ? 0.45 * blocked : 0 });
+    node.data({ text: `${tick}${breakable(shortened(exploit.folded ? exploit.label : called(exploit), 24))}${odds}`, redness: usable ? 0.45 * blocked : 0 });
     node.toggleClass("idle", !usable).toggleClass("ticked", tick !== "").toggleClass("watched", this.watched.has(exploit.id));
     node.toggleClass("some", usable && blocked >= DASHED_FROM && blocked < DOUBLE_FROM);
     node.toggleClass("much", usable && blocked >= DOUBLE_FROM);

@@ -52,6 +52,8 @@ function show(said, imported, offered = null) {
   const again = Boolean(brought) && (!imported || brought.contest === state.contest.id);
   by("import-form").hidden = !again;
   by("import-elsewhere").hidden = again;
+  by("import-again").classList.toggle("main", !imported);
+  by("import-close").classList.toggle("main", Boolean(imported));
   by("import-close").textContent = imported ? "Look at it" : "Close";
   if (!by("import-dialog").open) by("import-dialog").showModal();
   by("import-dialog").scrollTop = 0;

@@ -1,6 +1,6 @@
 // Look: what the contest is, what it is worth, what each intent can get.
 import { jobEvents } from "./api.js";
-import { atLeast, atMost, by, make, notify, share } from "./dom.js";
+import { atLeast, atMost, by, called, make, notify, share } from "./dom.js";
 import { on, openContest, showTab, state } from "./state.js";
 
 const counted = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -78,10 +78,10 @@ function value({ bounds, doubt, job, matters, original }) {
 
 function guaranteeRows({ intents, guarantee, graph, matters }) {
   return intents.map(({ id, prior }) => {
-    const goals = (graph?.conditions ?? []).filter((c) => c.rewards[id]).map((c) => `${matters ? c.label : c.id} ${c.rewards[id]}`);
+    const goals = (graph?.conditions ?? []).filter((c) => c.rewards[id]).map((c) => `${matters ? c.label : called(c)} ${c.rewards[id]}`);
     return make(
-      "tr", {}, make("th", { scope: "row" }, id), make("td", {}, share(prior)), make("td", {}, goals.join(", ") || "–"),
-      make("td", { className: "number" }, guarantee ? atMost(guarantee[id]) : "–"),
+      "tr", {}, make("th", { scope: "row" }, id), make("td", { className: "number" }, guarantee ? atMost(guarantee[id]) : "–"),
+      make("td", {}, share(prior)), make("td", {}, goals.join(", ") || "–"),
     );
   });
 }

@@ -56,7 +56,7 @@ function options() {
   if (role === "watch") return [make("p", {}, "Both sides play as certified. Step, or let it run.")];
   if (!bySets()) return play.now.choices.map((choice) => option("radio", choice.name, choice.label ?? choice.name, "", ""));
   if (byControls()) return usable().map((c) => option("checkbox", c.id, c.id, controlText(c), c.label));
-  return usable().map((e) => option("checkbox", e.id, e.id, exploitText(e), `${e.label ?? e.id}: ${e.from.join(" and ")} → ${e.to}`));
+  return usable().map((e) => option("checkbox", e.id, e.id, [...(e.label && e.label !== e.id ? [e.label] : []), exploitText(e)].join(" · "), `${e.label ?? e.id}: ${e.from.join(" and ")} → ${e.to}`));
 }
 
 /** Rows in which to tell what happened elsewhere: tried, blocked, worked. */
