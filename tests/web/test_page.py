@@ -16,9 +16,11 @@ import pytest
 from page_probes import BEYOND, DROPPED_FILE, FAINT_TEXT, LAYOUT_SHIFT, NODE_PLACES
 
 from importers.samples import ARCS, VERTICES
+from ncirl.attack_graphs.guarded.guarded import Guarded
 from web.samples import as_bytes, policy_file
 from web.test_web_controls import guarded
 from web.test_web_import import ODD
+from web.test_whole_graphs import crowd
 
 pytest.importorskip("fastapi", reason="the page needs fastapi and uvicorn: pip install 'ncirl[web]'")
 pytest.importorskip("uvicorn", reason="the page needs fastapi and uvicorn: pip install 'ncirl[web]'")
@@ -483,6 +485,34 @@ class TestWholeGraphs:
         page.reload()
         expect(page.locator("#log li")).to_have_count(1)
         assert page.evaluate(FAINT_TEXT, CONTRAST) == []
+
+    def test_after_a_short_solve_the_bounds_are_doubted_and_nothing_has_its_reason(self, page: Page) -> None:
+        open_page(page)
+        short = as_bytes(Guarded(relative_gap=0.99, time_limit=0.05).run(crowd()), "short.ncirl")
+        page.locator("#file").set_input_files({"name": "short.ncirl", "mimeType": "application/zip", "buffer": short})
+        expect(page.locator("#title")).to_have_text("crowd")
+        expect(page.locator("#doubt")).to_contain_text("The bounds lie far apart")
+        assert "c:out" in node_places(page)  # where it begins
+        page.locator("#tab-play").click()
+        page.get_by_label("defending").check()
+        expect(page.locator("#plan")).to_contain_text("Advice: block nothing. Nothing")
+        expect(page.locator("#sure")).to_contain_text(re.compile(r"at most \d\S* on average, none less than \d"))
+        expect(page.locator("#sure")).to_contain_text("The bounds lie far apart")
+
+    def test_the_defence_of_a_whole_graph_is_compared_against_attackers(self, page: Page) -> None:
+        open_page(page)
+        content = {"name": "whole.ncirl", "mimeType": "application/zip", "buffer": policy_file("whole")}
+        page.locator("#file").set_input_files(content)
+        expect(page.locator("#title")).to_have_text("whole")
+        page.locator("#tab-compare").click()
+        expect(page.locator("#opponents")).to_be_hidden()
+        expect(page.locator("#compare-status")).to_contain_text("here its own defence meets four attackers. Promised")
+        page.locator("#episodes").fill("40")
+        page.locator("#compare").click()
+        expect(page.locator("#compare-status")).to_have_text("Done: 40 plays.")
+        rows = page.locator("#compare-table tbody th")
+        expect(rows).to_have_text(["lifted", "random", "adaptive", "informed"])
+        expect(page.locator("#compare-chart polyline.line")).to_have_count(4)
 
 
 @needs_browser

@@ -1,6 +1,6 @@
 // The left of the page: the graph and where the play stands, shared by Look and Play.
 import { beliefBars } from "./beliefs.js";
-import { by, make, share } from "./dom.js";
+import { by, called, make, share } from "./dom.js";
 import { GraphView } from "./graph.js";
 import { holding, toggle as hold } from "./holding.js";
 import { on, state } from "./state.js";
@@ -55,10 +55,11 @@ function stoppedFor(graph, exploit) {
 }
 
 function fillListing(graph) {
+  const names = Object.fromEntries(graph.conditions.map((c) => [c.id, called(c)]));
   const cell = (text, className = "") => make("td", { className }, String(text));
   by("exploits").tBodies[0].replaceChildren(...graph.exploits.filter((e) => !e.folded).map((e) => make(
     "tr", { "data-exploit": e.id },
-    make("th", { scope: "row", title: e.label ?? e.id }, e.id), cell("", "number"), cell("", "number"), cell(e.from.join(" and ")), cell(e.to),
+    make("th", { scope: "row", title: e.label ?? e.id }, e.id, e.label && e.label !== e.id ? make("small", {}, e.label) : ""), cell("", "number"), cell("", "number"), cell(e.from.map((c) => names[c]).join(" and ")), cell(names[e.to]),
     cell(share(e.success), "number"), cell(e.attack_cost, "number"), cell(stoppedFor(graph, e)),
   )));
 }

@@ -68,9 +68,10 @@ export function share(p) {
 }
 
 const NAMED = 26; // characters of a name that are shown
+const SHORT = 16;
 
-/** What a thing is called in little room: its label where that fits or its id tells nobody anything, else its id. */
-export const called = ({ id, label }) => (label && (label.length <= NAMED || id.length > NAMED || !/[a-z]{3}/i.test(id)) ? label : id);
+/** What a thing is called in little room: its label where that is short or its id tells nobody anything, else its id. */
+export const called = ({ id, label }) => (label && (label.length <= Math.max(SHORT, id.length) || id.length > NAMED || !/[a-z]{3}/i.test(id)) ? label : id);
 
 export const listed = (names, none = "nothing") => (names.length ? names.join(", ") : none);
 

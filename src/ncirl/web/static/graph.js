@@ -66,7 +66,7 @@ function goalLine(condition, intent) {
   const names = Object.keys(condition.rewards);
   if (!names.length) return "";
   if (intent) return intent in condition.rewards ? `\n★ ${condition.rewards[intent]}` : "";
-  return `\n★ ${shortened(names.length > NAMED_GOALS ? `${names.length} intents` : names.join(", "), 17)}`;
+  return `\n★ ${breakable(shortened(names.length > NAMED_GOALS ? `${names.length} intents` : names.join(", "), 17))}`;
 }
 
 /** A graph drawn in `container`; `onTick` hears of exploits that are clicked, `onHold` of conditions. */

@@ -81,7 +81,7 @@ function guaranteeRows({ intents, guarantee, graph, matters }) {
     const goals = (graph?.conditions ?? []).filter((c) => c.rewards[id]).map((c) => `${matters ? c.label : called(c)} ${c.rewards[id]}`);
     return make(
       "tr", {}, make("th", { scope: "row" }, id), make("td", { className: "number" }, guarantee ? atMost(guarantee[id]) : "–"),
-      make("td", {}, share(prior)), make("td", {}, goals.join(", ") || "–"),
+      make("td", { className: "short" }, share(prior)), make("td", {}, goals.join(", ") || "–"),
     );
   });
 }
