@@ -21,7 +21,7 @@ def run(text: str, language: str = "console", *, slow: bool = False) -> None:
 
 
 @pytest.mark.parametrize(
-    "shown", ["discount 0.9", "discount   0.91", "public … 4, …", "defender … actions\n…\nsignals …"]
+    "shown", ["discount 0.9", "discount   0.91", "public … 4, …", "defender … in all\n…\nsignals …"]
 )
 def test_what_is_printed_may_be_shown_loosely(shown: str) -> None:
     run(SHOWN + shown)
