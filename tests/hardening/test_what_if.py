@@ -11,10 +11,12 @@ import ncirl
 from hardening.test_harden import Lanes, chains
 from ncirl.attack_graphs.answer import answer as solve_as_usual
 from ncirl.attack_graphs.graph import AttackGraph, Control
+from ncirl.attack_graphs.origins import From, NumberOrigin, said_of
 from ncirl.attack_graphs.reductions.size import estimate_size
 from ncirl.attack_graphs.sensitivity import assumptions
 from ncirl.attack_graphs.what_if import numbers_of, with_numbers
 from ncirl.errors import InputError
+from ncirl.games.office import office_graph
 from ncirl.reports.sensitivity import sensitivity_page
 from ncirl.solution import Status
 
@@ -137,3 +139,23 @@ def test_the_answer_for_the_numbers_as_they_are_is_that_of_solve(monkeypatch: py
     solved = ncirl.solve(one_step(0.3).game(), ncirl.Certified(gap=0.0, relative_gap=0.01))
     begun = ncirl.sensitivity(one_step(0.3), relative_gap=0.5, only=["discount"], solved=solved)
     assert (begun.base.lower, begun.base.upper) == (solved.lower, solved.upper)
+
+
+def test_a_graph_is_checked_once_however_many_numbers_are_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody = NumberOrigin("success", "default", "nobody has measured it"), NumberOrigin("prior", "default")
+    graph = replace(office_graph(), origins=nobody)
+    names = [name for name, number in numbers_of(graph).items() if number.kind in ("success", "prior", "reward")]
+    assert len(names) > 10
+    made: list[AttackGraph] = []
+    check = AttackGraph.__post_init__
+
+    def counted(self: AttackGraph) -> None:
+        made.append(self)
+        check(self)
+
+    monkeypatch.setattr(AttackGraph, "__post_init__", counted)
+    changed = with_numbers(graph, dict.fromkeys(names, 0.25))
+    assert made
+    assert len(made) <= 1 + len({number.kind for number in numbers_of(graph).values()})
+    assert {e.success for e in changed.exploits} == {0.25}
+    assert {said for said in said_of(changed, "success").values() if said} == {(From.OPTION, "asked for by name")}

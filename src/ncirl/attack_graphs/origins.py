@@ -228,14 +228,14 @@ def ids_of(graph: "AttackGraph", of: str) -> list[str]:
     return [thing.id for thing in things[THINGS[of]]] if THINGS[of] else [""]
 
 
-def asked_for(graph: "AttackGraph", of: str, id: str, why: str) -> "AttackGraph":
-    """Return the graph with a number, by its kind and what it is of, as what a person asked for.
+def asked_for(graph: "AttackGraph", of: str, ids: Iterable[str], why: str) -> "AttackGraph":
+    """Return the graph with numbers, by their kind and what they are of, as what a person asked for.
 
     A graph that says nothing of where its numbers come from goes on saying nothing.
     """
     if not graph.origins:
         return graph
-    changed = gathered(of, said_of(graph, of) | {id: (From.OPTION, why)})
+    changed = gathered(of, said_of(graph, of) | dict.fromkeys(ids, (From.OPTION, why)))
     return replace(graph, origins=(*(entry for entry in graph.origins if entry.of != of), *changed))
 
 

@@ -5,22 +5,44 @@ A number is named by what it is of and what it is: ``phish.success``, ``phish.at
 rest of the probability to the other intents, shared as before.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from math import fsum
 from typing import Any
 
-from ncirl.attack_graphs.graph import AttackGraph, Intent
+from ncirl.attack_graphs.controls import Control
+from ncirl.attack_graphs.graph import AttackGraph, Exploit, Intent
 from ncirl.attack_graphs.origins import asked_for
 from ncirl.errors import InputError
 
 __all__ = ["Number", "numbers_of", "with_numbers"]
 
 
+@dataclass
+class _Parts:
+    """What numbers are of, to be changed in place: a graph is made, and checked, once for all changes."""
+
+    exploits: list[Exploit]
+    controls: list[Control]
+    intents: list[Intent]
+    discount: float
+
+    def of(self, graph: AttackGraph) -> AttackGraph:
+        """Return a graph with these parts."""
+        return replace(
+            graph,
+            exploits=tuple(self.exploits),
+            controls=None if graph.controls is None else tuple(self.controls),
+            intents=tuple(self.intents),
+            discount=self.discount,
+        )
+
+
 @dataclass(frozen=True)
 class Number:
-    """A number of a graph: its name, its kind, what it is, and how the graph is with another in its place.
+    """A number of a graph: its name, its kind, what it is, and how another is put in its place.
 
     `of` is the id of the exploit, control or intent that it is of.
     """
@@ -28,7 +50,7 @@ class Number:
     name: str
     kind: str  # success, attack_cost, block_cost, cost, prior, reward or discount
     value: float
-    put: Callable[[AttackGraph, float], AttackGraph]
+    put: Callable[[_Parts, float], None]
     of: str = ""
 
 
@@ -61,19 +83,24 @@ def with_numbers(graph: AttackGraph, numbers: Mapping[str, float]) -> AttackGrap
     >>> numbers_of(with_numbers(office_graph(), {"inject SQL.success": 0.9}))["inject SQL.success"].value
     0.9
     """
-    known = numbers_of(graph)
+    known, asked = numbers_of(graph), defaultdict[str, list[str]](list)
+    parts = _Parts(list(graph.exploits), list(graph.controls or ()), list(graph.intents), graph.discount)
     for name, value in numbers.items():
         if name not in known:
             near = get_close_matches(name, known, 3, 0.5)
             hint = f"; did you mean {', '.join(repr(each) for each in near)}?" if near else ""
             raise InputError(f"'{name}': the graph has no such number{hint}", f"attack graph '{graph.name}'")
         number = known[name]
-        graph = asked_for(number.put(graph, value), number.kind, number.of, "asked for by name")
+        number.put(parts, value)
+        asked[number.kind].append(number.of)
+    graph = parts.of(graph) if numbers else graph
+    for kind, ids in asked.items():
+        graph = asked_for(graph, kind, ids, "asked for by name")
     return graph
 
 
 def _numbers(graph: AttackGraph) -> Iterator[Number]:
-    yield Number("discount", "discount", graph.discount, lambda graph, value: replace(graph, discount=value))
+    yield Number("discount", "discount", graph.discount, _put_discount)
     fields = ("success", "attack_cost") if graph.controls is not None else ("success", "attack_cost", "block_cost")
     for k, exploit in enumerate(graph.exploits):
         for field in fields:
@@ -89,38 +116,39 @@ def _numbers(graph: AttackGraph) -> Iterator[Number]:
             yield Number(f"{intent.id}.rewards.{condition}", "reward", reward, _putting_reward(k, condition), intent.id)
 
 
-def _replacing(things: str, k: int, field: str) -> Callable[[AttackGraph, float], AttackGraph]:
-    def put(graph: AttackGraph, value: float) -> AttackGraph:
-        changed = list(getattr(graph, things))
+def _put_discount(parts: _Parts, value: float) -> None:
+    parts.discount = value
+
+
+def _replacing(things: str, k: int, field: str) -> Callable[[_Parts, float], None]:
+    def put(parts: _Parts, value: float) -> None:
+        changed: list[Any] = getattr(parts, things)
         changed[k] = replace(changed[k], **{field: value})
-        put_back: dict[str, Any] = {things: tuple(changed)}
-        return replace(graph, **put_back)
 
     return put
 
 
-def _putting_prior(k: int) -> Callable[[AttackGraph, float], AttackGraph]:
-    def put(graph: AttackGraph, value: float) -> AttackGraph:
-        if not 0 <= value <= 1 or (value < 1 and len(graph.intents) == 1):
-            raise InputError(f"{graph.intents[k].id}.prior: must lie in [0, 1], and leave nothing to nobody")
-        rest = fsum(intent.prior for j, intent in enumerate(graph.intents) if j != k)
+def _putting_prior(k: int) -> Callable[[_Parts, float], None]:
+    def put(parts: _Parts, value: float) -> None:
+        intents = parts.intents
+        if not 0 <= value <= 1 or (value < 1 and len(intents) == 1):
+            raise InputError(f"{intents[k].id}.prior: must lie in [0, 1], and leave nothing to nobody")
+        rest = fsum(intent.prior for j, intent in enumerate(intents) if j != k)
 
         def shared(j: int, intent: Intent) -> float:
             if j == k:
                 return value
-            share = intent.prior / rest if rest > 0 else 1 / (len(graph.intents) - 1)
+            share = intent.prior / rest if rest > 0 else 1 / (len(intents) - 1)
             return (1 - value) * share
 
-        intents = tuple(replace(intent, prior=shared(j, intent)) for j, intent in enumerate(graph.intents))
-        return replace(graph, intents=intents)
+        parts.intents = [replace(intent, prior=shared(j, intent)) for j, intent in enumerate(intents)]
 
     return put
 
 
-def _putting_reward(k: int, condition: str) -> Callable[[AttackGraph, float], AttackGraph]:
-    def put(graph: AttackGraph, value: float) -> AttackGraph:
-        intents = list(graph.intents)
-        intents[k] = replace(intents[k], rewards={**intents[k].rewards, condition: value})
-        return replace(graph, intents=tuple(intents))
+def _putting_reward(k: int, condition: str) -> Callable[[_Parts, float], None]:
+    def put(parts: _Parts, value: float) -> None:
+        intent = parts.intents[k]
+        parts.intents[k] = replace(intent, rewards={**intent.rewards, condition: value})
 
     return put

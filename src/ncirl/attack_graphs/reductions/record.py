@@ -224,7 +224,7 @@ def retimed(graph: AttackGraph, horizon: int | None, discount: float) -> AttackG
     if (graph.horizon, graph.discount) == (horizon, discount):
         return graph
     origin, made = origin_of(graph), replace(graph, horizon=horizon, discount=discount, origin=None)
-    made = made if graph.discount == discount else asked_for(made, "discount", "", "asked for")
+    made = made if graph.discount == discount else asked_for(made, "discount", [""], "asked for")
     if origin is None:
         return made
     original = replace(origin.graph, horizon=horizon, discount=discount)
