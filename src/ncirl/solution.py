@@ -260,9 +260,9 @@ def solve(game: Any, solver: Any = None, *, progress: ProgressCallback | None = 
     game : Game or AttackGraph
         Whatever the solver takes; one that cannot take it says so with a package exception.
     solver : Solver, optional
-        Settings such as ``HistoryLP()``. Without any, bounds within 1 per cent or 0.001 of each other are looked for in
-        up to a minute: by `Certified` for a game and for an attack graph whose states are few enough to be listed, else
-        by `Guarded`.
+        Settings such as ``HistoryLP()``. Without any, a game is solved by `Certified`, and so is an attack graph whose
+        states are few enough to be listed; any other graph by `Guarded`. Either takes a minute at most, and ends before
+        where the bounds are within 1 per cent of each other (those of `Certified` also where they are within 0.001).
     progress : callable, optional
         Called with a `Progress` from time to time.
 
@@ -301,6 +301,6 @@ def solve(game: Any, solver: Any = None, *, progress: ProgressCallback | None = 
 
 
 def refuse_graph(solver: object, game: object) -> None:
-    """Refuse an attack graph where a solver takes games only."""
+    """Raise `InputError` where a solver that takes games only is given an attack graph."""
     if not isinstance(game, Game):
         raise InputError(f"{type(solver).__name__} solves games; of an attack graph, give it `graph.game()`")
