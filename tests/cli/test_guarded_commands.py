@@ -87,7 +87,7 @@ def test_a_small_graph_is_listed(small: Path, capsys: pytest.CaptureFixture[str]
 def test_what_listing_leaves_no_time_to_search_is_guarded(
     small: Path, seconds: float, solver: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("ncirl.cli.solve.set_up_seconds", lambda *_: seconds)
+    monkeypatch.setattr("ncirl.attack_graphs.answer.set_up_seconds", lambda *_: seconds)
     assert main(["solve", str(small), "--json", "--gap", "50%", "--time-limit", "60"]) == DONE
     assert json.loads(capsys.readouterr().out)["solver"] == solver
     assert main(["solve", str(small), "--json", "--gap", "50%"]) == DONE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.apart import comes_apart
-from ncirl.attack_graphs.reductions.size import listable, set_up_seconds
+from ncirl.attack_graphs.reductions.size import Size, listable, set_up_seconds
 from ncirl.errors import LimitError
 from ncirl.limits import Limits, default_memory
 from ncirl.solution import ProgressCallback, Status
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ncirl.attack_graphs.guarded.solution import GuardedSolution
     from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["LATE", "LONGEST", "READY", "TRIED", "answer", "is_listed"]
+__all__ = ["LATE", "LONGEST", "READY", "TRIED", "answer", "listed_in"]
 
 READY = 0.5  # of the time limit: what listing the states of an attack graph may take before there are bounds
 LATE = 0.05  # of the time limit, once it is up: what bounds get where there are none yet
@@ -27,10 +27,10 @@ TRIED = 0.15  # of the time: what listing the states of a graph that comes apart
 LONGEST = 5.0  # seconds that it gets at the most
 
 
-def is_listed(graph: AttackGraph, seconds: float = inf) -> bool:
-    """Tell whether the states of a graph are listed rather than the graph guarded, where it has so many seconds."""
+def listed_in(graph: AttackGraph, seconds: float = inf) -> tuple[bool, Size]:
+    """Tell whether the states of a graph are listed in so many seconds, or else the graph guarded; and its size."""
     fits, size = listable(graph)
-    return fits and (seconds == inf or set_up_seconds(graph, size.states, size.pairs) <= READY * seconds)
+    return fits and (seconds == inf or set_up_seconds(graph, size.states, size.pairs) <= READY * seconds), size
 
 
 def answer(
@@ -46,7 +46,7 @@ def answer(
 
     limits = Limits(seconds)
     guarding = Guarded(relative_gap=relative_gap, gap=gap, time_limit=seconds)
-    if not is_listed(graph, seconds):
+    if not listed_in(graph, seconds)[0]:
         return guarding.run(graph, progress=progress)
     apart = comes_apart(graph)
     within = min(TRIED * seconds, LONGEST) if apart else seconds

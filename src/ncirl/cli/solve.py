@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ncirl.attack_graphs.answer import LATE, LONGEST, READY, TRIED
+from ncirl.attack_graphs.answer import LATE, LONGEST, READY, TRIED, listed_in
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.apart import comes_apart
 from ncirl.attack_graphs.origins import assumed_numbers
-from ncirl.attack_graphs.reductions import listable
 from ncirl.attack_graphs.reductions.record import Origin, origin_of, with_prior
 from ncirl.attack_graphs.reductions.record import retimed as retimed_graph
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
-from ncirl.attack_graphs.reductions.size import set_up_seconds
 from ncirl.cli.guarded import print_solved, solved_data
 from ncirl.cli.listed import listed_data, nothing_data, print_listed
 from ncirl.cli.output import (
@@ -296,8 +294,8 @@ def _chosen(graph: AttackGraph | None, time_limit: float | None = None) -> tuple
     """Choose the solver, and say which and why where there is a choice."""
     if graph is None:
         return "certified", ""
-    fits, size = listable(graph)
-    if fits and (time_limit is None or set_up_seconds(graph, size.states, size.pairs) <= READY * time_limit):
+    fits, size = listed_in(graph, inf if time_limit is None else time_limit)
+    if fits:
         return "certified", f"listed the states of this graph: {size}"
     return "guarded", f"guards this graph as a whole instead of listing states: {size}"
 
