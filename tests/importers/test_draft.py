@@ -426,3 +426,20 @@ def test_what_leads_to_no_goal_does_not_count_against_a_limit(monkeypatch: pytes
     imported = draft.finish(ImportOptions(goals=("end",)))
     assert [exploit.id for exploit in imported.graph.exploits] == ["step7", "last"]
     assert "59 x steps that lead to no goal, of a graph with so many" in str(imported.report)
+
+
+def test_guessed_goals_are_said_to_stand_for_goals_that_cannot_be_gained() -> None:
+    def told(*goals: str) -> str:
+        draft = Draft("sketch")
+        draft.condition("inet", initial=True)
+        for name in ("web", "vault", "nowhere"):
+            draft.condition(name)
+        draft.exploit("enter", needs=["inet"], gives="web", success=0.5)
+        draft.exploit("crack", needs=["nowhere"], gives="vault", success=0.5)
+        for goal in goals:
+            draft.goal(goal)
+        return str(draft.finish().report)
+
+    assert "one per guessed goal, as none that the source names can be gained, equally likely" in told("vault")
+    assert "one per guessed goal, equally likely" in told()
+    assert "guessed" not in told("web", "vault")

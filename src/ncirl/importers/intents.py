@@ -81,7 +81,9 @@ def choose_intents(
     guessed = _guessed(draft, names, depth, steps)
     for key, why in guessed.items():
         notes.add("assumed", f"guessed as a goal, as {why}", names.id(key))
-    words = "one per guessed goal, equally likely"
+    named = wanted or any(value > 0 for paid in draft.rewards.values() for value in paid.values())
+    instead = ", as none that the source names can be gained" if named else ""
+    words = f"one per guessed goal{instead}, equally likely"
     return _one_each(dict.fromkeys(guessed), draft, options, names, words, f"; {DECIDE}")
 
 
