@@ -11,6 +11,7 @@ from ncirl.attack_graphs.guarded.apart import components
 from ncirl.attack_graphs.guarded.bundles import Bundled, Group, group_faults
 from ncirl.attack_graphs.guarded.check import sum_down, sum_up
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.opened import Opening
 from ncirl.attack_graphs.guarded.parts import Part, part_faults, terms
 from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof, bundle_numbers, tolls_of
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
@@ -74,11 +75,11 @@ def random_graph(rng: np.random.Generator) -> AttackGraph:
     )
 
 
-def with_controls(graph: AttackGraph, rng: np.random.Generator) -> AttackGraph:
+def with_controls(graph: AttackGraph, rng: np.random.Generator, least: int = 0) -> AttackGraph:
     """Draw controls of both kinds that overlap, and leave some exploits under none."""
     ids = [e.id for e in graph.exploits]
     controls = []
-    for k in range(int(rng.integers(0, 5))):
+    for k in range(int(rng.integers(least, 5 + least))):
         stops = rng.choice(ids, size=min(len(ids), int(rng.choice([1, 1, 2, 3]))), replace=False)
         kind = "lasting" if rng.random() < 0.5 else "momentary"
         controls.append(Control(f"k{k}", tuple(sorted(stops.tolist())), float(rng.choice([0.0, 0.05, 0.2, 0.4])), kind))
@@ -140,18 +141,20 @@ def random_groups(net: Net, rng: np.random.Generator) -> list[Group]:
     return groups
 
 
-def proved(graph: AttackGraph, parts: list[Part], groups: list[Group]) -> GuardedProof:
+def proved(graph: AttackGraph, parts: list[Part], groups: list[Group], opening: tuple[str, ...] = ()) -> GuardedProof:
     """Solve the small games and put the record together."""
     net = Net(graph)
-    assert part_faults(net, parts) == []
+    opened = Opening(net, opening)
+    costs = opened.costs.values()
+    assert part_faults(opened.net, parts) == []
     assert group_faults(net, groups) == []
     above, below = [], []
-    for part, its_terms in zip(parts, terms(net, parts), strict=True):
-        found = solved(Relaxed(net, part, its_terms).game())
+    for part, its_terms in zip(parts, terms(opened.net, parts), strict=True):
+        found = solved(Relaxed(opened.net, part, its_terms).game())
         above.append(
             PartProof(
                 part,
-                tolls_of(net, part, its_terms),
+                tolls_of(opened.net, part, its_terms),
                 found.attacker_playbook,
                 found.defender_playbook,
                 found.upper,
@@ -170,8 +173,9 @@ def proved(graph: AttackGraph, parts: list[Part], groups: list[Group]) -> Guarde
         parts=tuple(above),
         groups=tuple(below),
         lower=sum_down([w * proof.lower for w, proof in zip(weights, below, strict=True)]),
-        upper=sum_up([proof.upper for proof in above]),
-        per_intent=np.array([sum_up([p.per_intent[t] for p in above]) for t in range(len(net.intents))]),
+        upper=sum_up([*costs, *(proof.upper for proof in above)]),
+        per_intent=np.array([sum_up([*costs, *(p.per_intent[t] for p in above)]) for t in range(len(net.intents))]),
+        opening=opening,
     )
 
 
@@ -181,13 +185,23 @@ class Instance:
     proof: GuardedProof
 
 
+def random_opening(graph: AttackGraph, rng: np.random.Generator) -> tuple[str, ...]:
+    """Draw some lasting controls, at least one where there are any that the budget has room for."""
+    lasting = [control.id for control in graph.controls or () if control.lasts]
+    most = len(lasting) if graph.defender_budget is None else min(len(lasting), graph.defender_budget)
+    return tuple(rng.permutation(lasting)[: int(rng.integers(1, most + 1))].tolist()) if most else ()
+
+
 @lru_cache(maxsize=30)
-def random_instance(seed: int, *, controlled: bool = False) -> Instance | None:
-    """Draw a graph and a proof; None where the graph is too large to be listed."""
+def random_instance(seed: int, *, controlled: bool = False, opened: bool = False) -> Instance | None:
+    """Draw a graph and a proof; None where the graph is too large to be listed, or has nothing to open with."""
     rng = np.random.default_rng(seed)
     graph = random_graph(rng)
     if controlled:
-        graph = with_controls(graph, rng)
+        graph = with_controls(graph, rng, least=2 * opened)
+    opening = random_opening(graph, rng) if opened else ()
+    if opened and not opening:
+        return None
     net = Net(graph)
     try:
         if len(graph.game().explore(60)) and any(
@@ -196,7 +210,8 @@ def random_instance(seed: int, *, controlled: bool = False) -> Instance | None:
             return None
     except SizeError:
         return None
-    return Instance(graph, proved(graph, random_parts(net, rng), random_groups(net, rng)))
+    parts = random_parts(Opening(net, opening).net, rng)
+    return Instance(graph, proved(graph, parts, random_groups(net, rng), opening))
 
 
 def in_components(graph: AttackGraph, team: Team) -> list[Group]:

@@ -13,6 +13,7 @@ from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.opened import Opening
 from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.promises import Promises
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
@@ -39,8 +40,9 @@ class Following:
 
     def __init__(self, instance: Instance) -> None:
         self.graph, self.net, self.words = instance.graph, Net(instance.graph), Words(instance.graph)
-        self.first = GuardedDefender(lifted(instance, self.net), self.words)
-        self.promises = Promises(self.net, self.first.parts)
+        self.opening = Opening(self.net, instance.proof.opening)
+        self.first = GuardedDefender(lifted(instance, self.opening.net), self.words, self.opening)
+        self.promises = Promises(self.net, self.first.parts, self.opening)
 
     def begin(self, state: State) -> Sequence[tuple[Any, float]]:
         none = (0.0,) * len(self.net.intents)
@@ -119,8 +121,8 @@ class Switching(Following):
         return self._found[key]
 
 
-def switching_keeps_the_promise(seed: int, stages: int, *, controlled: bool = False) -> int:
-    instance = random_instance(seed, controlled=controlled)
+def switching_keeps_the_promise(seed: int, stages: int, *, controlled: bool = False, opened: bool = False) -> int:
+    instance = random_instance(seed, controlled=controlled, opened=opened)
     if instance is None:
         return 0
     defence = Switching(instance, stages)
@@ -149,9 +151,9 @@ def test_solving_again_never_raises_a_promise_with_controls(first: int) -> None:
     assert sum(switching_keeps_the_promise(seed, 1 + seed % 2, controlled=True) for seed in seeds) > 0
 
 
-def promises_ahead_hold(seed: int, stages: int = 2, *, controlled: bool = False) -> int:
+def promises_ahead_hold(seed: int, stages: int = 2, *, controlled: bool = False, opened: bool = False) -> int:
     """Start the game anew wherever the defence may stand after some stages; no intent gets more than is promised."""
-    instance = random_instance(seed, controlled=controlled)
+    instance = random_instance(seed, controlled=controlled, opened=opened)
     if instance is None or instance.graph.horizon is not None:
         return 0
     defence = Following(instance)
@@ -173,7 +175,7 @@ def promises_ahead_hold(seed: int, stages: int = 2, *, controlled: bool = False)
         held, placed = defence.words.mask(state), defence.words.placed(state)
         promise = defence.promises.ahead(memory[1], np.array(memory[2]), held, placed, begun=memory[0] > 0)
         game: Game = defence.words.game.like(starts=[replace(defence.words.game.starts[0], state=state)])
-        begun = GuardedDefender(defence.first.parts, defence.words)
+        begun = GuardedDefender(defence.first.parts, defence.words, defence.opening)
         begun.begin = lambda _, places=memory[1]: [(places, 1.0)]  # type: ignore[method-assign, misc]
         found = ncirl.best_response_to_defender(game, begun, tolerance=1e-7)
         assert promise is None or (found.per_intent <= promise + found.error + OFF).all(), (seed, state, memory)
@@ -250,15 +252,35 @@ def test_neither_what_is_lost_nor_what_is_futile_is_given_back(cost: float) -> N
         assert (most_kept(instance, stages) <= instance.proof.per_intent + OFF).all(), stages
 
 
-def check_kept(seeds: range, *, controlled: bool) -> None:
+def check_kept(seeds: range, *, controlled: bool, opened: bool = False) -> int:
+    met = 0
     for seed in seeds:
-        instance = random_instance(seed, controlled=controlled)
+        instance = random_instance(seed, controlled=controlled, opened=opened)
         for stages in (1, 2) if instance is not None else ():
             assert (most_kept(instance, stages) <= instance.proof.per_intent + OFF).all(), (seed, stages)
+        met += instance is not None
+    return met
 
 
 def test_what_is_kept_never_exceeds_the_promise() -> None:
-    check_kept(range(6), controlled=True)
+    assert check_kept(range(6), controlled=True) > 2
+
+
+OPENED = 5000
+
+
+def test_with_an_opening_solving_again_never_raises_a_promise() -> None:
+    seeds = range(OPENED, OPENED + 10)
+    assert sum(switching_keeps_the_promise(seed, seed % 3, controlled=True, opened=True) for seed in seeds) > 0
+
+
+def test_with_an_opening_what_is_promised_from_here_on_holds() -> None:
+    seeds = range(OPENED, OPENED + FEW)
+    assert sum(promises_ahead_hold(seed, controlled=True, opened=True) for seed in seeds) > len(seeds)
+
+
+def test_with_an_opening_what_is_kept_never_exceeds_the_promise() -> None:
+    assert check_kept(range(OPENED, OPENED + 40), controlled=True, opened=True) > 15
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded
 from ncirl.cli.output import PlainConsole, print_facts, print_intents, print_most, print_table, say
 from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, bound_facts, promise_note, scope_data, scope_facts
-from ncirl.defence.first_moves import now_data
+from ncirl.defence.first_moves import now_data, opening_data
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.numbers import at_least, at_most
 
@@ -46,6 +46,7 @@ def solved_data(solution: GuardedSolution, seed: int) -> dict[str, Any]:
         "per_intent": _by_intent(solution),
         **_priors(solution, solution.per_intent),
         "now": now_data(solution, graph),
+        **opening_data(solution),
         "guards": _guards(solution),
         "meanings": _meanings(solution),
         "parts": len(proof.parts),
@@ -102,6 +103,7 @@ def certificate_data(solution: GuardedSolution, found: GuardedCertificate) -> di
         ],
         **_priors(solution, found.per_intent),
         "faults": list(found.faults),
+        **({"opening": len(solution.proof.opening)} if solution.proof.opening else {}),
         "parts": len(solution.proof.parts),
         "groups": len(solution.proof.groups),
         "seconds": found.seconds,
@@ -112,6 +114,7 @@ def certificate_data(solution: GuardedSolution, found: GuardedCertificate) -> di
 def print_certificate(data: dict[str, Any]) -> None:
     """Print what was recomputed of a whole graph."""
     games = f"{data['parts']} parts of the defence, {data['groups']} groups of the attack"
+    at_once = f"what {data['opening']} controls cost that are applied at once; " if "opening" in data else ""
     allowed = data["lower_allowance"], data["upper_allowance"]
     lower, upper = (bound_cell(data, side, data[side]) for side in ("lower", "upper"))
     print_facts(
@@ -123,7 +126,7 @@ def print_certificate(data: dict[str, Any]) -> None:
             **priors_facts(data),
             **scope_facts(data),
             "rounding may hide": f"{allowed[0]:.1e} of the one, {allowed[1]:.1e} of the other",
-            "checked": f"{games}: each game built again from the graph, then every answer to its playbooks",
+            "checked": f"{at_once}{games}: each game built again from the graph, then every answer to its playbooks",
             "took": f"{data['seconds']:.3g} s",
         }
     )
@@ -155,6 +158,7 @@ def shown_data(solution: GuardedSolution) -> dict[str, Any]:
             "per_intent": _by_intent(solution),
             **_priors(solution, solution.per_intent),
             "guards": _guards(solution),
+            **opening_data(solution),
             "watch": watch_rows(solution, matters),
             "ways": [{"intent": way.intent, "goal": way.goal, "exploits": list(way.exploits)} for way in matters.ways],
             "meanings": _meanings(solution),
@@ -222,6 +226,7 @@ def _print_watch(policy: dict[str, Any], has_controls: bool) -> None:
         say(f"What must I watch? Nothing: if nobody stops anything the attacker gets {most} at most. {_why(policy)}")
         return
     what, deed = ("controls", "apply") if has_controls else ("steps", "block")
+    _print_opening(policy)
     print(f"What must I watch? These {what}, and no others; `ncirl defend` tells which of them to {deed} when.")
     rows = [[f"{w['blocked_now']:.1%}", w["guard"], _listed(w["from"]), _listed(w["to"])] for w in watch[:ROWS]]
     print_table(f"what to watch{_more(watch)}", [*_columns(has_controls), "from", "to"], rows)
@@ -296,6 +301,7 @@ def _meanings(solution: GuardedSolution) -> dict[str, str]:
 
 def _print_guards(data: dict[str, Any]) -> None:
     guards, meanings = data["guards"], data["meanings"]
+    _print_opening(data)
     if guards:
         rows = [[f"{chance:.1%}", name, meanings.get(name, "")] for name, chance in list(guards.items())[:ROWS]]
         columns = [*_columns("controls" in data), *(["meaning"] if meanings else [])]
@@ -303,6 +309,12 @@ def _print_guards(data: dict[str, Any]) -> None:
     if "nothing" in data:
         print()
         say(_why(data))
+
+
+def _print_opening(data: dict[str, Any]) -> None:
+    if "opening" in data:
+        print()
+        say(data["opening"]["says"])
 
 
 def _more(found: Any) -> str:

@@ -117,8 +117,7 @@ def _left_out(graph: AttackGraph, policy: CertifiedSolution | GuardedSolution | 
         said.append(f"The graph was cut from '{_cut(origin.graph.name)}' of {size}; {KEPT[origin.preserves]}.")
     if isinstance(policy, GuardedSolution):
         net = Net.of(graph)
-        watched = {k for name in policy.guards for k in net.guards[name].stops}
-        free, n = len(net.exploits) - len(watched), len(net.exploits)
+        free, n = policy.conceded, len(net.exploits)
         if free:
             said.append(
                 f"{free:,} of {n:,} usable exploits are not watched: the upper bound counts them as if they succeeded."

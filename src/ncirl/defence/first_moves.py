@@ -11,11 +11,22 @@ from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import members
+from ncirl.numbers import at_most
 from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["LEAST", "FirstMove", "blocked_first", "first_moves", "members_of", "now_data", "option_chances"]
+__all__ = [
+    "LEAST",
+    "FirstMove",
+    "blocked_first",
+    "first_moves",
+    "members_of",
+    "now_data",
+    "opening_data",
+    "option_chances",
+]
 
 LEAST = 5e-4  # a chance below is not worth a line
+NAMED = 12  # controls in a sentence
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,37 @@ def now_data(policy: CertifiedSolution | GuardedSolution, graph: AttackGraph | N
         for name, chance in options.items()
         if chance >= LEAST
     ]
+
+
+def opening_data(solution: GuardedSolution) -> dict[str, Any]:
+    """Say what a defence of a whole graph applies once and at once, as plain data; empty where that is nothing."""
+    net, opening = solution.opening.whole, solution.opening
+    if not opening.ids:
+        return {}
+    labels, now = _labels(solution.graph), opening.setting(net.start, frozenset())
+    controls = [
+        {"id": name, "label": labels[name], "cost": cost, "now": name in now} for name, cost in opening.costs.items()
+    ]
+    return {"opening": {"controls": controls, "says": _said(solution, controls)}}
+
+
+def _said(solution: GuardedSolution, controls: list[dict[str, Any]]) -> str:
+    net, opening = solution.opening.whole, solution.opening
+    due = [str(control["label"]) for control in controls if control["now"]]
+    waiting = [str(control["label"]) for control in controls if not control["now"]]
+    cost = at_most(sum(opening.costs.values()))
+    goals = net.goals()
+    gone = sum(not opening.net.met >> c & 1 for c in goals)
+    reached = "no goal" if gone == len(goals) else f"{len(goals) - gone} of {len(goals)} goals still"
+    said = [f"Apply now, once: {_first(due)}."] if due else []
+    said += [f"Apply once, before an intruder could use what it stops: {_first(waiting)}."] if waiting else []
+    said.append(f"That costs {cost} in all, which the upper bound includes; then {reached} can be reached.")
+    return " ".join(said)
+
+
+def _first(names: list[str]) -> str:
+    left = len(names) - NAMED
+    return "; ".join(names[:NAMED]) + (f"; and {left} more" if left > 0 else "")
 
 
 def _labels(graph: AttackGraph) -> dict[str, str]:

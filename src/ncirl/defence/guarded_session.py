@@ -433,9 +433,9 @@ class GuardedSession(Session):
         return {self._named(ids): chance for ids, chance in law.items()}
 
     def _chance_of(self, drawn: Ids) -> float:
-        """Return the chance of one set: parts have no guard in common."""
+        """Return the chance of one set: no two laws have a guard in common."""
         chance = 1.0
-        for part, law in zip(self._defender.parts, self._defender.laws, strict=True):
-            own = drawn & frozenset(part.relaxed.part.guards)
+        for law in self._defender.laws:
+            own = drawn & frozenset().union(*(ids for ids, _ in law))
             chance *= sum(p for ids, p in law if ids == own)
         return chance

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from ncirl._typing import FloatArray, State
+from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.attack_graphs.names import in_place, members
+from ncirl.attack_graphs.names import in_place, members, set_name
 from ncirl.defence.first_moves import LEAST, option_chances
 from ncirl.model.belief import prior_of
 from ncirl.model.rules import TimedText
@@ -227,18 +228,30 @@ def why_nothing(
 def _of_whole(solution: GuardedSolution) -> WhyNothing | None:
     if any(chance >= LEAST for chance in solution.guards.values()):
         return None
-    books = [proof.defender_playbook for proof in solution.proof.parts]
+    books, opening = [proof.defender_playbook for proof in solution.proof.parts], solution.proof.opening
     ahead = [_first_done(book, _begun(book)) for book in books] if solution.guards else []
-    later = min((found for found, _ in ahead if found), key=lambda found: found.stages, default=None)
+    found = [*_opened_later(solution), *(found for found, _ in ahead if found)]
+    later = min(found, key=lambda found: found.stages, default=None)
     return WhyNothing(
         solution.graph.controls is not None,
         solution.lower,
         solution.upper,
         later=later,
-        saves=solution.gap if later is None and all(never for _, never in ahead) else None,
+        saves=solution.gap if later is None and not opening and all(never for _, never in ahead) else None,
         finished=solution.status not in CUT_SHORT,
         is_nil=solution.upper <= NIL * solution.scale,
     )
+
+
+def _opened_later(solution: GuardedSolution) -> Iterable[Later]:
+    """Tell what of an opening waits for, and how long at least, in its order."""
+    net = solution.opening.whole
+    soon = depths(net)
+    for name in (name for name in solution.proof.opening if name in net.guards):
+        ready = [(max((soon[c] for c in net.premises[k]), default=0.0), k) for k in net.guards[name].stops]
+        stages, k = min(ready)
+        missing = [net.conditions[c] for c in net.premises[k] if not net.start >> c & 1]
+        yield Later(name, set_name(missing, "start"), int(stages))
 
 
 def _is_nil(playbook: DefenderPlaybook, upper: float) -> bool:

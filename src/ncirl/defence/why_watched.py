@@ -20,4 +20,7 @@ def why_watched(defender: DefenderAtPlay, *, has_controls: bool) -> list[str]:
             done, what = ("applied", f"it stops {stops}, which") if has_controls else ("blocked", "it")
             goals = some(part.relaxed.part.goals)
             said.append(f"{listed([name])} is {done} with {likely[name]:.1%}: {what} may lead on to {goals}.")
+    for name in sorted(defender.opening.setting(defender.held, defender.placed)):
+        stops = some([net.exploits[k].id for k in net.guards[name].stops])
+        said.append(f"{listed([name])} is applied now, once, and what is promised rests on it: it stops {stops}.")
     return [*said, *([DRAWN] if any(LEAST <= chance < 1 for chance in likely.values()) else [])]

@@ -19,6 +19,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.bundles import Bundled, group_faults
 from ncirl.attack_graphs.guarded.check import with_tolls
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.opened import Opening, opening_faults
 from ncirl.attack_graphs.guarded.parts import part_faults, terms
 from ncirl.attack_graphs.guarded.proof import GroupProof, GuardedProof, PartProof
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
@@ -84,6 +85,7 @@ def _content(solution: GuardedSolution) -> tuple[dict[str, Any], dict[str, np.nd
     header = {
         "format": GUARDED_FORMAT,
         "graph": attack_graph_to_data(proof.graph),
+        **({"opening": list(proof.opening)} if proof.opening else {}),
         "parts": [part_to_data(part) for part in proof.parts],
         "groups": [group_to_data(group) for group in proof.groups],
         "lower": float(proof.lower),
@@ -192,7 +194,9 @@ def guarded_from_arrays(file: ArrayFile, seconds: float = LONGEST) -> GuardedSol
         for given, its in zip(model.groups, books[len(model.parts) :], strict=True)
     )
     priors = _priors(file, graph, model)
-    proof = GuardedProof(graph, parts, groups, model.lower, model.upper, np.array(model.per_intent), priors)
+    proof = GuardedProof(
+        graph, parts, groups, model.lower, model.upper, np.array(model.per_intent), priors, (*model.opening,)
+    )
     stats = Stats(model.stats.seconds, model.stats.lp_solves, model.stats.lp_seconds, model.stats.states)
     return GuardedSolution(proof, status, stats, model.settings, model.scale, model.against, model.versions)
 
@@ -222,7 +226,8 @@ def _books(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderModel", dea
     """Build the small games, parts first, and read the playbooks of each."""
     net, left = Net.of(graph), Size(MOST_STATES, MOST_PAIRS)
     n = len(model.parts) + len(model.groups)
-    for k, (label, countable, game) in enumerate(_games(file, net, model, deadline)):
+    opening = _opening(file, net, model)
+    for k, (label, countable, game) in enumerate(_games(file, opening, model, deadline)):
         found = explored(countable, left, deadline)
         if deadline.passed:
             raise file.fault(f"{label}: takes more than {deadline.seconds:g} s to be built from the graph")
@@ -232,18 +237,26 @@ def _books(file: ArrayFile, graph: AttackGraph, model: "GuardedHeaderModel", dea
         yield Shelf(file, k, n, label).playbooks(game.timed(), found[0])
 
 
+def _opening(file: ArrayFile, net: Net, model: "GuardedHeaderModel") -> Opening:
+    faults = opening_faults(net.graph, model.opening)
+    if faults:
+        raise InputError(faults, file.where)
+    return Opening(net, model.opening)
+
+
 def _games(
-    file: ArrayFile, net: Net, model: "GuardedHeaderModel", deadline: Limits
+    file: ArrayFile, opening: Opening, model: "GuardedHeaderModel", deadline: Limits
 ) -> Iterator[tuple[str, Countable, Game]]:
+    net, opened = opening.whole, opening.net
     parts, groups = [given.part() for given in model.parts], [given.group() for given in model.groups]
     tolls = [toll for given in model.parts for toll in given.tolls]
     strange = [toll for toll in tolls if toll.intent not in net.intents or toll.condition not in net.number]
     faults = [f"toll: unknown intent '{toll.intent}' or condition '{toll.condition}'" for toll in strange]
-    faults += [*part_faults(net, parts), *group_faults(net, groups)]
+    faults += [*part_faults(opened, parts), *group_faults(net, groups)]
     if faults:
         raise InputError(faults, file.where)
-    for k, (given, part, full) in enumerate(zip(model.parts, parts, terms(net, parts, deadline), strict=True)):
-        relaxed = Relaxed(net, part, with_tolls(net, part, given.taken(), full)[1])
+    for k, (given, part, full) in enumerate(zip(model.parts, parts, terms(opened, parts, deadline), strict=True)):
+        relaxed = Relaxed(opened, part, with_tolls(opened, part, given.taken(), full)[1])
         yield f"part {k + 1}", relaxed, relaxed.game()
     for k, group in enumerate(groups):
         try:

@@ -139,8 +139,10 @@ class GuardedHeaderModel(Strict):
     """The second is what is written."""
     graph: dict[str, Any]
     """The whole attack graph, as its own file has it."""
+    opening: list[Name] = Field(default_factory=list)
+    """Lasting controls that the defence applies at once: the parts are of the graph with these in place."""
     parts: list[PartModel]
-    """From above: their promises add up."""
+    """From above: their promises, and what the opening costs, add up."""
     groups: list[GroupModel]
     """From below: weighed by how likely they are."""
     lower: float

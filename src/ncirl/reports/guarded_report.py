@@ -173,10 +173,12 @@ def _conceded_section(solution: GuardedSolution, matters: Matters) -> Html:
     """Say what nobody watches, and what that costs at most."""
     net = matters.net
     watched = {k for name in matters.guards for k in net.guards[name].stops}
-    n, free = len(solution.graph.exploits), len(net.exploits) - len(watched)
+    n, free = len(solution.graph.exploits), solution.conceded
+    gone = len(net.exploits) - len(watched) - free
+    cut = f" What is applied once keeps {gone:,} more from ever being usable." if gone else ""
     most, scale = unhindered(net, depths(net)), solution.graph.magnitude
     said = (
-        f"{len(watched):,} of {n:,} exploits are watched. The other {free:,} that an intruder can come to use are "
+        f"{len(watched):,} of {n:,} exploits are watched.{cut} The other {free:,} that an intruder can come to use are "
         "conceded: the defence reckons with them as if they succeeded as soon as they can be tried. Its promise holds "
         "all the same. The two bounds are "
         f"{at_most(solution.gap, scale, short=True)} apart; an intruder whom nobody hinders, with luck on its side, "

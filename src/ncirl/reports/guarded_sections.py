@@ -3,7 +3,7 @@
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import display_name
 from ncirl.defence.choices import some
-from ncirl.defence.first_moves import LEAST
+from ncirl.defence.first_moves import LEAST, opening_data
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.reports.page import Html, bar, dot, paragraph, picture, section, table, text
 from ncirl.reports.pictures import matters_figure, themed_svg
@@ -22,7 +22,10 @@ def watch_rows(solution: GuardedSolution, matters: Matters) -> list[dict[str, ob
     """List the guards, the likeliest blocked now first: what each stops, at what cost, and what it protects."""
     net = matters.net
     meaning = {c.id: c.label or c.id for c in solution.graph.conditions}
-    protects = {name: proof.part.goals for proof in solution.proof.parts for name in proof.part.guards}
+    opened = solution.opening.net
+    cut_off = tuple(net.conditions[c] for c in net.goals() if not opened.met >> c & 1)
+    protects = dict.fromkeys(solution.proof.opening, cut_off or tuple(net.conditions[c] for c in net.goals()))
+    protects |= {name: proof.part.goals for proof in solution.proof.parts for name in proof.part.guards}
     rows = []
     for name, chance in matters.guards.items():
         stopped = [net.exploits[k] for k in net.guards[name].stops]
@@ -44,6 +47,7 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     title = "What to watch"
     found, why = watch_rows(solution, matters), why_nothing(solution)
     explained = [] if why is None else [paragraph(str(why))]
+    explained += [paragraph(str(each["says"])) for each in opening_data(solution).values()]
     if not found:
         return section(title, *explained, paragraph(CONCEDED))
     controlled = solution.graph.controls is not None

@@ -38,7 +38,7 @@ class Matters:
         The graph in numbers.
     guards : dict
         What the defence watches, with how likely each is blocked in the first stage: the likeliest first, and then
-        what its solver took to be the most important.
+        what its solver took to be the most important. What is applied once, at once, is among them.
     ways : tuple of Way
         By which the attack goes, those of the likeliest intents first.
     """
@@ -57,7 +57,8 @@ class Matters:
 def matters_of(solution: GuardedSolution) -> Matters:
     """Return what matters by a policy that guards a whole graph."""
     net = Net.of(solution.graph)
-    order = [name for proof in solution.proof.parts for name in proof.part.guards]
+    watched = [name for proof in solution.proof.parts for name in proof.part.guards]
+    order = [*(name for name in solution.proof.opening if name in net.guards), *watched]
     guards = {name: solution.guards[name] for name in sorted(order, key=lambda name: -solution.guards[name])}
     ways: list[Way] = []
     for proof in solution.proof.groups:

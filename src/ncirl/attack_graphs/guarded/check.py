@@ -4,10 +4,12 @@ Recomputed are the waves and relaxed games of the parts, the tolls, the bundles 
 playbooks are verified as any playbook is (`ncirl.playbook.verify`); and what they guarantee is added up, with what
 rounding may have changed:
 
-    Σ_g w_g L_g  ≤  v(G)  ≤  Σ_k U_k,        and no intent θ gets more than Σ_k U_k(θ).
+    Σ_g w_g L_g  ≤  v(G)  ≤  c + Σ_k U_k,        and no intent θ gets more than c + Σ_k U_k(θ),
+
+c being the cost of an opening, which the parts have in place.
 
 Where nobody knows the prior, v(G) is the largest value over the priors b that are possible, the prior of the attack is
-one of them, and the bound from above is max_b Σ_θ b(θ) Σ_k U_k(θ).
+one of them, and the bound from above is c + max_b Σ_θ b(θ) Σ_k U_k(θ).
 
 The certificate holds when nothing is wrong with the record and no claim is better than what was found.
 """
@@ -23,6 +25,7 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.guarded.bundles import Bundled, group_faults
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.opened import Opening, opening_faults
 from ncirl.attack_graphs.guarded.parts import Part, Terms, part_faults, terms
 from ncirl.attack_graphs.guarded.proof import (
     GroupProof,
@@ -36,7 +39,7 @@ from ncirl.attack_graphs.guarded.proof import (
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.parallel import round_up
 from ncirl.limits import UNLIMITED, Limits
-from ncirl.model.priors import OUTSIDE, Priors
+from ncirl.model.priors import OUTSIDE
 from ncirl.playbook.verify import Certificate, evaluated
 
 __all__ = ["GuardedCertificate", "certified_part", "promised", "sum_down", "sum_up", "verify_guarded", "with_tolls"]
@@ -92,7 +95,7 @@ def verify_guarded(proof: GuardedProof, limits: Limits = UNLIMITED) -> GuardedCe
     """Recompute a bracket from its record; `LimitError` where there is no time or memory for it."""
     began = time.perf_counter()
     net = Net.of(proof.graph)
-    above = _above(net, proof.parts, proof.priors, limits)
+    above = _above(net, proof, limits)
     below = _below(net, proof.groups, limits)
     faults = [*above.faults, *below.faults]
     if proof.graph.priors is not None and proof.graph.priors != proof.priors:
@@ -143,10 +146,15 @@ def certified_part(net: Net, proof: PartProof, terms: Terms, limits: Limits = UN
     return evaluated(game, proof.attacker_playbook, proof.defender_playbook, limits)[2]
 
 
-def _above(net: Net, proofs: Sequence[PartProof], priors: Priors | None, limits: Limits) -> _Found:
-    """Check the parts and add up what they concede."""
-    nothing = _Found([], inf, 0.0, np.full(len(net.intents), inf))
-    parts = [proof.part for proof in proofs]
+def _above(whole: Net, record: GuardedProof, limits: Limits) -> _Found:
+    """Check the opening and the parts, and add up what they cost and concede."""
+    nothing = _Found([], inf, 0.0, np.full(len(whole.intents), inf))
+    proofs, priors = record.parts, record.priors
+    faults = opening_faults(whole.graph, record.opening)
+    if faults:
+        return replace(nothing, faults=faults)
+    opening = Opening(whole, record.opening)
+    net, costs, parts = opening.net, opening.costs.values(), [proof.part for proof in proofs]
     faults = part_faults(net, parts)
     if faults:
         return replace(nothing, faults=faults)
@@ -161,9 +169,9 @@ def _above(net: Net, proofs: Sequence[PartProof], priors: Priors | None, limits:
         faults += [f"part {k + 1}: {fault}" for fault in its_faults]
     if faults:
         return replace(nothing, faults=faults)
-    by_intent = np.array([sum_up([c.per_intent[t] for c in certificates]) for t in range(len(net.intents))])
+    by_intent = np.array([sum_up([*costs, *(c.per_intent[t] for c in certificates)]) for t in range(len(net.intents))])
     allowance = fsum(c.upper_allowance for c in certificates)
-    upper = sum_up([c.upper for c in certificates]) if priors is None else priors.most(by_intent)
+    upper = sum_up([*costs, *(c.upper for c in certificates)]) if priors is None else priors.most(by_intent)
     rounding = allowance + abs(upper) * ROUNDED * (1 + len(proofs))
     return _Found([], upper, allowance + abs(upper) * ALLOWED * len(proofs), by_intent, rounding, (*certificates,))
 
@@ -254,12 +262,16 @@ def _number_faults(proof: GroupProof, bundled: Bundled) -> list[str]:
     ]
 
 
-def promised(parts: Sequence[PartProof], n_intents: int) -> FloatArray:
+def promised(parts: Sequence[PartProof], n_intents: int, costs: Sequence[float] = ()) -> FloatArray:
     """Return what each intent is promised to get at most: what parts concede, a little more than rounding may change.
+
+    `costs` are those of an opening.
 
     Where the value is next to nothing, what rounding may have cost it says nothing of an intent that may get much.
     """
-    conceded: FloatArray = np.array([sum_up([part.per_intent[t] for part in parts]) for t in range(n_intents)])
+    conceded: FloatArray = np.array(
+        [sum_up([*costs, *(part.per_intent[t] for part in parts)]) for t in range(n_intents)]
+    )
     return conceded + ROUNDED * np.abs(conceded)
 
 

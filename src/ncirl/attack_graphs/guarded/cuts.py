@@ -6,8 +6,8 @@ result, and what cuts these walks cuts every way. The cut is that of Ford and Fu
 goal, by shortest augmenting walks; real cuts are tiny, so a handful of walks over the graph find them.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
 
 from ncirl.attack_graphs.guarded.net import Net, bits
@@ -16,10 +16,12 @@ from ncirl.limits import Limits
 __all__ = ["Flow", "depths"]
 
 
-def depths(net: Net) -> list[float]:
-    """Return the earliest stage after which each condition can hold, infinite where it never does."""
+def depths(net: Net, dead: Iterable[int] = ()) -> list[float]:
+    """Return the earliest stage after which each condition can hold, infinite where it never does; `dead` fail."""
     depth = [inf] * len(net.conditions)
     missing = [needs.bit_count() for needs in net.needs]
+    for k in dead:
+        missing[k] = -1
     level = list(bits(net.start))
     for c in level:
         depth[c] = 0.0
@@ -60,6 +62,37 @@ class Flow:
         inner = [(2 * c, 2 * c + 1, inf, -1) for c in range(len(self.net.conditions))]
         return self._cut(arcs + inner, goals, deadline, near_goal)
 
+    def guards(
+        self, goals: Iterable[int], costs: Mapping[str, float], deadline: Limits, near_goal: bool = False
+    ) -> list[str]:
+        """Return guards that together cut the goals off, cheap ones; none where those that have a cost cannot.
+
+        A guard is paid for once for all that it stops on one premise, or all that gives one result: of those that stop
+        an exploit the one that is cheapest for what goes from its premise stands there, and one more at its result.
+        """
+        names, free = list(costs), 2 * len(self.net.conditions) + 2
+        place, gates = {name: n for n, name in enumerate(names)}, dict[tuple[str, int, bool], int]()
+        walks = [(k, c, self.net.result[k]) for k, c in enumerate(self.tail) if c >= 0]
+        able = {k: [name for name in self.net.watchers[k] if name in costs] for k, _, _ in walks}
+        begun = Counter((name, c) for k, c, _ in walks for name in able[k])
+        ended = Counter((name, to) for k, _, to in walks for name in able[k])
+        arcs = {(2 * c, 2 * c + 1, inf, -1) for c in range(len(self.net.conditions))}
+        for k, c, to in walks:
+            first = min(able[k], key=lambda name: (costs[name] / begun[name, c], name), default=None)
+            others = [name for name in able[k] if name != first]
+            last = min(others, key=lambda name: (costs[name] / ended[name, to], name), default=None)
+            at = 2 * c + 1
+            if first is not None:
+                gate = gates.setdefault((first, c, True), free + len(gates))
+                arcs.add((at, gate, costs[first], place[first]))
+                at = gate
+            if last is not None:
+                gate = gates.setdefault((last, to, False), free + len(gates))
+                arcs |= {(at, gate, inf, -1), (gate, 2 * to, costs[last], place[last])}
+            else:
+                arcs.add((at, 2 * to, inf, -1))
+        return [names[n] for n in dict.fromkeys(self._cut(sorted(arcs), goals, deadline, near_goal))]
+
     def conditions(
         self, goals: Iterable[int], capacity: Callable[[int], float], deadline: Limits, near_goal: bool = False
     ) -> list[int]:
@@ -84,7 +117,7 @@ class Flow:
         ]
         room: list[float] = []
         head: list[int] = []
-        out: list[list[int]] = [[] for _ in range(n + 2)]
+        out: list[list[int]] = [[] for _ in range(1 + max(sink, max(max(arc[:2]) for arc in arcs)))]
         for tail, to, capacity, _ in arcs:
             out[tail].append(len(room))
             room.append(capacity)

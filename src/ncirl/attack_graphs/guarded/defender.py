@@ -19,6 +19,8 @@ relaxed game):
 
 What the part counts as futile (`parts`) and is enabled all the same ends the part: it blocks no more.
 
+The parts of a defence with an opening are parts of the graph with it in place (`opened`), and it is set beside them.
+
 Every law here is exact, so the promise of each part holds on the whole graph and the promises add up.
 """
 
@@ -34,6 +36,7 @@ from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.coins import any_of, tally, with_tallies
 from ncirl.attack_graphs.graph import Alert
 from ncirl.attack_graphs.guarded.alike import amounts
+from ncirl.attack_graphs.guarded.opened import Opening
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, Words
 from ncirl.attack_graphs.guarded.waves import Choices, Option
@@ -112,14 +115,7 @@ class PartDefender:
 
     def _setting(self, place: Place, ids: Ids, held: int, placed: Ids) -> Ids:
         """Return what is really set: what is drawn or has still to be put in place, but for what stops nothing now."""
-        dead, is_counted = self.net.stopped(placed), self.net.graph.defender_budget is not None
-        really = []
-        for name in (ids | self.pending(place, placed)) - placed:
-            guard = self.net.guards[name]
-            live = [k for k in guard.stops if k not in dead and not held >> self.net.result[k] & 1]
-            if any(self._is_usable(k, held) for k in live) or (live and guard.lasts and is_counted):
-                really.append(name)
-        return frozenset(really)
+        return self.net.of_use(ids | self.pending(place, placed), held, placed)
 
     def _is_usable(self, k: int, held: int) -> bool:
         return not self.net.needs[k] & ~held and not held >> self.net.result[k] & 1
@@ -296,22 +292,25 @@ class GuardedDefender:
         Of one division of the graph.
     words : Words
         Of the graph.
+    opening : Opening, optional
+        What is applied beside; the parts are of the graph with it in place.
     """
 
-    def __init__(self, parts: Sequence[PartDefender], words: Words) -> None:
-        self.parts, self.words = tuple(parts), words
+    def __init__(self, parts: Sequence[PartDefender], words: Words, opening: Opening | None = None) -> None:
+        self.parts, self.words, self.opening = tuple(parts), words, opening
 
     def begin(self, state: State) -> Sequence[tuple[Memory, float]]:
         """Begin every part."""
         return _side_by_side([part.begin() for part in self.parts])
 
     def mix(self, state: State, memory: Memory) -> FloatArray:
-        """Return D[d]: the union of what the parts set."""
+        """Return D[d]: the union of what the parts set, and what of the opening is due."""
         assert isinstance(memory, tuple)
         number = {ids: d for d, ids in enumerate(self.words.blocks(state))}
         held, placed = self.words.mask(state), self.words.placed(state)
         mix: FloatArray = np.zeros(max(len(number), 1))
         laws = [part.blocks(place, held, placed) for part, place in zip(self.parts, memory, strict=True)]
+        laws += [[(self.opening.setting(held, placed), 1.0)]] if self.opening is not None else []
         for ids, chance in _side_by_side(laws):
             mix[number[frozenset().union(*ids)]] += chance
         return mix

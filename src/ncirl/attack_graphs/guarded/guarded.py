@@ -1,5 +1,6 @@
 """Certified bounds for attack graphs of any size, with a proof that lists only small games.
 
+    an opening      lasting controls that are applied at once, if that may be of use: climbed with first   (`openings`)
     climb           two ladders of small games, by turns                           (`climbing`)
     the whole       once, from either side, where it can be listed                 (`undivided`)
     in the end      what was solved least exactly, again                           (`again`)
@@ -17,6 +18,7 @@ from ncirl.attack_graphs.guarded.any_prior import solved_for_any_prior
 from ncirl.attack_graphs.guarded.climbing import climbed
 from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.openings import climbed_beside
 from ncirl.attack_graphs.guarded.running import Run
 from ncirl.attack_graphs.guarded.solution import GuardedSolution, assembled, measured, unhindered
 from ncirl.attack_graphs.guarded.spread import Workers
@@ -71,9 +73,12 @@ class Guarded:
         self._check(graph)
         if graph.priors is not None:
             return self._for_any_prior(graph, graph.priors, progress)
+        return self._run(graph, progress, openings=True)
+
+    def _run(self, graph: AttackGraph, progress: ProgressCallback | None, *, openings: bool) -> GuardedSolution:
         run = Run(graph, self.gap, self.relative_gap, self.time_limit, Workers(self.executor, self.memory), progress)
         try:
-            status = climbed(run)
+            status = climbed_beside(run, climbed) if openings else climbed(run)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
             with suppress(KeyboardInterrupt, MemoryError, LimitError):
@@ -87,7 +92,10 @@ class Guarded:
             raise LimitError("memory", "bounding the graph with nothing guarded")
         stats = Stats(run.deadline.spent, run.solves, run.lp_seconds, run.states)
         asked = replace(self, executor=None)  # which does not travel
-        return assembled(run.net, run.above.best(), run.below.best(), status, stats, asked, *run.scale)
+        opening, above = None, run.above
+        if run.opened is not None and run.opened_bound < run.above.bound:
+            opening, above = run.opened
+        return assembled(run.net, above.best(), run.below.best(), status, stats, asked, *run.scale, opening)
 
     def _check(self, graph: AttackGraph) -> None:
         if not self.gap >= 0 or not self.relative_gap >= 0:
@@ -102,7 +110,7 @@ class Guarded:
 
         def guarded(known: AttackGraph, seconds: float | None, told: ProgressCallback) -> GuardedSolution:
             closer = replace(self, relative_gap=INNER * self.relative_gap, gap=INNER * self.gap, time_limit=seconds)
-            return closer.run(known, progress=told)
+            return closer._run(known, told, openings=False)
 
         def is_close(lower: float, upper: float, known: AttackGraph) -> bool:
             net = Net.of(known)

@@ -138,6 +138,19 @@ class Net:
         """Return those of some guards that stay in place."""
         return frozenset(name for name in guards if name in self.guards and self.guards[name].lasts)
 
+    def of_use(self, guards: Iterable[str], held: int, placed: frozenset[str]) -> frozenset[str]:
+        """Return those of some guards that may be set now and stop anything usable, or will have to where it counts.
+
+        A lasting one is set ahead where the defender has a budget, which may not suffice when it is needed.
+        """
+        dead = self.stopped(placed)
+        is_counted, found = self.graph.defender_budget is not None, []
+        for guard in (self.guards[name] for name in guards if name in self.guards and name not in placed):
+            live = [k for k in guard.stops if k not in dead and not held >> self.result[k] & 1]
+            if any(not self.needs[k] & ~held for k in live) or (live and guard.lasts and is_counted):
+                found.append(guard.id)
+        return frozenset(found)
+
     def goals(self) -> list[int]:
         """List the conditions that can be reached and that some intent is rewarded for."""
         wanted = np.flatnonzero((self.rewards > 0).any(axis=1)).tolist()

@@ -13,6 +13,7 @@ from ncirl.attack_graphs.guarded.attacker import GroupAttacker
 from ncirl.attack_graphs.guarded.defender import PartDefender
 from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
 from ncirl.attack_graphs.guarded.net import Net, bits
+from ncirl.attack_graphs.guarded.opened import Opening
 from ncirl.attack_graphs.guarded.promises import Promises
 from ncirl.attack_graphs.guarded.seen import Ids, Seen, drawn
 from ncirl.errors import InputError
@@ -34,12 +35,18 @@ class DefenderAtPlay:
         Its defence.
     rng : int or Generator, optional
         Seed of what it draws; what nobody can foresee by default.
+    opening : Opening, optional
+        What it applies beside; the parts are of the graph with it in place.
     """
 
-    def __init__(self, net: Net, parts: Sequence[PartDefender], rng: Seed | None = None) -> None:
+    def __init__(
+        self, net: Net, parts: Sequence[PartDefender], rng: Seed | None = None, opening: Opening | None = None
+    ) -> None:
         self.net, self.parts, self._rng = net, tuple(parts), stream(rng, "defender")
         self.held, self.stages, self.placed = net.start, 0, Ids()
-        self._promises, self._slack = Promises(net, self.parts), np.zeros(len(net.intents))
+        self.opening = Opening(net) if opening is None else opening
+        self._promises = Promises(net, self.parts, self.opening)
+        self._slack: FloatArray = np.zeros(len(net.intents))
         self._places = [drawn(self._rng, part.begin()) for part in self.parts]
 
     def __repr__(self) -> str:
@@ -57,9 +64,11 @@ class DefenderAtPlay:
 
     @property
     def laws(self) -> list[list[tuple[Ids, float]]]:
-        """What each part sets now, with its probabilities."""
+        """What each part sets now, with its probabilities, and last what of the opening is due."""
         pairs = zip(self.parts, self._places, strict=True)
-        return [part.blocks(place, self.held, self.placed) for part, place in pairs]
+        laws = [part.blocks(place, self.held, self.placed) for part, place in pairs]
+        due = self.opening.setting(self.held, self.placed)
+        return [*laws, [(due, 1.0)]] if due else laws
 
     def act(self) -> Ids:
         """Draw what to set now: ids of controls of the whole graph or, where it has none, of exploits."""

@@ -26,6 +26,9 @@ rounds counted from s, and with it what those lasting guards cost that the parts
 not really applied yet; `kept` has these costs, too. Where attempts are seen and no part is lost, Σ_k α_k + slack and
 these costs hold as well: all that can be carried over from before are rewards paid early, tolls paid and guards paid
 for. The less of both is what is said.
+
+Of an opening (`opened`) what is not in place yet is still to be paid, so its cost is in both as well. All else is about
+the graph with it in place: attempts at what it stops count for nothing there, though they really cost.
 """
 
 from collections.abc import Sequence
@@ -36,6 +39,7 @@ import numpy as np
 from ncirl._typing import FloatArray
 from ncirl.attack_graphs.guarded.defender import PartDefender, Place
 from ncirl.attack_graphs.guarded.net import Net, bits
+from ncirl.attack_graphs.guarded.opened import Opening
 from ncirl.attack_graphs.guarded.seen import Ids, Seen
 from ncirl.attack_graphs.reductions.prune import rounds_to
 
@@ -51,10 +55,13 @@ class Promises:
         The graph.
     parts : sequence of PartDefender
         Its defence.
+    opening : Opening, optional
+        What is applied beside; the parts, and what is told here, are of the graph with it in place.
     """
 
-    def __init__(self, net: Net, parts: Sequence[PartDefender]) -> None:
-        self.net, self.parts = net, tuple(parts)
+    def __init__(self, net: Net, parts: Sequence[PartDefender], opening: Opening | None = None) -> None:
+        self.opening = Opening(net) if opening is None else opening
+        self.net, self.parts = self.opening.net, tuple(parts)
         self._paying = [np.flatnonzero(part.relaxed.terms.worth.any(axis=1)).tolist() for part in self.parts]
         self._steps = [(e.premises, e.result) for e in net.exploits]
 
@@ -100,9 +107,11 @@ class Promises:
     ) -> FloatArray | None:
         """Return what each intent gets at most from here on, [θ]; `begun` when a stage has been played."""
         claims = self.claims(places)
-        if claims is None or not begun:
-            return claims
+        if claims is None:
+            return None
         claims = claims + self._pending(places, placed)
+        if not begun:
+            return claims
         whole = claims + self._behind(places, held)
         if not self.net.sees_actions or any(self._is_lost(part, held) for part in self.parts):
             return whole
@@ -114,9 +123,10 @@ class Promises:
         return self._behind(places, held)
 
     def _pending(self, places: Sequence[Place], placed: Ids) -> float:
-        """Return what guards cost that are paid for but not really in place yet."""
+        """Return what guards cost that are paid for but not really in place yet, and what is pending of the opening."""
         pairs = zip(self.parts, places, strict=True)
-        return sum(self.net.guards[name].cost for part, place in pairs for name in part.pending(place, placed))
+        owed = sum(self.net.guards[name].cost for part, place in pairs for name in part.pending(place, placed))
+        return owed + self.opening.pending(placed)
 
     def _is_lost(self, part: PartDefender, held: int) -> bool:
         return bool(part.relaxed.terms.futile & held & ~self.net.start)

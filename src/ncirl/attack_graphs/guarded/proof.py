@@ -1,7 +1,8 @@
 """The proof of a bracket on a whole graph: one record that anybody can check without a solver.
 
-From above: parts, each with its tolls and a playbook of its relaxed game. From below: groups of intents, each with its
-bundles and a playbook of its bundled game. Numbers are the record's claims; `check` recomputes them all from the graph.
+From above: an opening, and parts, each with its tolls and a playbook of its relaxed game. From below: groups of
+intents, each with its bundles and a playbook of its bundled game. Numbers are the record's claims; `check` recomputes
+them all from the graph.
 """
 
 from collections.abc import Iterable
@@ -80,6 +81,8 @@ class GuardedProof:
         What is claimed.
     per_intent : ndarray of shape (Θ,)
         What each intent is said to get at most.
+    opening : tuple of str
+        Lasting controls that are applied at once: the parts are of the graph with these in place (`opened`).
     priors : Priors, optional
         Where nobody knows the prior, those that are possible: `upper` holds at each of them, and the prior of `graph`
         is the one with which the attacker secures `lower`.
@@ -92,6 +95,7 @@ class GuardedProof:
     upper: float
     per_intent: FloatArray
     priors: Priors | None = None
+    opening: tuple[str, ...] = ()
 
 
 def tolls_of(net: Net, part: Part, terms: Terms) -> tuple[Toll, ...]:

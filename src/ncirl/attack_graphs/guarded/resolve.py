@@ -25,11 +25,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ncirl._typing import FloatArray
-from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.graph import AttackGraph, Intent
 from ncirl.attack_graphs.guarded.guarded import Guarded
-from ncirl.attack_graphs.guarded.net import Net, bits
-from ncirl.attack_graphs.guarded.seen import Ids
+from ncirl.attack_graphs.guarded.opened import graph_at
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.errors import InputError
 
@@ -54,22 +52,6 @@ class Resolved:
     solution: GuardedSolution | None
     kept: FloatArray
     found: FloatArray
-
-
-def graph_at(graph: AttackGraph, net: Net, held: int, stages: int, placed: Ids = frozenset()) -> AttackGraph:
-    """Return the graph as it is after some stages, with `held` enabled and controls in place."""
-    now = {net.conditions[c] for c in bits(held)}
-    left = None if graph.horizon is None else graph.horizon - stages
-    if left is not None and left < 1:
-        raise InputError("play has ended: there is nothing left to solve")
-    dead = stopped(graph.controls or (), placed)
-    return replace(
-        graph,
-        conditions=tuple(replace(c, initial=c.initial or c.id in now) for c in graph.conditions),
-        exploits=tuple(replace(e, success=0.0) if e.id in dead else e for e in graph.exploits),
-        controls=None if graph.controls is None else tuple(c for c in graph.controls if c.id not in placed),
-        horizon=left,
-    )
 
 
 def resolved(graph: AttackGraph, kept: FloatArray, seconds: float, relative_gap: float = 0.02) -> Resolved:

@@ -13,16 +13,18 @@ from math import inf
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.above import Above
 from ncirl.attack_graphs.guarded.below import Below
+from ncirl.attack_graphs.guarded.check import sum_up
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.jobs import Job, Pace, Solved
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.opened import Opening
 from ncirl.attack_graphs.guarded.sizes import Size
 from ncirl.attack_graphs.guarded.solution import measured, unhindered
 from ncirl.attack_graphs.guarded.spread import LAST, Workers, solve_all
 from ncirl.limits import Limits
 from ncirl.solution import Progress, ProgressCallback, Status
 
-__all__ = ["ROUGH", "Run"]
+__all__ = ["ROUGH", "Run", "nothing_watched"]
 
 ROUGH = 0.01  # relative gap of games on the ladder
 FIRST = 600.0  # seconds that the first bound gets, which takes next to none: nobody has a choice in its game
@@ -58,13 +60,14 @@ class Run:
         self.gap, self.relative_gap, self.progress = gap, relative_gap, progress
         self.deadline = Limits(seconds, beat=self._report)  # who listens there may end it with Ctrl-C
         self.workers = Workers() if workers is None else workers
-        self.net = Net(graph)
+        self.net = Net.of(graph)
         self.flow = Flow(self.net)
         self.above, self.below = Above(self.net, self.flow), Below(self.net)
         self.pace = Pace()
         self.solves, self.lp_seconds, self.states = 0, 0.0, 0
         self.left_out: Status | None = None  # which limit kept games out that a larger one has room for
         self.dropped = 0  # how many times
+        self.opened: tuple[Opening, Above] | None = None  # the best of what has an opening in place
         self._unhindered = unhindered(self.net, self.flow.depth)
 
     @property
@@ -73,9 +76,19 @@ class Run:
         return min(ROUGH, self.relative_gap / 4) if self.relative_gap else ROUGH
 
     @property
+    def upper(self) -> float:
+        """The best bound from above, with an opening in place or without."""
+        return min(self.above.bound, self.opened_bound)
+
+    @property
+    def opened_bound(self) -> float:
+        """What the opening costs, and what is conceded with it in place; infinite where there is none."""
+        return inf if self.opened is None else sum_up([*self.opened[0].costs.values(), self.opened[1].bound])
+
+    @property
     def scale(self) -> tuple[float, str]:
         """What the gap is measured against, and its name."""
-        return measured(self.below.bound, self.above.bound, self._unhindered)
+        return measured(self.below.bound, self.upper, self._unhindered)
 
     @property
     def target(self) -> float:
@@ -85,12 +98,12 @@ class Run:
     @property
     def enough(self) -> float:
         """A bound from below that is as close as asked, and a little closer: it is proved only afterwards."""
-        return self.above.bound - ASKED * self.target if self.has_bounds else inf
+        return self.upper - ASKED * self.target if self.has_bounds else inf
 
     @property
     def has_bounds(self) -> bool:
         """Whether there is a bound from above; from below there always is one."""
-        return self.above.bound < inf
+        return self.upper < inf
 
     @property
     def apart(self) -> float:
@@ -99,7 +112,7 @@ class Run:
 
     def is_done(self) -> bool:
         """Whether the bounds are as close as asked."""
-        return self.has_bounds and self.apart <= self.target
+        return self.has_bounds and self.upper - self.below.bound <= self.target
 
     def share(self, part: float) -> Limits:
         """Return limits on a part of the time that is left."""
@@ -147,11 +160,32 @@ class Run:
     def bound_at_all(self) -> None:
         """Find a bound from above if there is none yet: with nothing guarded, in a moment."""
         if not self.has_bounds:
-            self.above = Above(self.net, self.flow)  # what was begun may be left in the middle
-            for job in self.above.climb(Size(0, 0), 0, ROUGH, Limits(0.0), Limits(0.0)):
-                for solved in solve_all(self.net, [replace(job, seconds=FIRST)], Workers(memory=self.workers.memory)):
-                    self.above.take(solved)
+            self.above = _nothing_watched(self.net, self.flow, self.workers)  # what was begun may be left in the middle
+
+    def take_opened(self, opening: Opening, other: "Run") -> None:
+        """Keep what a run with an opening in place has come to, if it is better."""
+        self.solves, self.lp_seconds = self.solves + other.solves, self.lp_seconds + other.lp_seconds
+        self.states += other.states
+        if self.opened is None or other.above.bound < self.opened[1].bound:
+            self.opened = opening, other.above
+
+    def beat(self, _: Progress) -> None:
+        """Tell who listens how far this run is while another goes on."""
+        self._report()
 
     def _report(self) -> None:
         if self.progress is not None and self.has_bounds:
-            self.progress(Progress(self.deadline.spent, self.below.bound, self.above.bound, lp_solves=self.solves))
+            self.progress(Progress(self.deadline.spent, self.below.bound, self.upper, lp_solves=self.solves))
+
+
+def nothing_watched(net: Net, flow: Flow, workers: Workers) -> float:
+    """Return what is conceded with nothing watched; infinite where there is no memory for that."""
+    return _nothing_watched(net, flow, workers).bound
+
+
+def _nothing_watched(net: Net, flow: Flow, workers: Workers) -> Above:
+    above = Above(net, flow)
+    for job in above.climb(Size(0, 0), 0, ROUGH, Limits(0.0), Limits(0.0)):
+        for solved in solve_all(net, [replace(job, seconds=FIRST)], Workers(memory=workers.memory)):
+            above.take(solved)
+    return above

@@ -16,6 +16,7 @@ from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.defender import GuardedDefender, PartDefender
 from ncirl.attack_graphs.guarded.hiding import HiddenAttacker
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.opened import Opening
 from ncirl.attack_graphs.guarded.parts import Part, terms
 from ncirl.attack_graphs.guarded.play import AttackerAtPlay, DefenderAtPlay
 from ncirl.attack_graphs.guarded.proof import (
@@ -123,13 +124,26 @@ class GuardedSolution:
     @cached_property
     def guards(self) -> dict[str, float]:
         """What the defence watches, with how likely each is blocked in the first stage."""
-        likely = {name: 0.0 for proof in self.proof.parts for name in proof.part.guards}
+        now = self.opening.setting(self._net.start, frozenset())
+        likely = {name: float(name in now) for name in self.opening.ids if name in self._net.guards}
+        likely |= {name: 0.0 for proof in self.proof.parts for name in proof.part.guards}
         for part in self._parts:
             for place, begun in part.begin():
                 for ids, chance in part.blocks(place, self._net.start):
                     for name in ids:
                         likely[name] += begun * chance
         return likely
+
+    @cached_property
+    def opening(self) -> Opening:
+        """What the defence applies at once, if anything, and the graph in which it is."""
+        return Opening(self._net, self.proof.opening)
+
+    @property
+    def conceded(self) -> int:
+        """How many exploits that an intruder may come to use nothing watches, once the opening is in place."""
+        net = self.opening.net
+        return len(net.exploits) - len(net.stopped(self.guards))
 
     def verify(self, limits: Limits = UNLIMITED) -> GuardedCertificate:
         """Recompute everything from the graph and the playbooks; `LimitError` where there is no time for it."""
@@ -163,7 +177,7 @@ class GuardedSolution:
 
     def defender(self, rng: Seed | None = None) -> DefenderAtPlay:
         """Return a defender of the whole graph at play."""
-        return DefenderAtPlay(self._net, self._parts, rng)
+        return DefenderAtPlay(self._net, self._parts, rng, self.opening)
 
     def attacker(self, intent: str, rng: Seed | None = None) -> AttackerAtPlay:
         """Return an attacker of the whole graph at play."""
@@ -175,7 +189,7 @@ class GuardedSolution:
 
     def lifted(self, words: Words) -> GuardedDefender:
         """Return the defence as a strategy of a game on the graph's conditions and some of its exploits, the guards."""
-        return GuardedDefender(self._parts, words)
+        return GuardedDefender(self._parts, words, self.opening)
 
     def attacker_strategy(self) -> GuardedAttacker:
         """Return the attack as a strategy of the graph's own game, where that can be listed."""
@@ -190,10 +204,10 @@ class GuardedSolution:
         parts = [proof.part for proof in self.proof.parts]
         charged = any(proof.part.guards or proof.tolls for proof in self.proof.parts)
         tolling = Limits(None if charged else 0.0)
-        found = []
-        for proof, full in zip(self.proof.parts, terms(self._net, parts, tolling), strict=True):
-            its_terms = less_recorded(self._net, proof.part, proof.tolls, full)
-            found.append(PartDefender(Relaxed(self._net, proof.part, its_terms), proof.defender_playbook))
+        net, found = self.opening.net, []
+        for proof, full in zip(self.proof.parts, terms(net, parts, tolling), strict=True):
+            its_terms = less_recorded(net, proof.part, proof.tolls, full)
+            found.append(PartDefender(Relaxed(net, proof.part, its_terms), proof.defender_playbook))
         return found
 
     @cached_property
@@ -249,15 +263,18 @@ def assembled(
     settings: Any,
     scale: float,
     against: str,
+    opening: Opening | None = None,
 ) -> GuardedSolution:
-    """Put a solution together from solved parts and groups."""
-    parts = []
+    """Put a solution together from solved parts and groups; the parts are of the graph with `opening` in place."""
+    opening = Opening(net) if opening is None else opening
+    parts, costs = [], list(opening.costs.values())
     for solved in above:
         part, its_terms = solved.job.what, solved.job.terms
         assert isinstance(part, Part)
         assert its_terms is not None
         books = solved.attacker_playbook, solved.defender_playbook
-        parts.append(PartProof(part, tolls_of(net, part, its_terms), *books, solved.upper, solved.per_intent))
+        tolls = tolls_of(opening.net, part, its_terms)
+        parts.append(PartProof(part, tolls, *books, solved.upper, solved.per_intent))
     groups = []
     for _, solved in below:
         assert isinstance(solved.job.what, Group)
@@ -269,7 +286,8 @@ def assembled(
         parts=tuple(parts),
         groups=tuple(groups),
         lower=sum_down([weight * solved.lower for weight, solved in below]),
-        upper=sum_up([solved.upper for solved in above]),
-        per_intent=promised(parts, len(net.intents)),
+        upper=sum_up([*costs, *(solved.upper for solved in above)]),
+        per_intent=promised(parts, len(net.intents), costs),
+        opening=opening.ids,
     )
     return GuardedSolution(proof, status, stats, settings, scale, against)
