@@ -8,6 +8,7 @@ at what is marked as owned, and want what is marked as tier zero, which is one g
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ncirl.errors import InputError
@@ -15,9 +16,10 @@ from ncirl.importers.bloodhound_collector import nodes_and_edges
 from ncirl.importers.bloodhound_controls import endings, wanted_controls
 from ncirl.importers.bloodhound_derived import derived_edges, not_derived
 from ncirl.importers.bloodhound_files import read_files
-from ncirl.importers.bloodhound_graph import Edge, Node, OpenGraph
+from ncirl.importers.bloodhound_graph import MEMBERSHIPS, Edge, Node, OpenGraph
 from ncirl.importers.bloodhound_kinds import KINDS, UNKNOWN, KindOfEdge, is_known, known_kind, plain, read_table
 from ncirl.importers.bloodhound_reading import Reading, is_tier_zero
+from ncirl.importers.bloodhound_ways import steps_with_controls
 from ncirl.importers.draft import Draft
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import SOURCE, Candidate, Candidates, Undecided, shortened
@@ -61,12 +63,16 @@ def _with_derived(draft: Draft, nodes: dict[str, Node], edges: list[Edge]) -> li
         draft.note("assumed", "edges derived from others, as BloodHound does after reading", edge.kind)
     missing = not_derived(nodes, edges)
     if missing:
-        said = (
+        words = (
             f"NOT DERIVED, so that ways may be missing: {', '.join(missing)}; a graph that BloodHound exports has them"
         )
-        draft.note("dropped", said)
-    told = {(edge.kind, edge.start, edge.end) for edge in found if edge.by}
-    return [*(edge for edge in edges if (edge.kind, edge.start, edge.end) not in told), *found]
+        draft.note("dropped", words)
+    told = {(edge.kind, edge.start, edge.end): edge for edge in edges}
+    better = {(edge.kind, edge.start, edge.end) for edge in found}
+    for k, edge in enumerate(found):
+        said = told.get((edge.kind, edge.start, edge.end), edge)
+        found[k] = replace(edge, walkable=said.walkable, success=said.success)
+    return [*(edge for key, edge in told.items() if key not in better), *found]
 
 
 def _sorted(draft: Draft, nodes: dict[str, Node], edges: Iterable[Edge], options: ImportOptions, where: str) -> Reading:
@@ -79,6 +85,8 @@ def _sorted(draft: Draft, nodes: dict[str, Node], edges: Iterable[Edge], options
     unknown: Counter[str] = Counter()
     for edge in edges:
         counts[edge.kind] += 1
+        if edge.kind in MEMBERSHIPS:
+            reading.memberships.append(edge)
         if edge.walkable is None and not chosen and not is_known(edge.kind, kinds):
             unknown[edge.kind] += 1
         known = known_kind(edge.kind, kinds)
@@ -144,7 +152,7 @@ def _fill(draft: Draft, reading: Reading, wanted: str) -> None:
         draft.goal(node.id, group="tier zero" if is_tier_zero(node) else "")
     for edge in reading.free:
         draft.follow(edge.start, edge.end, next(iter(endings(draft, edge, reading, wanted)), ""))
-    for edge in reading.steps:
+    for edge, controls in steps_with_controls(draft, reading, wanted):
         known = known_kind(edge.kind, reading.kinds) or UNKNOWN
         start, end = reading.name(edge.start), reading.name(edge.end)
         by = f" by {' and '.join(reading.name(id_) for id_ in edge.by)}" if edge.by else ""
@@ -159,7 +167,7 @@ def _fill(draft: Draft, reading: Reading, wanted: str) -> None:
             asset=end,
             references=tuple(name for name in (edge.kind, known.technique) if name),
             origins=known.origins if edge.success is None else {**known.origins, "success": SOURCE},
-            controls=endings(draft, edge, reading, wanted),
+            controls=controls,
         )
 
 

@@ -14,9 +14,9 @@ With E(x) those who may enroll at x and C(t) those who may change the template t
 (Schroeder and Christensen, Certified Pre-Owned, 2021.)
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from ncirl.importers.bloodhound_graph import Edge, Node
+from ncirl.importers.bloodhound_graph import Edge, Node, Right
 from ncirl.importers.bloodhound_holders import Holders
 from ncirl.importers.values import number, text, texts, truth
 
@@ -36,16 +36,17 @@ def certificate_edges(nodes: Mapping[str, Node], known: Holders) -> Iterator[Edg
         for domain in domains[ca.id]:
             for computer in known.of(ca.id, "HostsCAService"):
                 yield Edge("GoldenCert", computer, domain, by=(ca.id,))
-            enrollers = known.of(ca.id, "Enroll")
+            enrollers = known.right("", ca.id, "Enroll")
             for template in published[ca.id]:
                 if _serves_esc1(template):
-                    for who in known.together(enrollers, known.of(template.id, *ENROLLING)):
-                        yield Edge("ADCSESC1", who, domain, by=(template.id,))
-                for who in _esc4(template, enrollers, known):
-                    yield Edge("ADCSESC4", who, domain, by=(template.id,))
+                    both = (enrollers, known.right("enroll", template.id, *ENROLLING))
+                    for who in known.together(*both):
+                        yield Edge("ADCSESC1", who, domain, by=(template.id,), takes=(both,))
+                for rights in _esc4(template, enrollers, known):
+                    for who in known.together(*rights):
+                        yield Edge("ADCSESC4", who, domain, by=(template.id,), takes=(rights,))
                 if _authenticates(template) and not _flag(template, "requiresmanagerapproval"):
-                    for who, by in _esc3(template, ca, enrollers, published, domains, domain, nodes, known):
-                        yield Edge("ADCSESC3", who, domain, by=by)
+                    yield from _esc3(template, ca, enrollers, published, domains, domain, nodes, known)
 
 
 def _domains(ca: Node, nodes: Mapping[str, Node], known: Holders) -> list[str]:
@@ -86,32 +87,36 @@ def _serves_esc1(template: Node) -> bool:
     )
 
 
-def _esc4(template: Node, enrollers: Collection[str], known: Holders) -> Iterator[str]:
-    yield from known.together(enrollers, known.of(template.id, *CONTROLLING))
-    users = known.of(template.id, "Enroll", "AllExtendedRights")
-    yield from known.together(enrollers, users, known.of(template.id, "GenericWrite"))
+def _esc4(template: Node, enrollers: Right, known: Holders) -> Iterator[tuple[Right, ...]]:
+    """Yield the sets of rights that let change a template so that it serves, and enroll."""
+
+    def change(*kinds: str) -> Right:
+        return known.right("change", template.id, *kinds)
+
+    yield enrollers, change(*CONTROLLING)
+    users = known.right("enroll", template.id, "Enroll", "AllExtendedRights")
+    yield enrollers, users, change("GenericWrite")
     if not (_authenticates(template) and _unsigned(template)):
         return
-    naming = known.of(template.id, "WritePKINameFlag")
-    enrolling = known.of(template.id, "WritePKIEnrollmentFlag")
-    yield from known.together(enrollers, users, naming, enrolling)
+    naming, enrolling = change("WritePKINameFlag"), change("WritePKIEnrollmentFlag")
+    yield enrollers, users, naming, enrolling
     if _flag(template, "enrolleesuppliessubject"):
-        yield from known.together(enrollers, users, enrolling)
+        yield enrollers, users, enrolling
     if not _flag(template, "requiresmanagerapproval"):
-        yield from known.together(enrollers, users, naming)
+        yield enrollers, users, naming
 
 
 def _esc3(
     template: Node,
     ca: Node,
-    enrollers: Collection[str],
+    enrollers: Right,
     published: Mapping[str, list[Node]],
     domains: Mapping[str, list[str]],
     domain: str,
     nodes: Mapping[str, Node],
     known: Holders,
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield who can enroll for others by `template` with a certificate of an enrollment agent, and by which two."""
+) -> Iterator[Edge]:
+    """Yield who can enroll for others by `template` with a certificate of an enrollment agent, by another."""
     for first, agents in published.items():
         if domain not in domains[first]:
             continue
@@ -119,17 +124,17 @@ def _esc3(
             if not _makes_an_agent(agent, template) or _flag(agent, "requiresmanagerapproval") or not _unsigned(agent):
                 continue
             needed = [
-                known.of(agent.id, *ENROLLING),
-                known.of(template.id, *ENROLLING),
-                known.of(first, "Enroll"),
+                known.right("enroll", agent.id, *ENROLLING),
+                known.right("enroll", template.id, *ENROLLING),
+                known.right("", first, "Enroll"),
                 enrollers,
             ]
             if _flag(ca, "hasenrollmentagentrestrictions"):
-                needed.append(known.of(template.id, "DelegatedEnrollmentAgent"))
+                needed.append(known.right("", template.id, "DelegatedEnrollmentAgent"))
             by_name = _flag(agent, "subjectaltrequiredns") or _flag(agent, "subjectaltrequiredomaindns")
             for who in known.together(*needed):
                 if not (by_name and who in nodes and "User" in nodes[who].kinds):  # users have no name of that sort
-                    yield who, (agent.id, template.id)
+                    yield Edge("ADCSESC3", who, domain, by=(agent.id, template.id), takes=(tuple(needed),))
 
 
 def _makes_an_agent(agent: Node, template: Node) -> bool:

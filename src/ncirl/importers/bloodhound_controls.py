@@ -8,8 +8,10 @@ Nothing ends what tier zero can do: it gives itself back whatever is taken away 
 everybody of a sort is in, and the default policies stay linked.
 """
 
+from collections.abc import Mapping
+
 from ncirl.errors import InputError
-from ncirl.importers.bloodhound_graph import Edge
+from ncirl.importers.bloodhound_graph import MEMBERSHIPS, Edge
 from ncirl.importers.bloodhound_kinds import UNKNOWN, KindOfEdge, known_kind
 from ncirl.importers.bloodhound_reading import Reading, is_tier_zero
 from ncirl.importers.defaults import LASTING_STAGES
@@ -17,7 +19,7 @@ from ncirl.importers.draft import Draft
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import SOURCE, Origin
 
-__all__ = ["endings", "wanted_controls"]
+__all__ = ["NO_CONTROLS", "added", "endings", "wanted_controls"]
 
 EVERYBODYS = ("S-1-1-0", "S-1-5-11", "-513", "-514", "-515", "-516")
 """Everyone, Authenticated Users; the groups of all users, guests, computers and domain controllers of a domain."""
@@ -36,7 +38,7 @@ def wanted_controls(options: ImportOptions) -> str:
 def endings(draft: Draft, edge: Edge, reading: Reading, wanted: str) -> list[str]:
     """Add what ends an edge to a draft, and return its keys; that of edges without effort is one at most."""
     known = known_kind(edge.kind, reading.kinds) or UNKNOWN
-    is_member = edge.kind.endswith("MemberOf") or edge.kind == "MemberOfLocalGroup"
+    is_member = edge.kind.endswith("MemberOf") or edge.kind in MEMBERSHIPS
     if wanted == NO_CONTROLS or not known.control or is_tier_zero(reading.nodes[edge.start]):
         return []
     if (is_member and edge.end.endswith(EVERYBODYS)) or reading.name(edge.start).upper().startswith(DEFAULT_POLICIES):
@@ -46,7 +48,9 @@ def endings(draft: Draft, edge: Edge, reading: Reading, wanted: str) -> list[str
     tie = f"{edge.kind} {edge.start} {edge.end}"
     told = {tie: f"{known.control}: {edge.kind} of {start} over {end}"}
     if edge.by:
-        told = dict(_of_certificates(edge, start, [reading.name(id_) for id_ in edge.by]))
+        told = dict(_of_certificates(edge, reading.name(edge.by[0])))
+    elif edge.takes:
+        told = {}
     elif is_member:
         told = {tie: f"remove {start} from {end}"}
     elif known.control == "remove the right":
@@ -55,11 +59,7 @@ def endings(draft: Draft, edge: Edge, reading: Reading, wanted: str) -> list[str
         told = {tie: f"unlink the policy {start} from {end}"}
     elif edge.kind == "HasSession":
         told = {tie: f"let {end} log on to {start} no more"}
-    cost, origin = _cost(known, lasting)
-    keys = [
-        draft.control(key, label, lasting=lasting, cost=cost, origin=origin, references=[edge.kind])
-        for key, label in told.items()
-    ]
+    keys = added(draft, edge, told, reading, wanted)
     if edge.kind == "HasSession" and lasting:
         label = f"log {end} off from {start} for a stage"
         cost, origin = _cost(known, lasting=False)
@@ -67,6 +67,16 @@ def endings(draft: Draft, edge: Edge, reading: Reading, wanted: str) -> list[str
             draft.control(f"log off {tie}", label, lasting=False, cost=cost, origin=origin, references=[edge.kind])
         )
     return keys
+
+
+def added(draft: Draft, edge: Edge, told: Mapping[str, str], reading: Reading, wanted: str) -> list[str]:
+    """Add what ends an edge to a draft, by key what it is to people, and return the keys."""
+    lasting = wanted == LASTING
+    cost, origin = _cost(known_kind(edge.kind, reading.kinds) or UNKNOWN, lasting)
+    return [
+        draft.control(key, label, lasting=lasting, cost=cost, origin=origin, references=[edge.kind])
+        for key, label in told.items()
+    ]
 
 
 def _cost(known: KindOfEdge, lasting: bool) -> tuple[float | None, Origin]:
@@ -80,14 +90,12 @@ def _cost(known: KindOfEdge, lasting: bool) -> tuple[float | None, Origin]:
     return LASTING_STAGES * known.block_cost, Origin(words, default=True)
 
 
-def _of_certificates(edge: Edge, start: str, names: list[str]) -> list[tuple[str, str]]:
-    """Return the controls, by key, of an edge that goes by a template, by two, or by an authority."""
-    by, name = edge.by[0], names[0]
-    right = (f"enroll {edge.start} {by}", f"remove the right to enroll at the template {name} from {start}")
+def _of_certificates(edge: Edge, name: str) -> list[tuple[str, str]]:
+    """Return the controls, by key, over the first template that an edge goes by, or over the authority."""
     if edge.kind == "ADCSESC1":
-        return [(f"subject {by}", f"clear 'enrollee supplies subject' of the template {name}"), right]
+        return [(f"subject {edge.by[0]}", f"clear 'enrollee supplies subject' of the template {name}")]
     if edge.kind == "ADCSESC3":
-        return [(f"approve {by}", f"require approval at the template {name}"), right]
-    if edge.kind == "ADCSESC4":
-        return [(f"change {edge.start} {by}", f"remove the right to change the template {name} from {start}")]
-    return [(f"key {by}", f"keep the key of the authority {name} in hardware")]
+        return [(f"approve {edge.by[0]}", f"require approval at the template {name}")]
+    if edge.kind == "GoldenCert":
+        return [(f"key {edge.by[0]}", f"keep the key of the authority {name} in hardware")]
+    return []

@@ -6,12 +6,14 @@
     Owns, WriteOwner  of what older files call OwnsRaw and WriteOwnerRaw, unless the domain blocks owners of computers
 
 and certificates (`bloodhound_certificates`). "Together" is in the hands of one principal, by itself or through its
-groups; of those that qualify only the largest groups are named, since whoever is in a group has what the group has.
+groups; whoever has them by one group only is not named, since it has what the group has. The edge says which rights it
+takes, so that its controls are about those who have them.
 What is not derived is told by `not_derived`.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from ncirl.importers.bloodhound_certificates import certificate_edges
 from ncirl.importers.bloodhound_graph import Edge, Node
@@ -44,13 +46,13 @@ def derived_edges(nodes: Mapping[str, Node], edges: list[Edge]) -> list[Edge]:
     owned = list(_owners(nodes, edges))
     known = Holders([*edges, *everybody, *owned])
     found = [*everybody, *owned, *_replication(nodes, known), *_local(edges, known), *certificate_edges(nodes, known)]
-    return list(
-        {
-            (edge.kind, edge.start, edge.end, edge.by): edge
-            for edge in found
-            if (edge.by or (edge.kind, edge.start, edge.end) not in there) and edge.start != edge.end
-        }.values()
-    )
+    once: dict[tuple[str, str, str, tuple[str, ...]], Edge] = {}
+    for edge in found:
+        if (edge.by or edge.takes or (edge.kind, edge.start, edge.end) not in there) and edge.start != edge.end:
+            same = once.setdefault((edge.kind, edge.start, edge.end, edge.by), edge)
+            if same is not edge:
+                once[edge.kind, edge.start, edge.end, edge.by] = replace(same, takes=(*same.takes, *edge.takes))
+    return list(once.values())
 
 
 def not_derived(nodes: Mapping[str, Node], edges: Iterable[Edge]) -> list[str]:
@@ -100,11 +102,13 @@ def _replication(nodes: Mapping[str, Node], known: Holders) -> Iterator[Edge]:
         if "Computer" in node.kinds and truth(node.properties.get("haslaps")):
             machines[text(node.properties.get("domainsid")) or node.id.rpartition("-")[0]].append(node.id)
     for domain in (node for node in nodes.values() if "Domain" in node.kinds or not node.kinds):
-        first = known.of(domain.id, "GetChanges")
-        for who in known.together(first, known.of(domain.id, "GetChangesAll")):
-            yield Edge("DCSync", who, domain.id)
-        for who in known.together(first, known.of(domain.id, "GetChangesInFilteredSet")):
-            yield from (Edge("SyncLAPSPassword", who, machine) for machine in machines[domain.id])
+        first = known.right("", domain.id, "GetChanges")
+        secrets = (first, known.right("GetChangesAll", domain.id, "GetChangesAll"))
+        for who in known.together(*secrets):
+            yield Edge("DCSync", who, domain.id, takes=(secrets,))
+        some = (first, known.right("GetChangesInFilteredSet", domain.id, "GetChangesInFilteredSet"))
+        for who in known.together(*some):
+            yield from (Edge("SyncLAPSPassword", who, machine, takes=(some,)) for machine in machines[domain.id])
 
 
 def _local(edges: Iterable[Edge], known: Holders) -> Iterator[Edge]:
@@ -112,8 +116,10 @@ def _local(edges: Iterable[Edge], known: Holders) -> Iterator[Edge]:
         number = group.rpartition("-")[2]
         if number not in LOCAL_GROUPS:
             continue
-        members = known.of(group, "MemberOfLocalGroup")
-        allowed = known.of(computer, "RemoteInteractiveLogonRight")
-        if number == REMOTE_DESKTOP and allowed and group not in allowed:
-            members = known.together(members, allowed)
-        yield from (Edge(LOCAL_GROUPS[number], member, computer) for member in members)
+        members = known.right("MemberOfLocalGroup", group, "MemberOfLocalGroup")
+        allowed = known.right("", computer, "RemoteInteractiveLogonRight")
+        if number == REMOTE_DESKTOP and allowed.holders and group not in allowed.holders:
+            both = (members, allowed)
+            yield from (Edge("CanRDP", member, computer, takes=(both,)) for member in known.together(*both))
+        else:
+            yield from (Edge(LOCAL_GROUPS[number], member, computer) for member in members.holders)

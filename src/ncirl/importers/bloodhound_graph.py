@@ -15,11 +15,25 @@ from typing import Any
 from ncirl.importers.bloodhound_kinds import kind_of_node, plain, spelled
 from ncirl.importers.values import chance, mapping, mappings, text, truth
 
-__all__ = ["TIER_ZERO", "Edge", "Node", "OpenGraph", "graph_of", "is_owned", "is_prized", "lowered"]
+__all__ = [
+    "EVERYBODY",
+    "MEMBERSHIPS",
+    "TIER_ZERO",
+    "Edge",
+    "Node",
+    "OpenGraph",
+    "Right",
+    "graph_of",
+    "is_owned",
+    "is_prized",
+    "lowered",
+]
 
 GENERAL = ("Base", "AZBase", "Compromised", "Owned")
 OWNED = frozenset({"owned", "isowned", "tagowned", "compromised", "iscompromised", "pwned"})  # as `plain` has them
 PRIZED = frozenset({"highvalue", "ishighvalue", "istierzero", "tierzero", "admintier0", "tagtierzero"})
+EVERYBODY = ("S-1-5-11", "S-1-1-0")  # Authenticated Users, Everyone
+MEMBERSHIPS = ("MemberOf", "MemberOfLocalGroup")
 SUCCESS = ("success_prob", "success", "probability")
 TIER_ZERO = re.compile(r"(.*-)?(S-1-5-21-\d+-\d+-\d+-(512|516|518|519)|S-1-5-32-544)")
 """Domain Admins, Domain Controllers, Schema Admins, Enterprise Admins; Administrators of a domain."""
@@ -44,10 +58,25 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Right:
+    """A right over a thing, and who has it without being in a group; `kind` is empty where nobody takes it away."""
+
+    kind: str
+    over: str
+    holders: tuple[str, ...]
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Who has it without having it as everybody has."""
+        return tuple(holder for holder in self.holders if not holder.endswith(EVERYBODY))
+
+
+@dataclass(frozen=True)
 class Edge:
     """One way to control `end` from `start`; `walkable` is what the file says of it, None where it says nothing.
 
-    `by` are the nodes that an edge that follows from others goes by: a certificate template or two, an authority.
+    `by` are the nodes that an edge that follows from others goes by: a certificate template or two, an authority. It
+    `takes` rights that the start has all of, by itself or through its groups; of several such sets one is enough.
     """
 
     kind: str
@@ -56,6 +85,7 @@ class Edge:
     walkable: bool | None = None
     success: float | None = None
     by: tuple[str, ...] = ()
+    takes: tuple[tuple[Right, ...], ...] = ()
 
 
 def is_owned(kinds: Iterable[str], properties: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ncirl.importers.bloodhound_graph import TIER_ZERO, Edge, Node
@@ -19,6 +19,7 @@ class Reading:
     steps: list[Edge]
     free: list[Edge]
     kinds: Mapping[str, KindOfEdge]
+    memberships: list[Edge] = field(default_factory=list)
 
     def name(self, id: str) -> str:
         """Return the name of a node, or its id where it has none."""
