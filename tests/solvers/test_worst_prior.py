@@ -13,13 +13,14 @@ import pytest
 import ncirl
 from control_graphs import random_controlled, small_shop
 from ncirl._typing import FloatArray
-from ncirl.attack_graphs.graph import AttackGraph
+from ncirl.attack_graphs.graph import AttackGraph, Condition, Exploit, Intent
 from ncirl.cli.app import main
 from ncirl.errors import LimitError
 from ncirl.formats.graph_source import graph_of
 from ncirl.games.office import office_graph
 from ncirl.model.game import Game, Start
 from ncirl.playbook.solution import CertifiedSolution
+from ncirl.solution import Status
 from ncirl.solvers.worst_prior import WorstPrior, _Search
 
 GAP, ROUGH = 1e-3, 2e-2
@@ -132,3 +133,18 @@ def test_a_graph_without_priors_is_refused_by_whoever_needs_them() -> None:
     graph = replace(office_graph(), unknown_prior=True)
     with pytest.raises(ncirl.InputError, match=r"office.*WorstPrior"):
         ncirl.solve(graph, ncirl.Certified())
+
+
+def test_the_gap_that_was_asked_is_that_to_the_worst_prior(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ncirl.solvers.worst_prior.MOST_ROUNDS", 1)
+    sure = (Condition("out", initial=True), Condition("gold"), Condition("dust"))
+    steps = Exploit("rob", ("out",), "gold", 1.0), Exploit("sweep", ("out",), "dust", 1.0)
+    intents = Intent("thief", 0.1, {"gold": 1.0}), Intent("cleaner", 0.9, {"dust": 0.1})
+    graph = AttackGraph(sure, steps, intents, discount=0.5, horizon=1, defender_budget=0, unknown_prior=True)
+    found = ncirl.solve(graph, ncirl.WorstPrior(gap=0.01))
+    assert found.per_intent.max() - found.lower > 0.5
+    assert found.status is not Status.GAP_REACHED
+    monkeypatch.undo()
+    whole = ncirl.solve(graph, ncirl.WorstPrior(gap=0.01))
+    assert whole.per_intent.max() - whole.lower <= 0.01
+    assert whole.status is Status.GAP_REACHED

@@ -222,7 +222,8 @@ class _Search:
         """Return why what is returned is no closer: what verifies may be wider than what was searched for."""
         if ended is Status.INTERRUPTED:
             return ended
-        if made.gap <= self._target_of(made.lower, made.upper):
+        most = self.priors.most(made.per_intent)  # whichever prior is true: `upper` is for that of the attack only
+        if most - made.lower <= self._target_of(made.lower, most):
             return Status.GAP_REACHED
         return Status.STALLED if ended is Status.GAP_REACHED else ended
 
