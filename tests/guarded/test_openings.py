@@ -189,6 +189,18 @@ def test_a_session_applies_it_first_and_plays_on(solution: ncirl.GuardedSolution
     assert ahead == pytest.approx(np.zeros(3), abs=1e-9)
 
 
+def test_a_session_that_did_not_apply_it_solves_again(solution: ncirl.GuardedSolution) -> None:
+    session = GuardedSession(solution, rng=1)
+    session.observe(attacker=["in g0"], defender="nothing", new=["g0"])
+    assert set(session.drawn_ids) == set(CUT)
+    session.observe(attacker=["g0 to h0"], defender=["leave g1"], new=["h0"])
+    found = session.resolve(2.0, relative_gap=0.3)
+    assert found.found.max() <= 1.05
+    assert "leave g1" not in session.offered
+    again = GuardedSession.from_dict(session.to_dict(), solution)
+    assert (again.placed, again.drawn_ids) == (session.placed, session.drawn_ids)
+
+
 def test_plays_keep_the_promise(solution: ncirl.GuardedSolution) -> None:
     for attacker in ("lifted", "informed", "random"):
         found = play(solution, attacker, episodes=6, rng=3)
@@ -211,6 +223,10 @@ def test_what_stops_nothing_yet_waits_and_is_named() -> None:
     assert why.later is not None
     assert (why.later.option, why.later.state, why.saves) == ("lock", "in", None)
     assert opening_data(found)["opening"]["says"].startswith("Apply once, before an intruder could use")
+    session = GuardedSession(found, rng=1)
+    assert (session.drawn_ids, session.offered) == ((), ("lock",))
+    session.observe(attacker=["enter"], defender=["lock"], new=["in"])  # who applies it ahead may
+    assert session.finished
     defender = found.defender(rng=1)
     assert defender.act() == frozenset()
     assert defender.ahead == pytest.approx([0.1])

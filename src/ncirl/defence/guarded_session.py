@@ -335,7 +335,9 @@ class GuardedSession(Session):
     def _draw(self) -> str:
         self._here = [exploit for exploit, _ in self._rules.usable(self._whole)]
         self._usable = [e.id for e in self._here]
-        self._offered = [control.id for control, _ in self._rules.offered(self._whole, self._here)]
+        offered = {control.id for control, _ in self._rules.offered(self._whole, self._here)}
+        offered |= self._defender.opening.waiting(self.placed)  # may be applied before it is of use
+        self._offered = [control.id for control in self.graph.defences if control.id in offered]
         return "" if self.finished else self._named(self._defender.act())
 
     @property

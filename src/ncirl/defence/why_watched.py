@@ -21,6 +21,7 @@ def why_watched(defender: DefenderAtPlay, *, has_controls: bool) -> list[str]:
             goals = some(part.relaxed.part.goals)
             said.append(f"{listed([name])} is {done} with {likely[name]:.1%}: {what} may lead on to {goals}.")
     for name in sorted(defender.opening.setting(defender.held, defender.placed)):
-        stops = some([net.exploits[k].id for k in net.guards[name].stops])
-        said.append(f"{listed([name])} is applied now, once, and what is promised rests on it: it stops {stops}.")
+        n = len(net.guards[name].stops)
+        what = f"it stops {n:,} steps" if n > 1 else f"it stops {net.exploits[net.guards[name].stops[0]].id}"
+        said.append(f"{listed([name])} is applied now, once, and what is promised rests on it: {what}.")
     return [*said, *([DRAWN] if any(LEAST <= chance < 1 for chance in likely.values()) else [])]

@@ -47,7 +47,7 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     title = "What to watch"
     found, why = watch_rows(solution, matters), why_nothing(solution)
     explained = [] if why is None else [paragraph(str(why))]
-    explained += [paragraph(str(each["says"])) for each in opening_data(solution).values()]
+    at_once = [paragraph(str(each["says"])) for each in opening_data(solution).values()]
     if not found:
         return section(title, *explained, paragraph(CONCEDED))
     controlled = solution.graph.controls is not None
@@ -73,7 +73,7 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     bars = [""] if is_any else []
     columns = [what, f"{deed} now", *bars, "costs" if controlled else "blocking costs", "protects"]
     more = [paragraph(f"The first {ROWS} of {len(found)}.", "note")] if len(found) > ROWS else []
-    return section(title, paragraph(said), *explained, table(columns, rows, [1, 3 if is_any else 2]), *more)
+    return section(title, *at_once, paragraph(said), *explained, table(columns, rows, [1, 3 if is_any else 2]), *more)
 
 
 def picture_section(matters: Matters) -> Html:

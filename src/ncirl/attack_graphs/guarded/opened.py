@@ -49,6 +49,10 @@ class Opening:
         """Return what of it is to be applied now."""
         return self.whole.of_use(self.ids, held, placed)
 
+    def waiting(self, placed: Ids) -> Ids:
+        """Return what of it stops anything that matters and is not in place yet."""
+        return frozenset(self.ids) & self.whole.guards.keys() - placed
+
     def pending(self, placed: Collection[str]) -> float:
         """Return what is still to be paid of it, at the most."""
         return sum(cost for name, cost in self.costs.items() if name not in placed)
