@@ -78,3 +78,17 @@ def test_paragraphs_fit_the_screen(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 def test_bounds_that_differ_are_told_apart_by_rounding_outwards() -> None:
     assert interval(0.86049, 0.86051) == "0.860 to 0.861"
     assert (at_least(1 / 3), at_most(1 / 3)) == ("0.333333333", "0.333333334")
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "written"),
+    [
+        (-0.1, -0.1 * (1 - 1e-13), "-0.100 to -0.100"),
+        (0.04, 0.04, "0.0400 to 0.0400"),
+        (0.09999, 0.099999, "0.0999 to 0.100"),
+        (0.009, 0.00999999, "0.00900 to 0.0100"),
+        (0.9995, 0.99999, "0.999 to 1.000"),
+    ],
+)
+def test_a_bound_that_is_rounded_to_a_power_of_ten_has_no_digit_more(lower: float, upper: float, written: str) -> None:
+    assert interval(lower, upper) == written

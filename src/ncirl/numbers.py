@@ -110,6 +110,8 @@ def _written(value: float, rounding: str, short: bool) -> str:
         written = exact.quantize(unit, ROUND_HALF_EVEN)
         if abs(written - exact) > Decimal(ROUNDING) * abs(exact):
             written = exact.quantize(unit, rounding)
+        if short and written.adjusted() > first and first < -1:  # rounded to a power of ten: a digit less
+            written = written.quantize(unit.scaleb(1))
         if written.adjusted() not in PLAIN:
             return f"{written.normalize():e}".replace("e-0", "e-")
         plain = f"{written:f}"

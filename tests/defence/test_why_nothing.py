@@ -21,6 +21,7 @@ CLOSE = ncirl.Certified(gap=0.0, relative_gap=0.001)
 SUCCESS, DISCOUNT = 0.5, 0.8
 UNHINDERED = SUCCESS / (1 - DISCOUNT * (1 - SUCCESS))  # of a prize of 1, tried until it is there
 ACCURACY = 1e-3
+LOCK_LATER = "The first to be applied is lock, once this is reached: hall."
 
 
 def house(kind: str, cost: float, horizon: int | None = None) -> AttackGraph:
@@ -67,7 +68,12 @@ def test_a_lasting_control_would_be_applied_below_what_the_intrusion_is_worth(ho
     assert found.acting >= 2.0 - ACCURACY
     said = str(found)
     assert "to apply something now concedes at least 2.000, this defence at most 0.83" in said
-    assert "it costs 2 and saves about 0.83 now" in said
+    waiting = found.nearest.cost - found.nearest.below
+    assert f"To act now anyway: bolt; that concedes about 2 in all, {waiting:.2g} more than waiting" in said
+    assert "saves about" not in said
+    told = found.to_dict()["nearest"]
+    assert told["more"] == waiting
+    assert told["concedes"] == pytest.approx(2.0, abs=ACCURACY)
     assert "Nothing is applied later either: doing nothing at all concedes at most 0.83" in said
     assert "e-1" not in said
 
@@ -90,10 +96,13 @@ def test_what_is_done_later_is_named_with_where() -> None:
     found = explained(two_floors(5.0))
     assert found.later is not None
     assert (found.later.option, found.later.state, found.later.stages) == ("lock", "hall", 1)
-    said = "The first to be applied is lock, once this is reached: hall. To wait rests on perfect sight"
+    said = f"{LOCK_LATER} Wait only if you would notice at once, within a stage, that hall has fallen."
     assert said in str(found)
     long = replace(found, later=replace(found.later, state=" + ".join("abcdefg")))
     assert "once this is reached: a + b + c and 4 more." in str(long)
+    assert "that a, b, c or one of 4 more has fallen." in str(long)
+    two = replace(found, later=replace(found.later, state="mail + web | in place: lock"))
+    assert "that mail or web has fallen." in str(two)
 
 
 def test_nothing_is_explained_where_something_is_done_or_no_graph_is_played() -> None:
@@ -103,9 +112,9 @@ def test_nothing_is_explained_where_something_is_done_or_no_graph_is_played() ->
 
 def test_a_session_says_it_first_and_not_again() -> None:
     session = DefenceSession(solved(two_floors(5.0)), rng=1)
-    assert any("Nearest to it comes gate" in note for note in session.advice().notes)
+    assert any("To act now anyway: gate" in note for note in session.advice().notes)
     session.observe(attacker=["enter"], new=["hall"])
-    assert not any("Nearest to it" in note for note in session.advice().notes)
+    assert not any("To act now" in note for note in session.advice().notes)
 
 
 def test_a_session_in_the_middle_explains_from_there() -> None:
@@ -180,5 +189,5 @@ def test_an_intruder_who_gains_nothing_for_fear_of_what_comes_later_is_told_of_t
     found = explained(graph)
     assert found.is_nil
     assert found.saves is None
-    assert "The first to be applied is lock, once this is reached: hall. To wait rests on perfect sight" in str(found)
+    assert f"{LOCK_LATER} Wait only if you would notice at once, within a stage, that hall has fallen." in str(found)
     assert "even if nothing is ever done" not in str(found)

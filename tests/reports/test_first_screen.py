@@ -11,10 +11,11 @@ import pytest
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.reductions import estimate_size
 from ncirl.cli.app import main
+from ncirl.defence.choices import some
 from ncirl.games.office import office_graph
 from ncirl.reports import overview_page
 from ncirl.reports.names_section import names_section
-from ncirl.reports.page import bar, few
+from ncirl.reports.page import bar
 from ncirl.reports.pictures.graph_picture import is_readable
 
 WIDTH = 80
@@ -56,7 +57,7 @@ def test_a_long_list_is_behind_a_click_and_a_cell_is_short() -> None:
     assert listed.startswith("<details><summary>Everything by name: 400 steps")
     assert "and 394 more" in listed
     assert not names_section(office_graph()).startswith("<details>")
-    assert few(["a", "b", "c", "d"], 2) == "a, b and 2 more"
+    assert some(["a", "b", "c", "d"], 2) == "a, b and 2 more"
 
 
 @pytest.mark.parametrize("tiny", [0.0, 5e-324, 1e-12])

@@ -39,7 +39,7 @@ def test_a_report_on_a_listed_policy_warns_where_the_advice_flips() -> None:
     assert "bolt.cost 0.5" in page
     assert "the widest swings first" in page  # the picture's name
     swing = next(s for s in sensitivity(graph, only=["cost"]).swings)
-    assert interval_words(swing.less) in page
+    assert interval_words(swing.less, graph) in page
 
 
 def test_the_horizon_of_the_policy_is_the_one_studied() -> None:

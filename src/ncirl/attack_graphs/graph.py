@@ -186,6 +186,12 @@ class AttackGraph:
         costs = (*(e.attack_cost for e in self.exploits), *(control.cost for control in self.defences))
         return max(map(abs, (*rewards, *costs)), default=0.0) or 1.0
 
+    @property
+    def floor(self) -> float:
+        """A lower bound of the value: 0 where no reward is negative, since an attacker may do nothing; else none."""
+        rewards = (reward for intent in self.intents for reward in intent.rewards.values())
+        return -math.inf if any(reward < 0 for reward in rewards) else 0.0
+
     def game(self) -> Game:
         """Return the contest on this graph; its public states are met lazily.
 

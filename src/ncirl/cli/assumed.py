@@ -1,6 +1,7 @@
 """In what unit bounds are and on what they rest: what `solve`, `show` and `verify` say beside them."""
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Any
 
 from ncirl._typing import FloatArray
@@ -19,9 +20,13 @@ def scale_of(contest: Game | AttackGraph, graph: AttackGraph | None = None) -> f
     return (graph or contest).magnitude
 
 
-def bounds_data(lower: float, upper: float, scale: float) -> dict[str, float]:
-    """Return bounds as JSON tells them, with the distance between them."""
-    low, high = tellable_lower(lower, scale), tellable_upper(upper, scale)
+def bounds_data(
+    lower: float, upper: float, contest: Game | AttackGraph, graph: AttackGraph | None = None
+) -> dict[str, float]:
+    """Return bounds as JSON tells them, with the distance between them; of a graph none below its floor."""
+    of = graph or contest
+    floor = of.floor if isinstance(of, AttackGraph) else -inf
+    low, high = max(tellable_lower(lower, of.magnitude), floor), tellable_upper(upper, of.magnitude)
     return {"lower": low, "upper": high, "gap": high - low}
 
 

@@ -53,7 +53,7 @@ def _data(bracket: Bracket) -> dict[str, Any]:
         "digest": bracket.digest,
         "conditions": len(graph.conditions),
         "exploits": len(graph.exploits),
-        **bounds_data(bracket.lower, bracket.upper, graph.magnitude),
+        **bounds_data(bracket.lower, bracket.upper, graph),
         **assumed_data(graph),
         "cuts": [
             {

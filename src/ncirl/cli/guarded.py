@@ -10,10 +10,11 @@ from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data
+from ncirl.cli.first import first_data, print_first
 from ncirl.cli.output import PlainConsole, print_facts, print_intents, print_most, print_table, say
 from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, bound_facts, promise_note, scope_data, scope_facts
-from ncirl.defence.first_moves import now_data, opening_data
+from ncirl.defence.first_moves import opening_data
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.numbers import at_least, at_most
 
@@ -45,7 +46,7 @@ def solved_data(solution: GuardedSolution, seed: int) -> dict[str, Any]:
         "seed": seed,
         "per_intent": _by_intent(solution),
         **_priors(solution, solution.per_intent),
-        "now": now_data(solution, graph),
+        **first_data(solution, graph),
         **opening_data(solution),
         "guards": _guards(solution),
         "meanings": _meanings(solution),
@@ -85,8 +86,8 @@ def certificate_data(solution: GuardedSolution, found: GuardedCertificate) -> di
     """Say what was recomputed of a whole graph."""
     graph = solution.graph
     names, scale = [intent.id for intent in graph.intents], graph.magnitude
-    found_bounds = bounds_data(found.lower, found.upper, scale)
-    claimed = bounds_data(solution.lower, solution.upper, scale)
+    found_bounds = bounds_data(found.lower, found.upper, graph)
+    claimed = bounds_data(solution.lower, solution.upper, graph)
     return {
         "game": solution.graph.name,
         **_sizes(solution.graph),
@@ -238,7 +239,7 @@ def _print_watch(policy: dict[str, Any], has_controls: bool) -> None:
 def _nothing(solution: GuardedSolution) -> dict[str, Any]:
     """Explain a first answer of nothing; nothing where the first answer is another."""
     why = why_nothing(solution)
-    return {} if why is None else {"nothing": why.to_dict()}
+    return {} if why is None else {"nothing": why.to_dict(), "do_now": []}
 
 
 def _why(data: dict[str, Any]) -> str:
@@ -266,7 +267,7 @@ def _size_line(data: dict[str, Any]) -> str:
 
 def _bracket(solution: GuardedSolution) -> dict[str, Any]:
     return {
-        **bounds_data(solution.lower, solution.upper, solution.graph.magnitude),
+        **bounds_data(solution.lower, solution.upper, solution.graph),
         "relative_gap": solution.relative_gap,
         "relative_to": solution.against,
     }
@@ -306,9 +307,7 @@ def _print_guards(data: dict[str, Any]) -> None:
         rows = [[f"{chance:.1%}", name, meanings.get(name, "")] for name, chance in list(guards.items())[:ROWS]]
         columns = [*_columns("controls" in data), *(["meaning"] if meanings else [])]
         print_table(f"what to watch{_more(guards)}", columns, [row[: len(columns)] for row in rows])
-    if "nothing" in data:
-        print()
-        say(_why(data))
+    print_first(data)
 
 
 def _print_opening(data: dict[str, Any]) -> None:

@@ -4,10 +4,10 @@ from typing import Any
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data, scale_of
-from ncirl.cli.output import print_facts, print_most, print_table, say
+from ncirl.cli.first import first_data, print_first
+from ncirl.cli.output import print_facts, print_most, print_table
 from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
 from ncirl.cli.scope import bound_cell, bound_facts, promise_note, scope_facts
-from ncirl.defence.first_moves import now_data
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.model.belief import prior_of
 from ncirl.numbers import at_most
@@ -27,7 +27,7 @@ def listed_data(solution: Solution, solver: str, seed: int, graph: AttackGraph |
     return {
         "game": solution.game.name,
         "solver": solver,
-        **bounds_data(solution.lower, solution.upper, scale),
+        **bounds_data(solution.lower, solution.upper, solution.game, graph),
         **assumed_data(solution.game, graph, policy),
         "claim": solution.claim,
         "status": solution.status.label,
@@ -39,7 +39,7 @@ def listed_data(solution: Solution, solver: str, seed: int, graph: AttackGraph |
         "discount": solution.game.discount,
         "horizon": solution.game.horizon,
         "seed": seed,
-        **({} if policy is None else {"now": now_data(policy, graph)}),
+        **({} if policy is None else first_data(policy, graph)),
         **_by_intent(solution, scale),
     }
 
@@ -78,7 +78,7 @@ def nothing_data(solution: Solution, graph: AttackGraph) -> dict[str, Any]:
     if not isinstance(solution, CertifiedSolution):
         return {}
     why = why_nothing(solution, has_controls=graph.controls is not None)
-    return {} if why is None else {"nothing": why.to_dict()}
+    return {} if why is None else {"nothing": why.to_dict(), "do_now": []}
 
 
 def print_listed(data: dict[str, Any]) -> None:
@@ -108,6 +108,4 @@ def print_listed(data: dict[str, Any]) -> None:
         left = f", the first {ROWS} of {len(values)}" if len(values) > ROWS else ""
         rows = [list(row.values()) for row in values[:ROWS]]
         print_table(f"values by start and intent{left}", list(values[0]), rows)
-    if "nothing" in data:
-        print()
-        say(data["nothing"]["says"])
+    print_first(data)

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.check import GuardedCertificate
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.cli.assumed import assumed_data, bounds_data, scale_of
+from ncirl.cli.assumed import assumed_data, bounds_data
 from ncirl.cli.output import Holding, JsonFlag, Memory, check_page, limits_of, print_json
 from ncirl.errors import InputError
 from ncirl.formats.files import write_atomically
@@ -87,7 +87,7 @@ def report(
     if json:
         told: dict[str, object] = {"report": str(output), "holds": certificate.holds}
         contest = loaded.graph if isinstance(loaded, GuardedSolution) else loaded.game
-        told |= bounds_data(certificate.lower, certificate.upper, scale_of(contest, drawn))
+        told |= bounds_data(certificate.lower, certificate.upper, contest, drawn)
         if certificate.holds:  # the game of a policy that fails may be anything
             told |= assumed_data(contest, drawn, loaded)
         print_json("report", told)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
-from ncirl.cli.assumed import pair_data
+from ncirl.cli.assumed import bounds_data, pair_data
 from ncirl.cli.output import (
     GraphName,
     JsonFlag,
@@ -29,7 +30,6 @@ from ncirl.defence.assumptions import unit_of
 from ncirl.errors import InputError
 from ncirl.formats.files import write_atomically
 from ncirl.formats.load import graph_named
-from ncirl.numbers import interval, tellable_lower, tellable_upper
 from ncirl.solution import Status
 
 if TYPE_CHECKING:
@@ -106,13 +106,17 @@ def sensitivity(
     return code_of(found.status.label)
 
 
-def _answer(answer: "Answer | None", scale: float) -> dict[str, Any] | None:
+def _bounds(answer: "Answer", graph: AttackGraph) -> dict[str, float]:
+    told = bounds_data(answer.lower, answer.upper, graph)
+    return {side: told[side] for side in ("lower", "upper")}
+
+
+def _answer(answer: "Answer | None", graph: AttackGraph) -> dict[str, Any] | None:
     if answer is None:
         return None
     return {
         "number": answer.number,
-        "lower": tellable_lower(answer.lower, scale),
-        "upper": tellable_upper(answer.upper, scale),
+        **_bounds(answer, graph),
         "first": sorted(answer.advice),
     }
 
@@ -125,8 +129,8 @@ def _data(found: "Sensitivity") -> dict[str, Any]:
             "kind": swing.assumption.kind,
             "value": swing.assumption.value,
             "numbers": list(swing.assumption.names),
-            "less": _answer(swing.less, scale),
-            "more": _answer(swing.more, scale),
+            "less": _answer(swing.less, found.graph),
+            "more": _answer(swing.more, found.graph),
             "moves": pair_data(swing.bounds, scale),
             "flips": found.flips(swing),
         }
@@ -135,8 +139,7 @@ def _data(found: "Sensitivity") -> dict[str, Any]:
     return {
         "graph": found.graph.name,
         "factor": found.factor,
-        "lower": tellable_lower(found.base.lower, scale),
-        "upper": tellable_upper(found.base.upper, scale),
+        **_bounds(found.base, found.graph),
         "unit": unit_of(found.graph),
         "first": sorted(found.base.advice),
         "assumptions": swings,
@@ -153,7 +156,7 @@ def _print(found: "Sensitivity", data: dict[str, Any], output: Path | None) -> N
     print_facts(
         {
             "graph": found.graph.name,
-            "value": interval(base.lower, base.upper, found.graph.magnitude),
+            "value": interval_words(base, found.graph),
             "unit": unit_of(found.graph),
             **scope_facts(data),
             "first applied": advice_words(base.advice),
@@ -164,8 +167,8 @@ def _print(found: "Sensitivity", data: dict[str, Any], output: Path | None) -> N
     rows = [
         (
             swing.assumption.label,
-            interval_words(swing.less),
-            interval_words(swing.more),
+            interval_words(swing.less, found.graph),
+            interval_words(swing.more, found.graph),
             FLIPS[found.flips(swing)],
         )
         for swing in found.swings[:ROWS]

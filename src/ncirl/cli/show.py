@@ -153,7 +153,7 @@ def _draw(
 def _policy_facts(policy: CertifiedSolution, graph: AttackGraph | None) -> dict[str, Any]:
     scale = scale_of(policy.game, graph)
     return {
-        **bounds_data(policy.lower, policy.upper, scale),
+        **bounds_data(policy.lower, policy.upper, policy.game, graph),
         **assumed_data(policy.game, graph, policy),
         **scope_data(scope_of(policy)),
         "status": policy.status.label,

@@ -129,8 +129,8 @@ def _print_exact(found: Certificate, second: dict[str, Any]) -> None:
 def _data(policy: CertifiedSolution, found: Certificate) -> dict[str, Any]:
     graph = graph_of(policy) if found.holds else None  # the game of a policy that fails may be anything
     scale = scale_of(policy.game, graph)
-    bounds = bounds_data(found.lower, found.upper, scale)
-    claimed = bounds_data(found.claimed_lower, found.claimed_upper, scale)
+    bounds = bounds_data(found.lower, found.upper, policy.game, graph)
+    claimed = bounds_data(found.claimed_lower, found.claimed_upper, policy.game, graph)
     conceded = conceded_data(policy.game.intents, found.per_intent, scale)
     return {
         "game": policy.game.name,

@@ -11,8 +11,8 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.what_if import with_numbers
 from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data
+from ncirl.cli.first import first_data, print_first
 from ncirl.cli.output import print_facts
-from ncirl.defence.first_moves import now_data
 from ncirl.errors import InputError
 from ncirl.formats.load import Loaded
 from ncirl.numbers import at_least, at_most, interval
@@ -94,17 +94,16 @@ def ends_data(ends: Between, solver: str, options: Mapping[str, Any], progress: 
     mild, grave = (solve_game(graph, settings, progress=progress) for graph in (ends.mildest, ends.gravest))
     statuses = [solution.status for solution in (mild, grave)]
     status = next((each for each in statuses if each is not Status.GAP_REACHED), Status.GAP_REACHED)
-    scale = ends.gravest.magnitude
     worst = grave if isinstance(grave, CertifiedSolution | GuardedSolution) else None
     return {
         "game": ends.gravest.name,
         "solver": solver,
-        **bounds_data(mild.lower, grave.upper, scale),
+        **bounds_data(mild.lower, grave.upper, ends.gravest),
         **assumed_data(ends.gravest, policy=worst),
         "claim": CLAIM,
-        "now": [] if worst is None else now_data(worst, ends.gravest),
-        "mildest": {side: bounds_data(mild.lower, mild.upper, scale)[side] for side in ("lower", "upper")},
-        "gravest": {side: bounds_data(grave.lower, grave.upper, scale)[side] for side in ("lower", "upper")},
+        **({"now": [], "do_now": []} if worst is None else first_data(worst, ends.gravest)),
+        "mildest": {side: bounds_data(mild.lower, mild.upper, ends.gravest)[side] for side in ("lower", "upper")},
+        "gravest": {side: bounds_data(grave.lower, grave.upper, ends.gravest)[side] for side in ("lower", "upper")},
         "intervals": {name: list(interval) for name, interval in ends.intervals.items()},
         "status": status.label,
         "advice": status.value,
@@ -131,3 +130,4 @@ def print_ends(data: Mapping[str, Any]) -> None:
             "effort": f"{data['seconds']:.3g} s, {data['states']} states",
         }
     )
+    print_first(data)

@@ -14,6 +14,7 @@ from ncirl.attack_graphs.names import in_place, listed, members
 from ncirl.defence.choices import some
 from ncirl.defence.first_moves import LEAST
 from ncirl.defence.followers import Guard
+from ncirl.defence.hurried import hurried
 from ncirl.numbers import at_most, tellable_upper
 
 if TYPE_CHECKING:
@@ -167,7 +168,9 @@ def advise(
     blocked = _blocked(mix) if session.is_graph else {}
     told_of = dict.fromkeys((*(enabled or ()), *placed, *blocked))
     notes += [BEGUN] if session.begun_midway else []
-    notes += [str(session.nothing)] if session.nothing is not None and not session.steps else []
+    if not session.steps:
+        open_gap = hurried(session.solution, session.magnitude)
+        notes += [said for said in [open_gap if session.nothing is None else str(session.nothing)] if said]
     return Advice(
         game=session.game.name,
         state=session.state,

@@ -21,12 +21,15 @@ __all__ = [
     "first_moves",
     "members_of",
     "now_data",
+    "now_words",
     "opening_data",
     "option_chances",
 ]
 
 LEAST = 5e-4  # a chance below is not worth a line
 NAMED = 12  # controls in a sentence
+FEW = 5  # options in a sentence
+IDLE = "nothing"
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,34 @@ def _said(solution: GuardedSolution, controls: list[dict[str, Any]]) -> str:
 def _first(names: list[str]) -> str:
     left = len(names) - NAMED
     return "; ".join(names[:NAMED]) + (f"; and {left} more" if left > 0 else "")
+
+
+def now_words(policy: CertifiedSolution | GuardedSolution, graph: AttackGraph | None) -> list[str]:
+    """Say what to do now in a sentence for each start, the likeliest first; `now_data` has the same for programs.
+
+    Examples
+    --------
+    >>> import ncirl
+    >>> now_words(ncirl.solve(ncirl.games.patrol(horizon=2), ncirl.Certified(relative_gap=0.1)), None)[0][:8]
+    'Do now: '
+    """
+    entries = now_data(policy, graph)
+    if isinstance(policy, GuardedSolution):
+        moves = [("", 1.0 - policy.guards[entries[0]["id"]] if len(entries) == 1 == len(policy.guards) else 0.0)]
+    else:
+        moves = [
+            (move.state, 0.0 if graph is None else move.actions.get(IDLE, 0.0)) for move in first_moves(policy, graph)
+        ]
+    said = []
+    for at, idle in moves:
+        named = [(e["label"], e["chance"]) for e in entries if e.get("state", at) == at]
+        named += [(IDLE, idle)] if idle >= LEAST else []
+        options = sorted(named, key=lambda each: -each[1])
+        listed = ", ".join(f"{label} ({chance:.1%})" for label, chance in options[:FEW]) or IDLE
+        more = f" and {len(options) - FEW} more" if len(options) > FEW else ""
+        said.append(f"Do now{f' at {at}' if len(moves) > 1 else ''}: {listed}{more}.")
+    left = len(said) - FEW
+    return [*said[:FEW], f"For {left} more starts, ask for JSON."] if left > 0 else said
 
 
 def _labels(graph: AttackGraph) -> dict[str, str]:

@@ -9,8 +9,8 @@ whatever the defender does: a defence that first applies d concedes to it at lea
 n being the nodes that it begins at, with their shares w_n. Where Q(d) ≥ U for every d but nothing, doing something now
 is no better than this defence.
 
-What k would save now, cost(k) − (Q({k}) − Q(∅)), is an estimate: the attacker would answer another cost by another
-plan.
+What applying k now concedes more than waiting, Q({k}) − Q(∅), is an estimate, and so is the cost below which k would be
+worth it, cost(k) − (Q({k}) − Q(∅)): the attacker would answer another cost by another plan.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,27 +23,25 @@ import numpy as np
 from ncirl._typing import FloatArray, State
 from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.attack_graphs.names import in_place, members, set_name
+from ncirl.attack_graphs.names import in_place, listed, members, set_name
 from ncirl.defence.first_moves import LEAST, option_chances
+from ncirl.defence.hurried import RUSHED, is_hurried
 from ncirl.model.belief import prior_of
 from ncirl.model.rules import TimedText
 from ncirl.model.stage import Stage
 from ncirl.numbers import at_least, at_most
 from ncirl.playbook.playbook import AttackerPlaybook, DefenderPlaybook
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.solution import Status
 
 __all__ = ["Later", "Nearest", "WhyNothing", "why_nothing"]
 
 SURELY = 0.25  # a chance from which something is what the defence is about to do
 MOST_NODES = 20_000  # of a playbook, looked through
-CUT_SHORT = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
 NIL = 1e-9  # of the largest reward: what is below cannot be told from 0
 LITTLE = 0.05  # of what doing nothing concedes
-RUSHED = "The search was ended before its time: with more of it the first answer may be another."
 NIL_NOW = "Nothing now: against this defence the intruder gains nothing that could be told from 0."
 NIL_EVER = "That is so even if nothing is ever done."
-SIGHT = "To wait rests on perfect sight: this defence is told at once what is reached."
+SIGHT = "Wait only if you would notice at once, within a stage, that {} has fallen."
 NAMED = 3  # conditions of a state
 Nodes = Mapping[int, float]  # where a playbook stands, with shares or chances
 
@@ -52,11 +50,16 @@ _most, _least = partial(at_most, short=True), partial(at_least, short=True)
 
 @dataclass(frozen=True)
 class Nearest:
-    """What comes nearest to being worth it: its cost, and what it would save now, so the cost below which it is."""
+    """What comes nearest to being worth it: its cost, and the cost below which it would be worth applying now."""
 
     option: str
     cost: float
     below: float
+
+    @property
+    def more(self) -> float:
+        """What it concedes more than waiting if it is applied now; an estimate."""
+        return self.cost - self.below
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,10 @@ class WhyNothing:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, with the paragraph as `says`."""
-        return {**asdict(self), "says": str(self)}
+        data = asdict(self)
+        if (found := self.nearest) is not None:
+            data["nearest"] |= {"more": found.more, "concedes": self.upper + max(found.more, 0.0)}
+        return {**data, "says": str(self)}
 
     def __str__(self) -> str:
         rushed = [] if self.finished or self.is_nil else [RUSHED]
@@ -137,11 +143,10 @@ class WhyNothing:
             yield f"Nothing yet: {least}, this defence at most {_most(self.upper)}; both are proved."
         else:
             yield f"Nothing yet; to {deed} something now may be as good or better, by {_most(self._doubt)} at most."
-        saved = f"about {found.below:.2g}" if found.below > NIL * self.upper else "nothing"
-        yield (
-            f"Nearest to it comes {found.option}: it costs {found.cost:.3g} and saves {saved} now, by an estimate "
-            "with all else as it is."
-        )
+        more = "about as much as" if found.more <= NIL * found.cost else f"{found.more:.2g} more than"
+        whole = self.upper + max(found.more, 0.0)
+        anyway = f"To act now anyway: {found.option}; that concedes about {whole:.3g} in all"
+        yield f"{anyway}, {more} waiting (an estimate)."
 
     @property
     def _doubt(self) -> float:
@@ -153,7 +158,7 @@ class WhyNothing:
             yield f"The first to be {done} is {self.later.option}, though nothing is reached, after failed attempts."
         elif self.later is not None:
             yield f"The first to be {done} is {self.later.option}, once this is reached: {_short(self.later.state)}."
-            yield SIGHT
+            yield SIGHT.format(_fallen(self.later.state))
         elif self.is_nil:
             yield from [NIL_EVER] * (self.saves is not None)
         elif self.saves is not None:
@@ -174,6 +179,14 @@ def _short(state: str) -> str:
     names = state.split(" + ")
     more = len(names) - NAMED
     return state if more <= 0 else f"{' + '.join(names[:NAMED])} and {more} more"
+
+
+def _fallen(state: str) -> str:
+    """Name what has fallen at a state: its conditions, not what is in place there."""
+    names = [listed([name]) for name in members(state)]
+    more = len(names) - NAMED
+    shown = names[:NAMED] + ([f"one of {more} more"] if more > 0 else [])
+    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 def why_nothing(
@@ -221,7 +234,7 @@ def why_nothing(
     near, acting = _nearest(attack, its_nodes, stage)
     later, never = _first_done(defence, nodes)
     saves = upper - lower if never and later is None else None
-    finished = solution.status not in CUT_SHORT
+    finished = not is_hurried(solution)
     return WhyNothing(has_controls, lower, upper, near, later, acting, saves, finished, _is_nil(defence, upper))
 
 
@@ -238,7 +251,7 @@ def _of_whole(solution: GuardedSolution) -> WhyNothing | None:
         solution.upper,
         later=later,
         saves=solution.gap if later is None and not opening and all(never for _, never in ahead) else None,
-        finished=solution.status not in CUT_SHORT,
+        finished=not is_hurried(solution),
         is_nil=solution.upper <= NIL * solution.scale,
     )
 

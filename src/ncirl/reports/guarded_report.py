@@ -134,7 +134,8 @@ def _what(scope: Scope | None) -> str:
 def _bounds(solution: GuardedSolution) -> tuple[str, str]:
     """Write both bounds, the lower one first."""
     scale = solution.graph.magnitude
-    return at_least(solution.lower, scale, short=True), at_most(solution.upper, scale, short=True)
+    lower = max(solution.lower, solution.graph.floor)
+    return at_least(lower, scale, short=True), at_most(solution.upper, scale, short=True)
 
 
 def _headline(solution: GuardedSolution, found: GuardedCertificate, scope: Scope | None) -> Html:

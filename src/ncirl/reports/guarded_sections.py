@@ -4,6 +4,7 @@ from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import display_name
 from ncirl.defence.choices import some
 from ncirl.defence.first_moves import LEAST, opening_data
+from ncirl.defence.hurried import hurried
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.reports.page import Html, bar, dot, paragraph, picture, section, table, text
 from ncirl.reports.pictures import matters_figure, themed_svg
@@ -46,7 +47,8 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     """Answer what must be watched."""
     title = "What to watch"
     found, why = watch_rows(solution, matters), why_nothing(solution)
-    explained = [] if why is None else [paragraph(str(why))]
+    open_gap = hurried(solution, solution.graph.magnitude)
+    explained = [paragraph(said) for said in [open_gap if why is None else str(why)] if said]
     at_once = [paragraph(str(each["says"])) for each in opening_data(solution).values()]
     if not found:
         return section(title, *explained, paragraph(CONCEDED))

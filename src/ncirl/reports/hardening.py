@@ -158,7 +158,7 @@ def _order_section(found: Hardening) -> Html:
     worths = [worth for worth in found.worths if worth.upper > 0]
     shown = worths[:DRAWN]
     svg = themed_svg(
-        worth_figure([(called(w.control), w.lower, w.upper) for w in shown], "worth in place from the start"),
+        worth_figure([(called(w.control), w.lower, w.upper) for w in shown], "worth in place from the start", scale),
         "worth",
         "what each measure is worth, as intervals",
     )

@@ -108,7 +108,8 @@ def _headline(
         return Html(title + paragraph("Do not rely on this policy: its certificate does NOT hold.", "bad"))
     high, low = only_notes(scope)
     scale = (graph or policy.game).magnitude
-    least, most = at_least(found.lower, scale, short=True), at_most(found.upper, scale, short=True)
+    lower = found.lower if graph is None else max(found.lower, graph.floor)
+    least, most = at_least(lower, scale, short=True), at_most(found.upper, scale, short=True)
     best = f"no defence, however clever, can promise less than {least}"
     lead = (
         f"Whatever the intruder is after and however it hides it, it gets at most {most} on average against the "

@@ -9,6 +9,7 @@ from ncirl.attack_graphs.reductions.scope import Scope
 from ncirl.defence.assumptions import assumptions, unit_of
 from ncirl.defence.choices import some
 from ncirl.defence.first_moves import LEAST, blocked_first, first_moves
+from ncirl.defence.hurried import hurried
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.formats.graph_source import scope_of
 from ncirl.model.belief import prior_of
@@ -123,6 +124,8 @@ def first_moves_section(policy: CertifiedSolution, graph: AttackGraph | None) ->
     )
     if graph is not None and any(control.lasts for control in graph.defences):
         said += " A lasting control is paid for and done once: after that it stays in place."
+    if open_gap := hurried(policy, (graph or policy.game).magnitude):
+        parts.append(paragraph(open_gap, "bad"))
     return section("What to do now", paragraph(said), *parts)
 
 

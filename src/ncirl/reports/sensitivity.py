@@ -80,7 +80,7 @@ def sensitivity_section(
 def _lead(found: Sensitivity) -> str:
     base = found.base
     return (
-        f"With the numbers as they are the intrusion is worth {interval(base.lower, base.upper)}, and what "
+        f"With the numbers as they are the intrusion is worth {interval_words(base, found.graph)}, and what "
         f"is applied first is: {advice_words(base.advice)}. Below each assumed number is divided and multiplied by "
         f"{found.factor:g}, numbers that are alike together, and everything else is left as it is."
     )
@@ -108,17 +108,18 @@ def _warnings(found: Sensitivity) -> list[Html]:
 def _swings(found: Sensitivity) -> list[Html]:
     """Show how far the value moves: the picture and the table."""
     known = [swing for swing in found.swings if swing.less is not None and swing.more is not None][:DRAWN]
+    drawn = [_row(swing, found.graph) for swing in known]
     svg = themed_svg(
-        tornado_figure([_row(swing) for swing in known], (found.base.lower, found.base.upper)),
+        tornado_figure(drawn, _bounds(found.base, found.graph), found.graph.magnitude),
         "tornado",
         "the value as each number is less and more, the widest swings first",
     )
     rows = [
         [
             swing.assumption.label,
-            interval_words(swing.less),
-            interval_words(swing.more),
-            _moves(swing),
+            interval_words(swing.less, found.graph),
+            interval_words(swing.more, found.graph),
+            _moves(swing, found.graph),
             _first(found, swing),
         ]
         for swing in found.swings
@@ -134,18 +135,20 @@ def advice_words(advice: Collection[str]) -> str:
     return " + ".join(sorted(advice)) or "nothing"
 
 
-def interval_words(answer: Answer | None) -> str:
-    """Say what the value is."""
-    return "not computed" if answer is None else interval(answer.lower, answer.upper)
+def interval_words(answer: Answer | None, graph: AttackGraph) -> str:
+    """Say what the value is, of a graph with numbers of the magnitude of this one."""
+    if answer is None:
+        return "not computed"
+    return interval(*_bounds(answer, graph), graph.magnitude)
 
 
 def _is_tried(swing: Swing) -> bool:
     return swing.less is not None or swing.more is not None
 
 
-def _moves(swing: Swing) -> str:
+def _moves(swing: Swing, graph: AttackGraph) -> str:
     low, high = swing.bounds
-    return interval(low, high) if isfinite(high) else "–"
+    return interval(low, high, graph.magnitude) if isfinite(high) else "–"
 
 
 def _first(found: Sensitivity, swing: Swing) -> str:
@@ -156,7 +159,11 @@ def _first(found: Sensitivity, swing: Swing) -> str:
     return "; ".join(f"if {end}: {advice_words(answer.advice)}" for end, answer in changed)
 
 
-def _row(swing: Swing) -> tuple[str, tuple[float, float], tuple[float, float]]:
+def _row(swing: Swing, graph: AttackGraph) -> tuple[str, tuple[float, float], tuple[float, float]]:
     assert swing.less is not None
     assert swing.more is not None
-    return swing.assumption.label, (swing.less.lower, swing.less.upper), (swing.more.lower, swing.more.upper)
+    return swing.assumption.label, _bounds(swing.less, graph), _bounds(swing.more, graph)
+
+
+def _bounds(answer: Answer, graph: AttackGraph) -> tuple[float, float]:
+    return max(answer.lower, graph.floor), answer.upper

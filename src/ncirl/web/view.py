@@ -1,6 +1,7 @@
 """What is told of a contest and of a play, as plain data."""
 
 import json
+from math import inf
 from typing import Any
 
 from ncirl._typing import FloatArray
@@ -64,8 +65,8 @@ def contest_view(opened: Opened) -> dict[str, Any]:
         "graph": None if graph is None else _graph_view(graph) if matters is None else folded_view(matters),
         "matters": None if matters is None else matters_view(matters, opened.guarded),
         "intents": [{"id": name, "prior": p} for name, p in _by_intent(game, prior_of(game)).items()],
-        "bounds": None if policy is None else _bounds(policy, scale),
-        "doubt": None if policy is None else _doubt(_bounds(policy, scale)),
+        "bounds": None if policy is None else _bounds(policy, scale, graph),
+        "doubt": None if policy is None else _doubt(_bounds(policy, scale, graph)),
         "guarantee": None if policy is None else _guarantee(game, policy, scale),
         "unit": unit_of(graph),
         "assumptions": list(assumptions(game, graph, policy)),
@@ -76,8 +77,9 @@ def contest_view(opened: Opened) -> dict[str, Any]:
     }
 
 
-def _bounds(policy: CertifiedSolution | GuardedSolution, scale: float) -> dict[str, float]:
-    return {"lower": tellable_lower(policy.lower, scale), "upper": tellable_upper(policy.upper, scale)}
+def _bounds(policy: CertifiedSolution | GuardedSolution, scale: float, graph: AttackGraph | None) -> dict[str, float]:
+    floor = -inf if graph is None else graph.floor
+    return {"lower": max(tellable_lower(policy.lower, scale), floor), "upper": tellable_upper(policy.upper, scale)}
 
 
 def _doubt(bounds: dict[str, float]) -> str | None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ncirl.numbers import TELLABLE, at_least, at_most
 from ncirl.reports.pictures.render import LIGHT, blank_figure, shortened
 
 if TYPE_CHECKING:
@@ -14,11 +15,11 @@ ROW, LEFT, WIDE, RIGHT, FOOT, HEAD = 0.32, 2.7, 4.6, 0.3, 0.35, 0.3  # inches
 Interval = tuple[float, float]
 
 
-def tornado_figure(rows: Sequence[tuple[str, Interval, Interval]], base: Interval) -> "Figure":
-    """Draw (name, bounds if less, bounds if more) around the bounds as it is."""
+def tornado_figure(rows: Sequence[tuple[str, Interval, Interval]], base: Interval, scale: float) -> "Figure":
+    """Draw (name, bounds if less, bounds if more) around the bounds as it is; `scale` is the magnitude of the game."""
     ends = [end for _, less, more in rows for end in (*less, *more)] + list(base)
     low, high = min(ends), max(ends)
-    span = (high - low) or 1.0
+    span = max(high - low, TELLABLE * scale)
     width, height = LEFT + WIDE + RIGHT, FOOT + HEAD + ROW * max(len(rows), 1)
     figure = blank_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
@@ -44,8 +45,8 @@ def tornado_figure(rows: Sequence[tuple[str, Interval, Interval]], base: Interva
         box(*less, middle, ROW * 0.32, "intent-1", 0.85)
         box(*more, middle - ROW * 0.32, ROW * 0.32, "intent-0", 0.85)
         write(LEFT - 0.1, middle, shortened(name, 40, 1), "ink", "right")
-    write(LEFT, FOOT / 2, f"{low:.3g}", "muted", "left")
-    write(LEFT + WIDE, FOOT / 2, f"{high:.3g}", "muted", "right")
+    write(LEFT, FOOT / 2, at_least(low, scale, short=True), "muted", "left")
+    write(LEFT + WIDE, FOOT / 2, at_most(high, scale, short=True), "muted", "right")
     top = height - HEAD / 2
     write(LEFT, top, "■ less of it", "intent-1", "left")
     write(LEFT + 1.1, top, "■ more of it", "intent-0", "left")
