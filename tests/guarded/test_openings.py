@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ncirl
-from guarded_checks import check_seeds
-from guarded_instances import proved, random_instance
+from guarded_checks import OFF, check_seeds
+from guarded_instances import proved, random_graph, random_instance, solved, with_controls
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.guarded.check import verify_guarded
 from ncirl.attack_graphs.guarded.cuts import Flow
@@ -20,6 +20,7 @@ from ncirl.attack_graphs.guarded.openings import chosen
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.plays import play
 from ncirl.attack_graphs.guarded.proof import GuardedProof
+from ncirl.attack_graphs.guarded.seen import Words
 from ncirl.defence.first_moves import opening_data
 from ncirl.defence.guarded_session import GuardedSession
 from ncirl.defence.why_nothing import why_nothing
@@ -36,6 +37,26 @@ CUT = ("leave g0", "leave g1", "leave g2")
 @pytest.mark.parametrize("seeds", SEEDS)
 def test_opened_brackets_hold_on_the_whole_graph_and_what_is_promised_is_kept(seeds: range) -> None:
     assert check_seeds(seeds, controlled=True, opened=True) >= 10
+
+
+def test_what_the_solver_opens_with_holds_on_the_whole_graph() -> None:
+    met = 0
+    for seed in range(6010, 6036):
+        rng = np.random.default_rng(seed)
+        graph = with_controls(random_graph(rng), rng, least=3)
+        if len(graph.game().explore(60)) >= 60:
+            continue
+        found = ncirl.Guarded(relative_gap=0.2, time_limit=2).run(graph)
+        if not found.proof.opening:
+            continue
+        met += 1
+        exact = solved(graph.game(), ncirl.Certified(gap=1e-3, time_limit=3))
+        assert found.lower <= exact.upper + OFF, seed
+        assert found.upper >= exact.lower - OFF, seed
+        assert found.verify().holds, seed
+        best = ncirl.best_response_to_defender(Words(graph).game, found.defender_strategy(), tolerance=1e-7)
+        assert (best.per_intent <= found.per_intent + best.error + OFF).all(), seed
+    assert met >= 4
 
 
 def domain(n: int = 40, memberships: int = 3, **changes: object) -> AttackGraph:
@@ -91,6 +112,29 @@ def test_an_opening_keeps_within_a_budget() -> None:
     tight = QUICK.run(domain(defender_budget=2))
     assert len(tight.proof.opening) <= 2
     assert tight.verify().holds
+
+
+def test_an_opening_where_nobody_knows_the_prior() -> None:
+    found = QUICK.run(domain(unknown_prior=True))
+    assert set(found.proof.opening) == set(CUT)
+    assert found.upper == pytest.approx(0.3, abs=1e-9)
+    certificate = found.verify()
+    assert certificate.holds, certificate.faults
+    graph = domain()
+    lure = replace(graph.intents[2], rewards={"vault": 1.0, "lure": 0.3})
+    more = replace(
+        graph,
+        conditions=(*graph.conditions, Condition("lure")),
+        exploits=(*graph.exploits, Exploit("another way", ("user",), "lure", 1.0)),
+        intents=(*graph.intents[:2], lure),
+        unknown_prior=True,
+    )
+    found = QUICK.run(more)
+    assert set(found.proof.opening) == set(CUT)
+    assert found.proof.parts
+    assert found.upper == pytest.approx(0.6, abs=1e-6)  # the worst prior has the third intent only
+    certificate = found.verify()
+    assert certificate.holds, certificate.faults
 
 
 @pytest.mark.parametrize(("reward", "kept"), [(0.02, set()), (0.4, set(CUT))])

@@ -14,6 +14,8 @@ where to look next. An attack found with any prior of P is a bound from below: m
             p ← q, and every other time half way from the prior of the best attack to q
     until   U − L is as small as asked, or time is up.
 
+A division may have an opening (`opened`): what that costs comes to every vector, whatever the prior.
+
 What is returned is the division with the least U beside the attack with the largest L, on the graph with that attack's
 prior: a record like any other, but for the priors that it is for.
 """
@@ -30,6 +32,7 @@ from ncirl.attack_graphs.guarded.check import certified_part, sum_up, with_tolls
 from ncirl.attack_graphs.guarded.cuts import depths
 from ncirl.attack_graphs.guarded.jobs import Job, Solved
 from ncirl.attack_graphs.guarded.net import Net
+from ncirl.attack_graphs.guarded.opened import Opening
 from ncirl.attack_graphs.guarded.parts import Terms, terms
 from ncirl.attack_graphs.guarded.proof import PartProof
 from ncirl.attack_graphs.guarded.relaxed import Relaxed
@@ -97,6 +100,15 @@ class _Division:
     parts: list[Beginnings]
     best: LeastWorst
 
+    @property
+    def upper(self) -> float:
+        """What it concedes at most, the opening included."""
+        return sum_up([*self.solution.opening.costs.values(), self.best.upper])
+
+    def net(self, graph: AttackGraph) -> Net:
+        """Return the net in which its parts are, of the graph with some prior."""
+        return Opening(Net.of(graph), self.solution.proof.opening).net
+
 
 class _Search:
     """One run."""
@@ -126,7 +138,7 @@ class _Search:
     @property
     def upper(self) -> float:
         """What the best division concedes at most."""
-        return inf if self.division is None else self.division.best.upper
+        return inf if self.division is None else self.division.upper
 
     def run(self) -> GuardedSolution:
         """Guard the graph with one prior after the other."""
@@ -191,13 +203,13 @@ class _Search:
         return least_worst([part.vectors(0) for part in parts if len(part.vectors(0))], self.priors, self.meter)
 
     def _keep(self, division: _Division) -> None:
-        if division.best.upper < self.upper or self.division is None:
+        if division.upper < self.upper or self.division is None:
             self.division = division
 
     def _improve(self, division: _Division, limits: Limits) -> None:
         """Solve the parts at the prior at which their mixture is worst, as long as that helps."""
         while division.parts and not limits.passed and not self._is_done():
-            before, gap = division.best.upper, max(division.best.upper - self.lower, 0.0)
+            before, gap = division.best.upper, max(division.upper - self.lower, 0.0)
             for k, solved in self._solved(division, division.best.prior, FINE * gap, limits):
                 division.parts[k].take(solved.defender_playbook)
             division.best = self._mixed(division.parts)
@@ -208,7 +220,7 @@ class _Search:
     def _solved(self, division: _Division, prior: FloatArray, gap: float, limits: Limits) -> list[tuple[int, Solved]]:
         """Solve the parts of a division with a prior."""
         jobs = self._jobs(division, gap, min(limits.left, self.limits.left, LONGEST))
-        net = Net(with_prior(self.graph, prior.tolist()))
+        net = division.net(with_prior(self.graph, prior.tolist()))
         found = list(solve_all(net, jobs, self.workers, self._beat, self.limits))
         for solved in found:
             self._count(solved.lp_solves, solved.lp_seconds, solved.states)
@@ -242,9 +254,13 @@ class _Search:
             if len(books) < len(division.parts):  # there was no memory for it
                 division, books = self._divided(attack), dict(enumerate(_attackers(attack)))
         parts = self._parts(attack, division, books)
-        per_intent = np.array([sum_up([p.per_intent[t] for p in parts]) for t in range(len(attack.graph.intents))])
+        opening, n_t = division.solution.opening, len(attack.graph.intents)
+        costs = opening.costs.values()
+        per_intent = np.array([sum_up([*costs, *(p.per_intent[t] for p in parts)]) for t in range(n_t)])
         upper, net = self.priors.most(per_intent), Net.of(attack.graph)
-        proof = replace(attack.proof, parts=parts, priors=self.priors, upper=upper, per_intent=per_intent)
+        proof = replace(
+            attack.proof, parts=parts, opening=opening.ids, priors=self.priors, upper=upper, per_intent=per_intent
+        )
         scale, against = measured(attack.lower, upper, unhindered(net, depths(net)))
         stats = Stats(
             self.limits.spent,
@@ -257,14 +273,14 @@ class _Search:
     def _attackers_at(self, attack: GuardedSolution, division: _Division) -> dict[int, AttackerPlaybook]:
         """Return attackers of the parts of a division with the prior of an attack, good or not."""
         jobs = [replace(job, relative_gap=1.0) for job in self._jobs(division, 0.0, LEAST)]
-        found = solve_all(Net.of(attack.graph), jobs, self.workers)
+        found = solve_all(division.net(attack.graph), jobs, self.workers)
         return {solved.job.tag[1]: solved.attacker_playbook for solved in found}
 
     def _parts(
         self, attack: GuardedSolution, division: _Division, books: dict[int, AttackerPlaybook]
     ) -> tuple[PartProof, ...]:
         """Return the parts of a division, mixed, on the graph with the prior of the attack."""
-        net, weights, found = Net.of(attack.graph), iter(division.best.weights), []
+        net, weights, found = division.net(attack.graph), iter(division.best.weights), []
         for k, (given, its_terms, part) in enumerate(
             zip(division.solution.proof.parts, division.terms, division.parts, strict=True)
         ):
@@ -287,7 +303,7 @@ def _prior(solution: GuardedSolution | None) -> FloatArray:
 
 def _terms(solution: GuardedSolution) -> list[Terms]:
     """Return what the parts of a solution count, as whoever verifies it finds it."""
-    net, proofs = Net.of(solution.graph), solution.proof.parts
+    net, proofs = solution.opening.net, solution.proof.parts
     pairs = zip(proofs, terms(net, [proof.part for proof in proofs]), strict=True)
     return [with_tolls(net, proof.part, proof.tolls, full)[1] for proof, full in pairs]
 

@@ -73,12 +73,9 @@ class Guarded:
         self._check(graph)
         if graph.priors is not None:
             return self._for_any_prior(graph, graph.priors, progress)
-        return self._run(graph, progress, openings=True)
-
-    def _run(self, graph: AttackGraph, progress: ProgressCallback | None, *, openings: bool) -> GuardedSolution:
         run = Run(graph, self.gap, self.relative_gap, self.time_limit, Workers(self.executor, self.memory), progress)
         try:
-            status = climbed_beside(run, climbed) if openings else climbed(run)
+            status = climbed_beside(run, climbed)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
             with suppress(KeyboardInterrupt, MemoryError, LimitError):
@@ -110,7 +107,7 @@ class Guarded:
 
         def guarded(known: AttackGraph, seconds: float | None, told: ProgressCallback) -> GuardedSolution:
             closer = replace(self, relative_gap=INNER * self.relative_gap, gap=INNER * self.gap, time_limit=seconds)
-            return closer._run(known, told, openings=False)
+            return closer.run(known, progress=told)
 
         def is_close(lower: float, upper: float, known: AttackGraph) -> bool:
             net = Net.of(known)
