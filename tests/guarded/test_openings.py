@@ -14,9 +14,9 @@ from guarded_checks import OFF, check_seeds
 from guarded_instances import proved, random_graph, random_instance, solved, with_controls
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.guarded.check import verify_guarded
+from ncirl.attack_graphs.guarded.cut_off import chosen
 from ncirl.attack_graphs.guarded.cuts import Flow
 from ncirl.attack_graphs.guarded.net import Net
-from ncirl.attack_graphs.guarded.openings import chosen
 from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.plays import play
 from ncirl.attack_graphs.guarded.proof import GuardedProof

@@ -39,10 +39,12 @@ from ncirl.cli.output import (
     pool_of,
     print_json,
     retimed,
+    say,
 )
 from ncirl.cli.progress import interruptible, reported, warned
 from ncirl.cli.scope import scope_data
 from ncirl.cli.what_if import Numbers, ends_data, print_ends, refuse_for_ends, renumbered, retimed_ends
+from ncirl.defence.without_sight import without_sight
 from ncirl.errors import InputError, LimitError
 from ncirl.formats.graph_source import extra_of
 from ncirl.formats.load import Loaded, load
@@ -230,12 +232,15 @@ def solve(
             data = solved_data(parts, seed) | ({} if output is None else _written(parts.save, output))
     if why and chosen != "guarded" and not quiet:
         complain(APART if parts else why)
+    unseen = None if graph is None else without_sight(graph, LATE * min(1.0 / LATE, time_limit or inf))
     if json:
-        print_json("solve", data)
+        print_json("solve", data | ({} if unseen is None else {"unseen": unseen.to_dict()}))
     elif parts is not None:
         print_solved(data)
     else:
         print_listed(data)
+    if unseen is not None and not json:
+        say(str(unseen))
     if output is not None and "policy" not in data:
         raise LimitError("memory", "writing the policy", remedies=["ask for a larger gap"])
     return code_of(data["status"])

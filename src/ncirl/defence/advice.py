@@ -170,7 +170,8 @@ def advise(
     notes += [BEGUN] if session.begun_midway else []
     if not session.steps:
         open_gap = hurried(session.solution, session.magnitude)
-        notes += [said for said in [open_gap if session.nothing is None else str(session.nothing)] if said]
+        first = (open_gap if session.nothing is None else session.nothing, session.unseen)
+        notes += [str(said) for said in first if said]
     return Advice(
         game=session.game.name,
         state=session.state,

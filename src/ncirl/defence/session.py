@@ -21,6 +21,7 @@ from ncirl.defence.advice import Advice, Reasons
 from ncirl.defence.assumptions import assumptions, unit_of
 from ncirl.defence.choices import Choice, some
 from ncirl.defence.why_nothing import WhyNothing
+from ncirl.defence.without_sight import WithoutSight, without_sight
 from ncirl.errors import InputError
 from ncirl.formats.graph_source import graph_of
 from ncirl.formats.plain import read_source, write_document
@@ -122,6 +123,11 @@ class Session(ABC):
         self, solution: Any, *, rng: int | None = None, state: State | None = None, holding: Iterable[str] = ()
     ) -> None:
         """Begin."""
+
+    @cached_property
+    def unseen(self) -> WithoutSight | None:
+        """What to do at the start of an intrusion if steps may go unseen; None where no control is worth it."""
+        return None if self.graph_known is None or self.begun_midway else without_sight(self.graph_known)
 
     @cached_property
     def graph_known(self) -> AttackGraph | None:

@@ -1,16 +1,18 @@
 """Parts of a page about a whole attack graph: what to watch, the picture of what matters, the ways of the attack."""
 
+from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import display_name
 from ncirl.defence.choices import some
 from ncirl.defence.first_moves import LEAST, opening_data
 from ncirl.defence.hurried import hurried
 from ncirl.defence.why_nothing import why_nothing
+from ncirl.defence.without_sight import without_sight
 from ncirl.reports.page import Html, bar, dot, paragraph, picture, section, table, text
 from ncirl.reports.pictures import matters_figure, themed_svg
 from ncirl.reports.what_matters import Matters
 
-__all__ = ["picture_section", "watch_rows", "watch_section", "ways_section"]
+__all__ = ["picture_section", "unseen_paragraphs", "watch_rows", "watch_section", "ways_section"]
 
 ROWS = 60  # guards in the table
 NAMED = 2  # names in a cell
@@ -43,6 +45,12 @@ def watch_rows(solution: GuardedSolution, matters: Matters) -> list[dict[str, ob
     return rows
 
 
+def unseen_paragraphs(graph: AttackGraph | None) -> list[Html]:
+    """Say what to do if steps may go unseen, where that is known."""
+    found = None if graph is None else without_sight(graph)
+    return [] if found is None else [paragraph(str(found))]
+
+
 def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     """Answer what must be watched."""
     title = "What to watch"
@@ -50,6 +58,7 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     open_gap = hurried(solution, solution.graph.magnitude)
     explained = [paragraph(said) for said in [open_gap if why is None else str(why)] if said]
     at_once = [paragraph(str(each["says"])) for each in opening_data(solution).values()]
+    explained += unseen_paragraphs(solution.graph)
     if not found:
         return section(title, *explained, paragraph(CONCEDED))
     controlled = solution.graph.controls is not None

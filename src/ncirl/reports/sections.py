@@ -16,7 +16,7 @@ from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
 from ncirl.numbers import at_least, at_most
 from ncirl.playbook.solution import CertifiedSolution
-from ncirl.reports.guarded_sections import picture_section
+from ncirl.reports.guarded_sections import picture_section, unseen_paragraphs
 from ncirl.reports.names_section import lasting, names_section
 from ncirl.reports.page import Html, bar, dot, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import graph_figure, themed_svg
@@ -126,7 +126,7 @@ def first_moves_section(policy: CertifiedSolution, graph: AttackGraph | None) ->
         said += " A lasting control is paid for and done once: after that it stays in place."
     if open_gap := hurried(policy, (graph or policy.game).magnitude):
         parts.append(paragraph(open_gap, "bad"))
-    return section("What to do now", paragraph(said), *parts)
+    return section("What to do now", paragraph(said), *parts, *unseen_paragraphs(graph))
 
 
 def _options_table(graph: AttackGraph, options: Mapping[str, float]) -> Html:
