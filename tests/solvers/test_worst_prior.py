@@ -148,3 +148,20 @@ def test_the_gap_that_was_asked_is_that_to_the_worst_prior(monkeypatch: pytest.M
     whole = ncirl.solve(graph, ncirl.WorstPrior(gap=0.01))
     assert whole.per_intent.max() - whole.lower <= 0.01
     assert whole.status is Status.GAP_REACHED
+
+
+def test_the_upper_bound_that_is_told_holds_whatever_the_prior(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unknown = replace(small_shop(), unknown_prior=True)
+    unknown.save(tmp_path / "graph.yaml")
+    policy = str(tmp_path / "worst.ncirl")
+    told = []
+    for words in (["solve", str(tmp_path / "graph.yaml"), "--gap", "10%", "-q", "-o", policy], ["verify", policy]):
+        assert main([*words, "--json"]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    assert main(["show", policy, "--json"]) == 0
+    told.append(json.loads(capsys.readouterr().out)["policy"])
+    most = float(ncirl.load_solution(policy).per_intent.max())
+    assert [each["upper"] >= most - ACCURACY for each in told] == [True] * 3
+    assert told[0]["gap"] == pytest.approx(told[0]["upper"] - told[0]["lower"])

@@ -6,7 +6,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data, scale_of
 from ncirl.cli.first import first_data, print_first
 from ncirl.cli.output import print_facts, print_most, print_table
-from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts
+from ncirl.cli.priors import print_worst_prior, priors_data, priors_facts, upper_of
 from ncirl.cli.scope import bound_cell, bound_facts, promise_note, scope_facts
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.model.belief import prior_of
@@ -24,10 +24,11 @@ def listed_data(solution: Solution, solver: str, seed: int, graph: AttackGraph |
     """Say what was found of a game whose states are listed, and of the attack graph that it was made from."""
     stats, scale = solution.stats, scale_of(solution.game, graph)
     policy = solution if isinstance(solution, CertifiedSolution) else None
+    upper = solution.upper if policy is None else upper_of(policy, policy.upper, policy.per_intent)
     return {
         "game": solution.game.name,
         "solver": solver,
-        **bounds_data(solution.lower, solution.upper, solution.game, graph),
+        **bounds_data(solution.lower, upper, solution.game, graph),
         **assumed_data(solution.game, graph, policy),
         "claim": solution.claim,
         "status": solution.status.label,

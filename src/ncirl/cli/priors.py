@@ -7,8 +7,9 @@ from ncirl._typing import FloatArray
 from ncirl.cli.output import print_table
 from ncirl.model.priors import ANY, Priors
 from ncirl.numbers import at_most
+from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["print_worst_prior", "priors_data", "priors_facts"]
+__all__ = ["print_worst_prior", "priors_data", "priors_facts", "upper_of"]
 
 
 def priors_data(
@@ -22,6 +23,11 @@ def priors_data(
         "worst_prior": dict(zip(intents, prior.tolist(), strict=True)),
         "priors": priors.to_data(intents),
     }
+
+
+def upper_of(policy: CertifiedSolution, upper: float, conceded: FloatArray) -> float:
+    """Return what a defence concedes at most: `upper` at the prior of its game, or more where the prior may be any."""
+    return upper if policy.priors is None else policy.priors.most(conceded)
 
 
 def priors_facts(data: Mapping[str, Any]) -> dict[str, str]:

@@ -24,7 +24,7 @@ from ncirl.cli.output import (
     print_table,
     say,
 )
-from ncirl.cli.priors import priors_data, priors_facts
+from ncirl.cli.priors import priors_data, priors_facts, upper_of
 from ncirl.cli.report import GraphOption
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 from ncirl.defence.first_moves import LEAST, blocked_first, first_moves
@@ -153,7 +153,7 @@ def _draw(
 def _policy_facts(policy: CertifiedSolution, graph: AttackGraph | None) -> dict[str, Any]:
     scale = scale_of(policy.game, graph)
     return {
-        **bounds_data(policy.lower, policy.upper, policy.game, graph),
+        **bounds_data(policy.lower, upper_of(policy, policy.upper, policy.per_intent), policy.game, graph),
         **assumed_data(policy.game, graph, policy),
         **scope_data(scope_of(policy)),
         "status": policy.status.label,

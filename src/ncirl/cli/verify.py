@@ -9,7 +9,7 @@ from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.cli.assumed import assumed_data, assumed_facts, bounds_data, conceded_data, scale_of
 from ncirl.cli.guarded import certificate_data, print_certificate
 from ncirl.cli.output import JsonFlag, limits_of, print_facts, print_json, print_most, print_table
-from ncirl.cli.priors import priors_data, priors_facts
+from ncirl.cli.priors import priors_data, priors_facts, upper_of
 from ncirl.cli.scope import bound_cell, promise_note, scope_data, scope_facts
 from ncirl.errors import InputError, NcirlError
 from ncirl.formats.graph_source import graph_of, scope_of
@@ -129,8 +129,9 @@ def _print_exact(found: Certificate, second: dict[str, Any]) -> None:
 def _data(policy: CertifiedSolution, found: Certificate) -> dict[str, Any]:
     graph = graph_of(policy) if found.holds else None  # the game of a policy that fails may be anything
     scale = scale_of(policy.game, graph)
-    bounds = bounds_data(found.lower, found.upper, policy.game, graph)
-    claimed = bounds_data(found.claimed_lower, found.claimed_upper, policy.game, graph)
+    bounds = bounds_data(found.lower, upper_of(policy, found.upper, found.per_intent), policy.game, graph)
+    most = upper_of(policy, found.claimed_upper, policy.per_intent)
+    claimed = bounds_data(found.claimed_lower, most, policy.game, graph)
     conceded = conceded_data(policy.game.intents, found.per_intent, scale)
     return {
         "game": policy.game.name,
