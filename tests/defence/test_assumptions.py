@@ -83,7 +83,9 @@ def test_what_was_cut_or_conceded_is_said(whole: ncirl.GuardedSolution) -> None:
     count = len(whole.graph.exploits)
     free = count - len(whole.guards)
     assert free > 0
-    assert f"{free} of {count} usable exploits are not watched" in assumptions(whole.graph, policy=whole)[-1]
+    said = assumptions(whole.graph, policy=whole)[-1]
+    assert f"No control is kept ready against {free} of {count} usable steps; the upper bound allows the" in said
+    assert "succeeded" not in said
 
 
 def test_the_unit_names_the_dearest_goal() -> None:

@@ -222,3 +222,32 @@ def test_other_files_are_refused_with_what_they_seem_to_be(tmp_path: Path, data:
     path.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(InputError, match=seems):
         import_graph("attack-flow", path)
+
+
+def test_what_does_harm_is_guessed_before_what_comes_last(tmp_path: Path) -> None:
+    nodes = [
+        action("in", "steal", "last"),
+        action("steal", "left", tactic_id="TA0010"),
+        action("last"),
+        condition("Attackers left the network"),
+    ]
+    nodes[1]["effect_refs"] = ["Attackers left the network"]
+    found = imported(tmp_path, *nodes)
+    assert found.report.goals == ("steal",)
+    by_technique = [action("in", "lock"), action("lock", "last", technique_id="T1486"), action("last")]
+    assert imported(tmp_path, *by_technique).report.goals == ("T1486_lock",)
+
+
+def test_an_end_at_which_attackers_only_leave_is_no_goal(tmp_path: Path) -> None:
+    nodes = [
+        action("in", "dump"),
+        action("dump", "Attackers left the network"),
+        condition("Attackers left the network"),
+    ]
+    found = imported(tmp_path, *nodes)
+    assert found.report.goals == ("dump",)
+    guess = "The goal 'dump' is a guess: nobody said what the intruder wants; name goals with --goal."
+    assert found.graph.found.guessed == (guess,)
+    named = imported(tmp_path, *nodes, goals=("Attackers left the network",))
+    assert named.report.goals == ("Attackers_left_the_network",)
+    assert not named.graph.found

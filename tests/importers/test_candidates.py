@@ -65,7 +65,7 @@ def test_candidates_are_few() -> None:
     [
         (ImportOptions(goals=("wbe",)), "web"),
         (ImportOptions(initial=("ofice",)), "office"),
-        (ImportOptions(goals=("internet",)), "holds from the start"),
+        (ImportOptions(goals=("internet",)), "holds it from the start"),
         (ImportOptions(goals=("printer",)), "cannot be reached"),
     ],
 )

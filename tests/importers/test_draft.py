@@ -170,7 +170,10 @@ def test_intents_of_the_source_come_before_its_goals() -> None:
     [
         (("wbe",), "goal 'wbe': no condition is called so; do you mean web"),
         (("island",), "goal 'island': cannot be reached from the start"),
-        (("outside",), "goal 'outside': holds from the start"),
+        (
+            ("outside",),
+            "goal 'outside': the attacker holds it from the start, so that there is nothing left to defend there",
+        ),
         (("twin",), "goal 'twin': 2 conditions are called so; give an id: t1, t2"),
     ],
 )

@@ -77,7 +77,7 @@ def test_steps_from_a_goal_that_lead_to_no_other_are_left_out() -> None:
 
 
 def test_a_goal_that_comes_with_the_start_is_refused() -> None:
-    with pytest.raises(InputError, match="goal 'g': holds from the start"):
+    with pytest.raises(InputError, match="goal 'g': the attacker holds it from the start"):
         draft([("s", "x")], [("s", "g")]).finish(ImportOptions(goals=("g",)))
 
 

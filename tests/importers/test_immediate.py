@@ -40,7 +40,9 @@ def test_a_step_is_tried_from_each_place_that_its_need_follows_from() -> None:
     draft.condition("vpn", initial=True)
     draft.exploit("vpn to db", needs=["vpn"], gives="db-reached", immediate=True, label="from vpn", controls=["vpn"])
     imported = draft.finish(ImportOptions(goals=("db",)))
-    assert "steps that can be tried from several places are there once for each: hack db" in str(imported.report)
+    assert "steps of the source are there several times, once for each way to reach them: hack db" in str(
+        imported.report
+    )
     graph = imported.graph
     assert ways(graph) == {way("internet", to="web"), way("web", to="db"), way("vpn", to="db")}
     labels = {e.premises[0]: e.label for e in graph.exploits}

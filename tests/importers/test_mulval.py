@@ -313,10 +313,28 @@ def test_what_follows_from_the_configuration_is_no_step_and_the_attackers_machin
     assert shape(imported.graph) == {(("execCode(laptop,root)",), "execCode(web,user)")}
     assert imported.report.goals == ("execCode_web_user",)
     assert "is a fact, no step: hacl('10.0.0.1','10.0.0.2',tcp,80), ipInSameVLAN" in notes(imported)
-    with pytest.raises(InputError, match=r"no goal: execCode\(web,user\) \(the attacker's own\)"):
-        import_graph("mulval", files)
-    told = "attackers are in several places at once (--set attacker=… chooses): laptop, web"
-    assert told in notes(import_graph("mulval", files, goals=("1",)))
+
+
+def test_what_a_stronger_privilege_gives_is_held_and_no_goal(tmp_path: Path) -> None:
+    files = pair(
+        tmp_path,
+        PLACES
+        + '22,"execCode(db,user)","OR",0\n23,"RULE 1 (x)","AND",0\n24,"vulExists(db,\'CVE-2008-2\',sql)","LEAF",1\n',
+        PLACE_ARCS + "22,23\n23,24\n23,1\n",
+    )
+    imported = import_graph("mulval", files)
+    assert imported.report.goals == ("execCode_db_user",)
+    offered = [candidate.id for candidate in imported.candidates.goals]
+    assert offered[0] == "execCode_db_user"
+    assert "execCode_web_user" not in offered
+    places = "Attackers are in 2 places at once: laptop, web; --set attacker=… chooses."
+    assert places in imported.graph.found.assumed
+    told = str(imported.report).splitlines()
+    assert told.index(f"ASSUMED: {places}") < told.index(next(line for line in told if line.startswith("mulval:")))
+    with pytest.raises(InputError, match=r"goal 'execCode.web,user.': the attacker holds it from the start"):
+        import_graph("mulval", files, goals=("execCode(web,user)",))
+    elsewhere = import_graph("mulval", files, goals=("execCode(web,user)",), settings={"attacker": "laptop"})
+    assert elsewhere.report.goals == ("execCode_web_user",)
 
 
 def test_the_person_chooses_where_attackers_begin(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import networkx as nx
 import pytest
 
 from importers.samples import GRAPHML, NODE_LINK
+from ncirl.attack_graphs.origins import said_of
 from ncirl.errors import InputError
 from ncirl.importers import Imported, import_graph
 
@@ -343,3 +344,24 @@ def test_criticality_says_what_goals_are_worth(form: str, tmp_path: Path) -> Non
     assert "worth 'criticality' of the source beside the highest, 4" in str(found.report)
     named = imported(form, graph, tmp_path, goals=("web", "vault"), goal_reward=8.0)
     assert [list(intent.rewards.values()) for intent in named.graph.intents] == [[2.0], [8.0]]
+
+
+def test_a_number_that_cannot_be_read_is_a_default_because_of_that(tmp_path: Path) -> None:
+    graph = small()
+    graph.edges["out", "web", 0]["success_prob"] = "90%"
+    found = imported("links", graph, tmp_path)
+    said = said_of(found.graph, "success")
+    (first, second) = (exploit.id for exploit in found.graph.exploits)
+    assert said[first] == ("default", "because the source's value could not be read")
+    assert said[second] == ("default", "as nothing says it; --success sets it")
+    assert "success that is no number, so that it could not be read: 90%" in str(found.report)
+    asked = imported("links", graph, tmp_path, success=0.3)
+    assert said_of(asked.graph, "success")[first] == ("option", "--success")
+
+
+@FORMS
+def test_what_is_no_probability_is_refused(form: str, tmp_path: Path) -> None:
+    graph = small()
+    graph.edges["out", "web", 0]["success_prob"] = 1.5
+    with pytest.raises(InputError, match=r"success_prob: is no probability, which lies between 0 and 1: 1.5"):
+        imported(form, graph, tmp_path)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ncirl.attack_graphs.controls import Control, control_faults, stopped
 from ncirl.attack_graphs.faults import chance_fault, cost_fault, reference_faults, repeated
+from ncirl.attack_graphs.found import Findings
 from ncirl.attack_graphs.names import listed
 from ncirl.attack_graphs.origins import NumberOrigin, origin_faults
 from ncirl.attack_graphs.rules import AttackRules
@@ -111,6 +112,8 @@ class AttackGraph:
     origins : tuple of NumberOrigin
         Where the numbers come from, as far as that is known; `origins.assumed_numbers` names those that nobody has
         said. Graphs that differ in this only are equal.
+    found : Findings
+        What the import that made the graph found and left out. Graphs that differ in this only are equal.
 
     Raises
     ------
@@ -149,12 +152,13 @@ class AttackGraph:
     unknown_prior: bool = False
     origin: "Origin | None" = field(default=None, compare=False, repr=False)
     origins: tuple[NumberOrigin, ...] = field(default=(), compare=False, repr=False)
+    found: Findings = field(default=Findings(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if any(intent.between is not None for intent in self.intents):
             object.__setattr__(self, "unknown_prior", True)
         faults = [*self._parameter_faults(), *self._graph_faults(), *self._intent_faults()]
-        faults += origin_faults(self.origins)
+        faults += [*origin_faults(self.origins), *self.found.faults()]
         if faults:
             raise InputError(faults, where=f"attack graph '{self.name}'")
 

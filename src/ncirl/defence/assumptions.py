@@ -1,8 +1,11 @@
 """On what an answer rests, in sentences, and in what unit it is: said wherever a number is said first.
 
 What is proved is proved about the graph or the game as it is given. What that supposes about the world is said here,
-once: what the defender sees, what the attacker knows, which numbers nobody measured, and what was left out.
+once: what the import of a graph found (goals that are held already come first), what the defender sees, what the
+attacker knows, which numbers nobody measured, and what was left out.
 """
+
+from collections.abc import Iterator
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
@@ -16,6 +19,8 @@ from ncirl.playbook.solution import CertifiedSolution
 
 __all__ = ["assumptions", "unit_of"]
 
+FEW = 3  # goals
+NOTHING = 1e-6  # of the largest reward or cost
 LONGEST = 40  # characters of the name of a goal
 UNIT = "reward, as the game states it"
 GRAPH_SEEN = {
@@ -70,7 +75,17 @@ def assumptions(
     if graph is None:
         return GAME_SEEN[observes], KNOWN, GIVEN
     rung = observes is Observes.OUTCOMES and any(exploit.alert is not None for exploit in graph.exploits)
-    return GRAPH_SEEN[observes] + (ALERTS if rung else ""), KNOWN, _numbers(graph), _left_out(graph, policy)
+    return (
+        *(f"Already held: {said}{'' if said.endswith('.') else '.'}" for said in graph.found.held),
+        *graph.found.guessed,
+        *_not_begun(graph, policy),
+        *graph.found.assumed,
+        GRAPH_SEEN[observes] + (ALERTS if rung else ""),
+        KNOWN,
+        *_counted(graph),
+        _numbers(graph),
+        _left_out(graph, policy),
+    )
 
 
 def unit_of(graph: AttackGraph | None) -> str:
@@ -84,11 +99,7 @@ def unit_of(graph: AttackGraph | None) -> str:
     """  # noqa: E501
     if graph is None:
         return UNIT
-    worth: dict[str, float] = {}
-    for intent in graph.intents:
-        for goal, reward in intent.rewards.items():
-            worth[goal] = max(reward, worth.get(goal, reward))
-    goals = {display_name(c): worth[c.id] for c in graph.conditions if worth.get(c.id, 0.0) > 0 and not c.initial}
+    goals = _goals(graph)
     if not goals:
         return "expected loss, in the unit of the rewards; includes what blocking costs you"
     (name, most), *others = sorted(goals.items(), key=lambda goal: -goal[1])
@@ -103,6 +114,38 @@ def unit_of(graph: AttackGraph | None) -> str:
     return f"expected loss; {said}; includes what blocking costs you"
 
 
+def _goals(graph: AttackGraph) -> dict[str, float]:
+    """Return what can be gained and pays, by what people call it, with the most that it pays."""
+    worth: dict[str, float] = {}
+    for intent in graph.intents:
+        for goal, reward in intent.rewards.items():
+            worth[goal] = max(reward, worth.get(goal, reward))
+    return {display_name(c): worth[c.id] for c in graph.conditions if worth.get(c.id, 0.0) > 0 and not c.initial}
+
+
+def _counted(graph: AttackGraph) -> Iterator[str]:
+    """Say that only goals count, where they are guesses or few beside what else can be gained."""
+    goals = list(_goals(graph))
+    others = sum(not c.initial for c in graph.conditions) - len(goals)
+    if goals and others > 0 and (graph.found.guessed or len(goals) <= FEW):
+        named = " and ".join(f"'{_cut(goal)}'" for goal in goals) if len(goals) <= FEW else f"these {len(goals)} goals"
+        verb = "counts" if len(goals) == 1 else "count"
+        yield f"Only {named} {verb} as a loss: what the intruder takes on the way counts nothing."
+
+
+def _not_begun(graph: AttackGraph, policy: CertifiedSolution | GuardedSolution | None) -> Iterator[str]:
+    """Say that a value of nothing is owed to attack costs that nobody measured, where no control is free."""
+    if policy is None or policy.upper > NOTHING * graph.magnitude or any(c.cost <= 0 for c in graph.defences):
+        return
+    for numbers in assumed_numbers(graph):
+        if numbers.quantity == "attack_cost" and numbers.most > 0:
+            cost = f"{numbers.least:g}" if numbers.least == numbers.most else f"{numbers.least:g} to {numbers.most:g}"
+            yield (
+                f"By these numbers an intruder would not even begin: a try costs it {cost}, which is a default. That "
+                "is no sign that the network is safe."
+            )
+
+
 def _numbers(graph: AttackGraph) -> str:
     found = [numbers.told for numbers in assumed_numbers(graph)]
     return f"Defaults that nobody measured: {'; '.join(found)}." if found else GIVEN
@@ -110,7 +153,7 @@ def _numbers(graph: AttackGraph) -> str:
 
 def _left_out(graph: AttackGraph, policy: CertifiedSolution | GuardedSolution | None) -> str:
     """Say what was cut off the graph, and what a defence concedes."""
-    said = []
+    said = list(graph.found.left_out)
     origin = _origin(graph, policy)
     if origin is not None:
         size = f"{len(origin.graph.exploits):,} exploits"
@@ -120,7 +163,8 @@ def _left_out(graph: AttackGraph, policy: CertifiedSolution | GuardedSolution | 
         free, n = policy.conceded, len(net.exploits)
         if free:
             said.append(
-                f"{free:,} of {n:,} usable exploits are not watched: the upper bound counts them as if they succeeded."
+                f"No control is kept ready against {free:,} of {n:,} usable steps; the upper bound allows the "
+                "intruder all of them, at the price that the graph gives them."
             )
     return " ".join(said) or UNCUT
 

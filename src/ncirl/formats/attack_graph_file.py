@@ -2,21 +2,21 @@
 
 The shape is checked first (`attack_graph_schema`); if it holds, `AttackGraph` tells everything that is wrong with
 the meaning, so that a file's faults come in one message. A graph is written in the first format that can say all it
-has, so that whatever reads older formats reads all it can: where its numbers come from takes format 3. A graph that was
-reduced has the original
-with it, and the steps from there, under `reduced_from`; they are taken again when it is read, so a file cannot lie
-about them.
+has, so that whatever reads older formats reads all it can: where its numbers come from, and what an import found, take
+format 3. A graph that was reduced has the original with it, and the steps from there, under `reduced_from`; they are
+taken again when it is read, so a file cannot lie about them.
 """
 
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ncirl.attack_graphs.between import Between, between
+from ncirl.attack_graphs.found import Findings
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.origins import NumberOrigin, ids_of
 from ncirl.attack_graphs.reductions.record import Origin, Step, origin_of, record_faults
@@ -100,8 +100,9 @@ def _read(data: Any, where: str, limits: Limits) -> tuple[AttackGraph, dict[str,
     later = next(chain(ranged, (f"intents[{k}].prior: an interval" for k in rough), _second_only(graph)), None)
     if written == FIRST and later is not None:
         raise InputError(f"{later}: is not known in '{FIRST}'; write 'format: {SECOND}'", where)
-    if written != THIRD and model.origins:
-        raise InputError(f"origins: is not known in '{written}'; write 'format: {THIRD}'", where)
+    third = [key for key, given in (("origins", model.origins), ("found", model.found)) if given]
+    if written != THIRD and third:
+        raise InputError(f"{third[0]}: is not known in '{written}'; write 'format: {THIRD}'", where)
     strange = list(_strange_ids(graph))
     if strange:
         raise InputError(strange, where)
@@ -144,7 +145,9 @@ def _origin_faults(
 
 def digest_of(graph: AttackGraph) -> str:
     """Return the SHA-256 of what a graph is, whatever it is called and wherever it and its numbers come from."""
-    data = {key: value for key, value in _own_data(replace(graph, origins=())).items() if key != "name"}
+    data = {
+        key: value for key, value in _own_data(replace(graph, origins=(), found=Findings())).items() if key != "name"
+    }
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
@@ -164,6 +167,7 @@ def _graph(model: "AttackGraphModel") -> AttackGraph:
         origins=tuple(
             NumberOrigin(o.of, o.origin, o.why, None if o.ids is None else tuple(o.ids)) for o in model.origins
         ),
+        found=Findings() if model.found is None else Findings(*(tuple(said) for _, said in model.found)),
     )
 
 
@@ -225,8 +229,9 @@ def _own_data(graph: AttackGraph) -> dict[str, Any]:
         "defender_budget": graph.defender_budget,
     }
     origins = list(_origins_to_data(graph))
+    found = {kind: list(said) for kind, said in asdict(graph.found).items() if said}
     return {
-        "format": THIRD if origins else FIRST if next(_second_only(graph), None) is None else SECOND,
+        "format": THIRD if origins or found else FIRST if next(_second_only(graph), None) is None else SECOND,
         "name": graph.name,
         "discount": float(graph.discount),
         "observes": str(graph.observes),
@@ -239,6 +244,7 @@ def _own_data(graph: AttackGraph) -> dict[str, Any]:
             for i in graph.intents
         ],
         **({"origins": origins} if origins else {}),
+        **({"found": found} if found else {}),
     }
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from ncirl.attack_graphs.found import LONGEST_SENTENCE, MOST_SENTENCES
 from ncirl.attack_graphs.origins import KINDS, From
 from ncirl.attack_graphs.reductions import Preserves, Step
 from ncirl.attack_graphs.reductions.record import STEPS
@@ -24,6 +25,9 @@ Name = Annotated[str, Field(min_length=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 NUMBER, BY_INTENT = "<number>", "<map>"
 MOST_REPEATS = 1_000  # hops, ways, steps: a file does not decide how long it takes to check them
+Sentences = Annotated[
+    list[Annotated[str, Field(max_length=LONGEST_SENTENCE)]], Field(default=[], max_length=MOST_SENTENCES)
+]
 Reward = Annotated[
     Annotated[float, Tag(NUMBER)] | Annotated[dict[str, float], Tag(BY_INTENT)],
     Discriminator(lambda value: BY_INTENT if isinstance(value, dict) else NUMBER),
@@ -202,6 +206,19 @@ class NumberOriginModel(Strict):
     """Of which exploits, controls or intents; without, of all that no other entry of the kind names."""
 
 
+class FoundModel(Strict):
+    """What the import that made the graph found and left out, in sentences for people; they change no game."""
+
+    held: Sentences
+    """Which goals attackers hold from the start, and by what."""
+    guessed: Sentences
+    """Which goals and starts are guesses."""
+    assumed: Sentences
+    """What was taken to be so that an answer depends on."""
+    left_out: Sentences
+    """How much of the source the graph has not."""
+
+
 class StepModel(Strict):
     """One reduction, as it can be done again."""
 
@@ -265,6 +282,8 @@ class AttackGraphModel(Strict):
     intents: list[IntentModel]
     origins: list[NumberOriginModel] = Field(default=[], max_length=MOST_REPEATS)
     """Where the numbers come from; what no entry names is of unknown origin. Format 3."""
+    found: FoundModel | None = None
+    """What the import that made the graph found and left out. Format 3."""
     reduced_from: ReducedFromModel | None = None
     """Of a graph that `ncirl reduce` made: the original and the steps from it."""
 

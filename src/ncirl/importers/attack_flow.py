@@ -17,6 +17,7 @@
   only where nothing else leads.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,15 @@ TOLD = frozenset(
 )
 PREPARING = frozenset({"TA0042", "TA0043"})  # tactics
 PREPARATIONS = frozenset(f"T{k}" for k in (*range(1583, 1589), *range(1589, 1598), 1608, 1650, 1681))
+HARMING = frozenset({"TA0010", "TA0040"})  # exfiltration, impact
+HARMS = frozenset(
+    f"T{k}"
+    for k in (
+        *(1011, 1020, 1029, 1030, 1041, 1048, 1052, 1537, 1567),
+        *(1485, 1486, 1489, 1490, 1491, 1495, 1496, 1498, 1499, 1529, 1531, 1561, 1565, 1657, 1667),
+    )
+)
+LEAVING = re.compile(r"\b(?:left|leave[sd]?|leaving|exit(?:s|ed)?|withdr[ae]ws?|departed?)\b", re.IGNORECASE)
 CONFIDENCE = Origin("the confidence of the report, in percent, as asked")
 
 
@@ -85,6 +95,7 @@ def _fill(draft: Draft, flow: Flow, use_confidence: bool) -> None:
             )
             if holds:
                 draft.note("assumed", "conditions that nothing leads to hold from the start", _label(node))
+    _guess(draft, flow)
     for key, node in flow.nodes.items():
         if node["type"] == OPERATOR:
             if len(flow.inputs[key]) < 2:
@@ -113,6 +124,17 @@ def _fill(draft: Draft, flow: Flow, use_confidence: bool) -> None:
         if any(way.on_false for way in ways):
             told = "what follows a false condition can be done once the condition is up for decision"
             draft.note("assumed", told, _label(node))
+
+
+def _guess(draft: Draft, flow: Flow) -> None:
+    """Offer as goals what does harm, before what comes last; an end at which attackers only leave is none."""
+    leads = {start for edges in flow.inputs.values() for start, _ in edges}
+    for key, node in flow.nodes.items():
+        technique = text(node.get("technique_id")).strip().partition(".")[0]
+        if node["type"] == ACTION and (text(node.get("tactic_id")) in HARMING or technique in HARMS):
+            draft.guess_goal(key, "it is of the tactic Impact or Exfiltration", likely=True)
+        elif not technique and key not in leads and LEAVING.search(_label(node)):
+            draft.pointless.add(key)
 
 
 def _about(flow: Flow, key: str) -> tuple[str, tuple[str, ...]]:

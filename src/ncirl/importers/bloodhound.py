@@ -67,6 +67,7 @@ def _with_derived(draft: Draft, nodes: dict[str, Node], edges: list[Edge]) -> li
             f"NOT DERIVED, so that ways may be missing: {', '.join(missing)}; a graph that BloodHound exports has them"
         )
         draft.note("dropped", words)
+        draft.not_derived = tuple(missing)
     told = {(edge.kind, edge.start, edge.end): edge for edge in edges}
     better = {(edge.kind, edge.start, edge.end) for edge in found}
     for k, edge in enumerate(found):

@@ -84,7 +84,9 @@ class Usual:
             number, origin = self.number(quantity)
             said = step.origin(quantity)
             if said is None or (said.default and origin.asked):
-                changes[quantity], origins[quantity] = number, origin
+                why = step.unused.get(quantity)
+                changes[quantity] = number
+                origins[quantity] = Origin(why, default=True) if why and origin.default else origin
         return replace(step, **changes, origins=origins) if changes else step
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "Imported",
 ]
 
+OUT_OF_RANGE = "because the source's value is out of range"
 FOLLOWS = Origin("what follows at once")
 MOST_PARTS = 200_000  # conditions and steps that are left: far beyond what can be played on
 MOST_MADE = 500_000  # steps while what comes without effort is folded, before useless ones are left out
@@ -72,6 +73,7 @@ class DraftExploit:
     immediate: bool = False
     controls: tuple[str, ...] = ()
     through: tuple[str, ...] = ()  # keys that stand for needs which come with them
+    unused: Mapping[str, str] = field(default_factory=dict)  # why the source's number is not used, by its name
 
     def origin(self, quantity: str) -> Origin | None:
         """Return where a number comes from; None where nobody has said it."""
@@ -148,6 +150,11 @@ class Draft:
     worth: dict[str, float] = field(default_factory=dict)  # of conditions, 1 for the most
     worth_from: str = ""  # in words
     guesses: dict[str, str] = field(default_factory=dict)  # keys that may be goals, and why
+    likely: dict[str, None] = field(default_factory=dict)  # of the guesses those that come before all others
+    pointless: set[str] = field(default_factory=set)  # keys that nobody wants, and that are no reason to want another
+    suppositions: list[str] = field(default_factory=list)  # sentences that an answer depends on
+    not_derived: tuple[str, ...] = ()  # kinds of edges that the source needs others for
+    begun: dict[str, None] = field(default_factory=dict)  # keys that hold from the start by a guess
     mentions: dict[str, str] = field(default_factory=dict)  # names of the source, and why they may be in no graph
     notes: Notes = field(default_factory=Notes)
 
@@ -212,13 +219,14 @@ class Draft:
         origins: Mapping[str, Origin] | None = None,
         immediate: bool = False,
         controls: Iterable[str] = (),
+        unused: Mapping[str, str] | None = None,
     ) -> None:
         """Add a step that needs all of `needs`; the conditions may be added later.
 
         `label`, `asset` and `references` are for people, as of a condition. `origins` says where the numbers come from
         that are not read off the source as they are: a table, a rule, a default. A probability or cost that is out of
-        range is noted and defaulted. An `immediate` step follows at once, for sure and free, and is folded away;
-        `controls` are the keys of those that stop the step.
+        range is noted and defaulted; `unused` says why others of the source are. An `immediate` step follows at once,
+        for sure and free, and is folded away; `controls` are the keys of those that stop the step.
         """
         self._check_size()
         shown = text(name) or text(key)
@@ -239,6 +247,7 @@ class Draft:
                 {quantity: origin for quantity, origin in (origins or {}).items() if quantity in QUANTITIES},
                 immediate,
                 tuple(dict.fromkeys(controls)),
+                unused={**_beyond(success, attack_cost, block_cost), **(unused or {})},
             )
         )
 
@@ -304,9 +313,14 @@ class Draft:
         """Note what an intent of the source is paid for a condition; intents of the source replace goals."""
         self.rewards.setdefault(text(intent), {})[key] = value
 
-    def guess_goal(self, key: str, why: str) -> None:
-        """Offer a condition as a goal, for when neither the person nor the source names any."""
+    def guess_goal(self, key: str, why: str, *, likely: bool = False) -> None:
+        """Offer a condition as a goal, for when neither the person nor the source names any.
+
+        Where some are `likely`, nothing else is guessed.
+        """
         self.guesses[key] = why
+        if likely:
+            self.likely[key] = None
 
     def mention(self, names: Iterable[str], why: str = "nothing that the graph keeps is about them") -> None:
         """Note names of the source (hosts, vulnerabilities) that the report lists, with why, if the graph has not."""
@@ -338,6 +352,13 @@ class Draft:
             return value
         self.note("defaulted", f"{quantity} outside [0, {most:g}] is not used", item)
         return None
+
+
+def _beyond(*numbers: float | None) -> dict[str, str]:
+    """Return which of the numbers of a step are out of range."""
+    most = (1.0, LARGEST_REWARD, LARGEST_REWARD)
+    each = zip(QUANTITIES, numbers, most, strict=True)
+    return {quantity: OUT_OF_RANGE for quantity, value, m in each if value is not None and not 0 <= value <= m}
 
 
 def _distinct(references: Iterable[str]) -> tuple[str, ...]:

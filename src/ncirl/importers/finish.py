@@ -22,6 +22,7 @@ from ncirl.importers.controls import controls_of
 from ncirl.importers.defaults import Usual, meanings
 from ncirl.importers.draft import MOST_PARTS, Draft, DraftCondition, DraftExploit, Imported
 from ncirl.importers.epss import epss_of, read_epss
+from ncirl.importers.findings import COPIES, findings_of, told_apart
 from ncirl.importers.fold import CERTAIN, fold
 from ncirl.importers.follows import Follows
 from ncirl.importers.immediate import follows_from, without_immediate
@@ -85,6 +86,7 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         told = "steps whose attempts cost more than any goal is worth before one works, so that nobody goes there"
         notes.add("assumed", f"{told} (see --attack-cost, --success, --goal-reward)", step.name)
     gains = {step.gives for step in steps}
+    alike = {label for label, count in Counter(step.label or step.name for step in steps).items() if count > 1}
     if follows:
         steps = _without_effort(steps, follows, sure, chosen, names, notes)
     steps = [replace(step, needs=tuple(key for key in step.needs if key not in folded)) for step in steps]
@@ -97,8 +99,21 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     if not options.merge:
         _check_size(len(steps), len(used), ", make parallel steps one with --merge", where)
     left_out = _left_out(draft, names, depth, sure, used, gains, notes)
+    steps = told_apart(steps, draft.controls if options.controls else {}, alike)
     exploits = tuple(_exploits(steps, names))
     controls = controls_of(draft.controls, steps, [exploit.id for exploit in exploits], usual, notes)
+    wanted = {draft.groups.get(key, key) for key, paid in draft.goals.items() if paid is None or paid > 0}
+    had = {draft.groups.get(key, key) for key in draft.goals if depth.get(key) == 0}
+    taken = {draft.groups.get(names.key(id_), names.key(id_)) for i in chosen.intents for id_ in i.rewards}
+    found = findings_of(
+        draft,
+        names,
+        held=held,
+        goals=chosen.guessed,
+        starts=[*draft.begun, *entries],
+        left=0 if options.goals or options.intents else len(wanted - had - taken),
+        notes=notes,
+    )
     graph = AttackGraph(
         conditions=tuple(_condition(c, names, c.key in sure) for c in conditions if c.key in used),
         exploits=exploits,
@@ -111,6 +126,7 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         controls=None if controls is None else tuple(controls),
         name=options.name or draft.name or _title(files) or draft.format,
         origins=tuple(_origins(steps, exploits, controls or {}, chosen, usual)),
+        found=found,
     )
     if options.merge:
         graph = _merged(graph, notes)
@@ -118,7 +134,7 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     report = _report(graph, draft, usual, len(folded), chosen.words, notes, files)
     lost = names_lost(draft, graph, start, depth)
     offered = candidates_of(draft, names, given.keys() | entries, depth, graph.intents)
-    return Imported(graph, replace(report, left_out=left_out, names_lost=lost, held=held), offered)
+    return Imported(graph, replace(report, left_out=left_out, names_lost=lost, found=found), offered)
 
 
 def _without_effort(
@@ -137,9 +153,10 @@ def _without_effort(
     folded = fold(steps, follows, sure, {key: key for key in rewards} | dict(chosen.standing), rewards)
     for step in folded.useless:
         notes.add("dropped", "steps that lead to no goal", step.name)
-    times = Counter(step.name for step in folded.steps if step.through)
-    for name in (name for name, count in times.items() if count > 1):
-        notes.add("assumed", "steps whose need comes with several gains are there once for each", name)
+    times = Counter(step.name for step in folded.steps if step.origins.get("success") != CERTAIN)
+    times.subtract(step.name for step in steps)
+    for name in (name for name, more in times.items() if more > 0):
+        notes.add("assumed", COPIES, name)
     if folded.late:
         told = "goals that come with something else that leads on count one stage later, by a certain step"
         notes.add("assumed", told, f"{folded.late} such steps")

@@ -23,6 +23,7 @@ from heapq import heapify, heappop, heappush
 
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.importers.draft import MOST_PARTS, DraftExploit
+from ncirl.importers.findings import COPIES
 from ncirl.importers.report import Notes
 
 __all__ = ["follows_from", "without_immediate"]
@@ -59,7 +60,7 @@ def without_immediate(steps: Sequence[DraftExploit], kept: Collection[str], note
     left = [step for several in ways.values() for step in several]
     times = Counter(place for (place, _), several in ways.items() for _ in several)
     for place in sorted(place for place, count in times.items() if count > 1):
-        notes.add("assumed", "steps that can be tried from several places are there once for each", steps[place].name)
+        notes.add("assumed", COPIES, steps[place].name)
     for step in left:
         if step.immediate:
             notes.add("assumed", "steps that are certain and free are left as steps, which take a stage", step.name)

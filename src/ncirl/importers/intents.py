@@ -28,7 +28,8 @@ EQUALLY = Origin("equally likely, as nothing says which is likelier; --intents s
 class Chosen:
     """The intents, where they come from in words, and of goals that are one the key that stands for each.
 
-    `worth` and `likely` say where the rewards of each intent and its prior come from, by its id.
+    `worth` and `likely` say where the rewards of each intent and its prior come from, by its id; `guessed` are the keys
+    of goals that nobody named.
     """
 
     intents: tuple[Intent, ...]
@@ -36,6 +37,7 @@ class Chosen:
     standing: Mapping[str, str] = field(default_factory=dict)
     worth: Mapping[str, Origin] = field(default_factory=dict)
     likely: Origin = EQUALLY
+    guessed: tuple[str, ...] = ()
 
 
 def choose_intents(
@@ -84,7 +86,8 @@ def choose_intents(
     named = wanted or any(value > 0 for paid in draft.rewards.values() for value in paid.values())
     instead = ", as none that the source names can be gained" if named else ""
     words = f"one per guessed goal{instead}, equally likely"
-    return _one_each(dict.fromkeys(guessed), draft, options, names, words, f"; {DECIDE}")
+    chosen = _one_each(dict.fromkeys(guessed), draft, options, names, words, f"; {DECIDE}")
+    return replace(chosen, guessed=tuple(guessed))
 
 
 def _stated(
@@ -140,9 +143,13 @@ def _guessed(
     draft: Draft, names: ConditionNames, depth: Mapping[str, int], steps: Sequence[tuple[Sequence[str], str]]
 ) -> dict[str, str]:
     """Return goals to guess, the deepest first, with why; `InputError` with candidates where every guess is trivial."""
-    needed = {key for needs, _ in steps for key in needs}.union(start for start, _ in draft.follows)
+    needed = {key for needs, gives in steps if gives not in draft.pointless for key in needs}
+    needed.update(start for start, _ in draft.follows)
     gained = sorted((key for key, rounds in depth.items() if rounds), key=lambda key: -depth[key])
     trivial = _trivial(draft, depth, steps)
+    likely = [key for key in gained if key in draft.likely and key not in trivial]
+    if likely:
+        return {key: draft.guesses[key] for key in likely[:MOST_GUESSED]}
     sinks = [key for key in gained if key not in needed and key not in trivial]
     many = len(sinks) > MOST_GUESSED
     told = f"it is among the deepest of {len(sinks)} that no step needs" if many else "no step needs it"
@@ -178,7 +185,9 @@ def _trivial(draft: Draft, depth: Mapping[str, int], steps: Sequence[tuple[Seque
         makers.setdefault(gives, []).append(needs)
     found = {}
     for key, rounds in depth.items():
-        if rounds and draft.conditions[key].asset in own:
+        if rounds and key in draft.pointless:
+            found[key] = "nobody gains by it"
+        elif rounds and draft.conditions[key].asset in own:
             found[key] = "the attacker's own"
         elif rounds and draft.worth.get(key) == 0:
             found[key] = "worth nothing, says the source"
@@ -224,5 +233,6 @@ def _gained(name: str, where: str, names: ConditionNames, depth: Mapping[str, in
     if key not in depth:
         raise InputError("cannot be reached from the start by any steps; the report says what was dropped", place)
     if depth[key] == 0:
-        raise InputError("holds from the start, so that nobody can gain it", place)
+        said = "the attacker holds it from the start, so that there is nothing left to defend there"
+        raise InputError(f"{said}; name another goal, or other starts with --initial", place)
     return key

@@ -99,6 +99,7 @@ def _entries(draft: Draft, attacks: Sequence[Step], options: ImportOptions) -> d
     entries = dict.fromkeys(step.key for step in attacks if not step.parents)
     for key in entries:
         draft.note("assumed", "no entry point is given, so steps without parents are (see --initial)", key)
+    draft.begun = entries
     return entries
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ncirl.importers.draft import Draft
 from ncirl.importers.mulval_facts import (
+    STRONGEST,
     Term,
     described,
     hosts_in,
@@ -66,6 +67,7 @@ class _Derivation:
         for term in (vertex.term for vertex in self.vertices.values()):
             self.draft.mention((*term.vulnerabilities, *filter(None, [self._host(term)])))
         self._begin()
+        owned = self._owned()
         success = successes(self.draft, self.vertices, self.premises)
         for key, vertex in self.vertices.items():
             if vertex.kind == AND:
@@ -77,7 +79,8 @@ class _Derivation:
                         "assumed", "what follows from the configuration alone is a fact, no step", vertex.fact
                     )
             elif vertex.kind == OR:
-                self.draft.condition(key, label=vertex.fact, name=vertex.fact, asset=self._host(vertex.term))
+                asset = self._host(vertex.term)
+                self.draft.condition(key, label=vertex.fact, name=vertex.fact, asset=asset, initial=key in owned)
                 for premise in self.premises[key]:
                     if premise in self.vertices and self.vertices[premise].kind != AND:
                         self.draft.note("assumed", "facts derived from a fact without a rule between are steps", key)
@@ -101,6 +104,23 @@ class _Derivation:
     def _is_own_machine(self, rule: str) -> bool:
         terms = [self.vertices[premise].term for premise in self.premises[rule] if premise in self.vertices]
         return any(is_own_machine(self.vertices[c].term, terms) for c in self.conclusions[rule])
+
+    def _owned(self) -> set[str]:
+        """Return as whom attackers run code on their own machines: as a rule says, as anybody where it says root."""
+        begun = {self.vertices[key].term.host for key, c in self.draft.conditions.items() if c.initial}
+        runs: dict[str, set[str]] = defaultdict(set)
+        own = [key for key, vertex in self.vertices.items() if vertex.kind == AND and self._is_own_machine(key)]
+        for rule in own:
+            for term in (self.vertices[c].term for c in self.conclusions[rule]):
+                if term.is_execution and term.host in begun:
+                    runs[term.host].add(term.user)
+        return {
+            key
+            for key, vertex in self.vertices.items()
+            if vertex.kind == OR
+            and vertex.term.is_execution
+            and (vertex.term.user in runs[vertex.term.host] or not STRONGEST.isdisjoint(runs[vertex.term.host]))
+        }
 
     def _facts(self) -> set[str]:
         """Return the facts of the input, and what follows from them without an attacker or a vulnerability."""
@@ -134,6 +154,9 @@ class _Derivation:
         if len(places) > 1 and not chosen:
             for name in known:
                 self.draft.note("assumed", "attackers are in several places at once (--set attacker=… chooses)", name)
+            self.draft.suppositions.append(
+                f"Attackers are in {len(known)} places at once: {shortened(known)}; --set attacker=… chooses."
+            )
 
     def _host(self, term: Term) -> str:
         return self.hosts.get(term.host, term.host)

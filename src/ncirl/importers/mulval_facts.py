@@ -13,7 +13,18 @@ from functools import lru_cache
 
 from ncirl.importers.values import identifiers
 
-__all__ = ["Remedy", "Term", "described", "hosts_in", "is_certain", "is_own_machine", "is_reach", "remedies", "term_of"]
+__all__ = [
+    "STRONGEST",
+    "Remedy",
+    "Term",
+    "described",
+    "hosts_in",
+    "is_certain",
+    "is_own_machine",
+    "is_reach",
+    "remedies",
+    "term_of",
+]
 
 RULE = re.compile(r"\s*(RULE\s+\S+?)\s*\((.*)\)\s*", re.DOTALL)
 TERM = re.compile(r"\s*([^\s(]+)\s*\((.*)\)\s*", re.DOTALL)
@@ -24,6 +35,7 @@ REACHED = frozenset(
 )
 LOCATED = frozenset({"attackerlocated", "attacker", "malicious", "located"})
 VULNERABLE = frozenset({"vulexists", "vulhost", "vulproperty", "vulprimitive"})
+STRONGEST = frozenset({"root", "administrator", "admin", "system", "localsystem", "nt authority\\system"})
 DENIALS = frozenset({"dos", "denialofservice", "availabilityloss"})
 FLOWS = frozenset({"hacl", "haclprimit", "firewallrule", "vlantovlan", "iptovlan", "vlantoip", "iptoip", "aclnw"})
 SERVICES = frozenset({"networkserviceinfo", "networkservice"})
@@ -55,6 +67,16 @@ class Term:
     def is_located(self) -> bool:
         """Whether it says where an attacker begins."""
         return self.predicate in LOCATED
+
+    @property
+    def is_execution(self) -> bool:
+        """Whether it says that an attacker can run code on a host."""
+        return self.predicate == "execcode"
+
+    @property
+    def user(self) -> str:
+        """As whom code is run, in lower case; empty where the fact does not say."""
+        return self.arguments[1].lower() if self.is_execution and len(self.arguments) > 1 else ""
 
     @property
     def is_vulnerability(self) -> bool:

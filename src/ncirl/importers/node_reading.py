@@ -4,7 +4,7 @@ Attributes are found by their usual names, or by those that a person sets.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypedDict, TypeVar
@@ -13,7 +13,7 @@ from ncirl.errors import InputError
 from ncirl.importers.draft import Draft
 from ncirl.importers.node_flaws import HELD, HELD_BY, Flaw, Flaws
 from ncirl.importers.options import ImportOptions
-from ncirl.importers.report import Candidate, Candidates, Origin, Undecided, shortened
+from ncirl.importers.report import QUANTITIES, Candidate, Candidates, Origin, Undecided, shortened
 from ncirl.importers.values import identifiers, number, text
 from ncirl.importers.vulnerabilities import is_denial, is_rated, odds_of
 
@@ -30,6 +30,7 @@ NOT_STEPS = HELD | HELD_BY | {"fixed_by", "documents", "mitigates"}
 HOST = ("host", "hostname", "fqdn", "dns_name")
 ANY = "*"
 RATED = "CVSS scores, ratings and EPSS are no chances that an attempt works, so the default stands (--set success=…)"
+UNREAD = "because the source's value could not be read"
 DENIED = "steps by a denial of service, which gives nobody control"
 MOST_NAMED = 3  # vulnerabilities or packages in a label; all are references
 
@@ -61,6 +62,7 @@ class _Numbers(TypedDict):
     attack_cost: float | None
     block_cost: float | None
     origins: Mapping[str, Origin]
+    unused: Mapping[str, str]
 
 
 class Reading:
@@ -102,6 +104,11 @@ class Reading:
     def numbers(self, *holders: Attributes) -> _Numbers:
         """Return what the first of the holders says that says anything, or a CVSS vector about the effort."""
         success = _first(holders, partial(_number, self._success))
+        if success is not None and not 0 <= success <= 1:
+            told = (
+                f"is no probability, which lies between 0 and 1: {success:g}; --set success=… names another attribute"
+            )
+            raise InputError(f"{self._success}: {told}", self.draft.name)
         costs = [_first(holders, partial(_number, name)) for name in self._costs]
         odds = None if success is not None else _first(holders, odds_of)
         if success is None and odds is None and any(map(is_rated, holders)):
@@ -113,7 +120,16 @@ class Reading:
             attack_cost=costs[0],
             block_cost=costs[1],
             origins={} if odds is None else {"success": odds.origin},
+            unused=dict(self._unread(holders)),
         )
+
+    def _unread(self, holders: Iterable[Attributes]) -> Iterator[tuple[str, str]]:
+        """Yield the quantities of which something is said, but nothing that is a number, with why they are not used."""
+        for quantity, name in zip(QUANTITIES, (self._success, *self._costs), strict=True):
+            said = [text(holder.get(name)) for holder in holders if number(holder.get(name)) is None]
+            for value in filter(None, said):
+                self.draft.note("defaulted", f"{quantity} that is no number, so that it could not be read", value)
+                yield quantity, UNREAD
 
     def add_step(self, name: str, edge: Edge) -> None:
         """Add a step along an edge: by the vulnerabilities of its end where it has any."""

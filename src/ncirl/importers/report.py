@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from ncirl.attack_graphs.found import Findings
 from ncirl.attack_graphs.origins import From, Numbers
 from ncirl.errors import InputError
 
@@ -188,8 +189,9 @@ class ImportReport:
         Everything else that a person should know.
     meanings : tuple of str
         What a stage, an attempt, a block and a lasting fix stand for, with the reason for each default.
-    held : tuple of str
-        Which goals of the source attackers hold from the start, and by what; the graph is about others.
+    found : Findings
+        What of all this the graph keeps: `held`, which goals of the source attackers hold from the start, and by what
+        (the graph is about others); which goals and starts are guesses; what else an answer depends on.
     """
 
     format: str
@@ -209,12 +211,21 @@ class ImportReport:
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     names_lost: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     meanings: tuple[str, ...] = ()
-    held: tuple[str, ...] = ()
+    found: Findings = field(default_factory=Findings)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Which goals of the source attackers hold from the start, and by what."""
+        return self.found.held
 
     def lines(self) -> Iterator[str]:
-        """Yield the report for people, a line each; what attackers have already comes first."""
-        for sentence in self.held:
+        """Yield the report for people, a line each; what attackers have already comes first, then guesses."""
+        for sentence in self.found.held:
             yield f"ALREADY HELD: {sentence}"
+        for sentence in self.found.guessed:
+            yield f"GUESSED: {sentence}"
+        for sentence in self.found.assumed:
+            yield f"ASSUMED: {sentence}"
         yield f"{self.format}: {', '.join(self.files)}"
         yield f"  conditions  {self.conditions}"
         needing = f", {self.and_steps} of them need several conditions at once" if self.and_steps else ""
@@ -244,7 +255,9 @@ class ImportReport:
         """Return the report as plain data: its fields, `format` as ``source``."""
         data = asdict(self, dict_factory=_plain)
         data["numbers"] = [numbers.to_data() for numbers in self.numbers]
-        return {"source": data.pop("format")} | data
+        source: dict[str, Any] = {"source": data.pop("format")}
+        found: dict[str, Any] = data.pop("found")
+        return source | found | data
 
 
 def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -180,8 +180,8 @@ def _conceded_section(solution: GuardedSolution, matters: Matters) -> Html:
     most, scale = unhindered(net, depths(net)), solution.graph.magnitude
     said = (
         f"{len(watched):,} of {n:,} exploits are watched.{cut} The other {free:,} that an intruder can come to use are "
-        "conceded: the defence reckons with them as if they succeeded as soon as they can be tried. Its promise holds "
-        "all the same. The two bounds are "
+        "conceded: no control is kept ready against them, and the upper bound allows the intruder all of them, at the "
+        "price that the graph gives them. The two bounds are "
         f"{at_most(solution.gap, scale, short=True)} apart; an intruder whom nobody hinders, with luck on its side, "
         f"would get {at_most(most, scale, short=True)}."
     )

@@ -6,7 +6,7 @@ __all__ = ["on_page"]
 
 START, GOALS = "“Where attackers begin”", "“What attackers may want”"
 STEPS = "“Which kinds of edges are steps”"
-END = r"(?=[\s,;:)]|$)"  # of an option: a name that begins like one goes on
+END = r"(?=[\s,;:)]|\.?$)"  # of an option: a name that begins like one goes on
 HERE = (  # what can be chosen on the page
     (rf"\bwith --initial{END}", f"under {START}"),
     (rf"(?<!\S)--initial{END}|(?<=\()--initial{END}", START),
