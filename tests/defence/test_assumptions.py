@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import ncirl
+from ncirl.attack_graphs.found import Findings
 from ncirl.attack_graphs.graph import Alert, AttackGraph, Control
 from ncirl.attack_graphs.origins import NumberOrigin
 from ncirl.attack_graphs.reductions import keep_ways
@@ -193,3 +194,34 @@ def test_worths_of_controls_are_told_so_too(tmp_path: Path, capsys: pytest.Captu
     assert told["controls"]
     numbers = [told["upper"], *(control[side] for control in told["controls"] for side in ("lower", "upper"))]
     assert all(x == 0.0 or abs(x) >= 1e-9 for x in numbers)
+
+
+@pytest.mark.parametrize("solver", [ncirl.Certified(relative_gap=0.1), ncirl.Guarded(relative_gap=0.1)])
+def test_a_value_of_nothing_that_a_default_makes_is_no_sign_of_safety(solver: ncirl.Certified | ncirl.Guarded) -> None:
+    dear = replace(
+        office_graph(), exploits=tuple(replace(e, attack_cost=9.0, block_cost=0.05) for e in office_graph().exploits)
+    )
+    told = (
+        "By these numbers an intruder would not even begin: a try costs it 9, which is a default. That is no sign that "
+        "the network is safe."
+    )
+    unmeasured = replace(dear, origins=(NumberOrigin("attack_cost", "default"),))
+    measured = replace(dear, origins=(NumberOrigin("attack_cost", "source"),))
+    paying = replace(office_graph(), origins=(NumberOrigin("attack_cost", "default"),))
+    for graph, wanted in ((unmeasured, True), (measured, False), (paying, False)):
+        solved = ncirl.solve(graph if isinstance(solver, ncirl.Guarded) else graph.game(), solver)
+        assert (told in assumptions(graph, policy=solved)) is wanted
+    assert told not in assumptions(unmeasured)
+
+
+def test_only_goals_count_is_said_where_they_are_few() -> None:
+    graph = office_graph()
+    assert not any(sentence.startswith("Only") for sentence in assumptions(graph))
+    one = tuple(replace(i, rewards={"mail": 3.0}) for i in graph.intents)
+    said = "Only 'the intruder reads the company's mail' counts as a loss: what the intruder takes on the way counts "
+    assert f"{said}nothing." in assumptions(replace(graph, intents=one))
+    four = [condition.id for condition in graph.conditions if not condition.initial][:4]
+    many = replace(graph, intents=tuple(replace(i, rewards=dict.fromkeys(four, 1.0)) for i in graph.intents))
+    assert not any(sentence.startswith("Only") for sentence in assumptions(many))
+    guessed = replace(many, found=Findings(guessed=("The goals are guesses.",)))
+    assert any(sentence.startswith("Only these 4 goals count as a loss") for sentence in assumptions(guessed))
