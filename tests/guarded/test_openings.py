@@ -21,12 +21,14 @@ from ncirl.attack_graphs.guarded.parts import Part
 from ncirl.attack_graphs.guarded.plays import play
 from ncirl.attack_graphs.guarded.proof import GuardedProof
 from ncirl.attack_graphs.guarded.seen import Words
+from ncirl.cli.app import main
 from ncirl.defence.first_moves import opening_data
 from ncirl.defence.guarded_session import GuardedSession
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.errors import InputError
 from ncirl.formats.guarded_file import open_guarded
 from ncirl.limits import UNLIMITED
+from ncirl.solution import Progress
 
 SEEDS = [range(5000 + 25 * block, 5025 + 25 * block) for block in range(6)]
 QUICK = ncirl.Guarded(relative_gap=0.05, time_limit=4)
@@ -112,6 +114,21 @@ def test_an_opening_keeps_within_a_budget() -> None:
     tight = QUICK.run(domain(defender_budget=2))
     assert len(tight.proof.opening) <= 2
     assert tight.verify().holds
+
+
+@pytest.mark.parametrize("stops_at", [1, 2, 4])
+def test_an_interrupted_search_leaves_a_proof(stops_at: int) -> None:
+    told: list[Progress] = []
+
+    def stop(progress: Progress) -> None:
+        told.append(progress)
+        if len(told) >= stops_at:
+            raise KeyboardInterrupt
+
+    found = QUICK.run(domain(), progress=stop)
+    assert found.status is ncirl.Status.INTERRUPTED
+    assert found.upper == pytest.approx(0.3, abs=1e-12)  # nothing is left to do with the opening in place
+    assert found.verify().holds
 
 
 def test_an_opening_where_nobody_knows_the_prior() -> None:
@@ -202,6 +219,22 @@ def test_files_keep_the_opening(solution: ncirl.GuardedSolution, tmp_path: Path)
     replace(solution, proof=replace(solution.proof, opening=("nobody",))).save(tmp_path / "q.ncirl")
     with pytest.raises(InputError, match="unknown control 'nobody'"):
         open_guarded(tmp_path / "q.ncirl")
+
+
+def test_it_is_the_first_thing_that_is_read(
+    solution: ncirl.GuardedSolution, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.ncirl"
+    solution.save(path)
+    assert main(["show", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert 0 <= shown.index("Apply now, once: leave g") < shown.index("What must I watch?")
+    assert main(["verify", str(path)]) == 0
+    assert "3 controls" in capsys.readouterr().out
+    assert main(["report", str(path), "-o", str(tmp_path / "p.html"), "--time-limit", "5"]) == 0
+    page = (tmp_path / "p.html").read_text()
+    assert "Apply now, once: leave g" in page
+    assert "What is applied once keeps" in page
 
 
 def test_files_keep_openings_with_parts(tmp_path: Path) -> None:
