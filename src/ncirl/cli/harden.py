@@ -24,6 +24,7 @@ from ncirl.cli.output import (
     print_facts,
     print_json,
     print_table,
+    say,
 )
 from ncirl.cli.progress import interruptible
 from ncirl.cli.scope import scope_data, scope_facts
@@ -148,7 +149,7 @@ def _line(progress: "HardenProgress") -> str:
 
 
 def _data(found: "Hardening") -> dict[str, Any]:
-    from ncirl.reports.hardening import IN_PLACE, assumed_words
+    from ncirl.reports.hardening import IN_PLACE, assumed_words, verdict_words
 
     scale = found.graph.magnitude
     worth = pair_data((found.lower, found.upper), scale)
@@ -174,6 +175,7 @@ def _data(found: "Hardening") -> dict[str, Any]:
         "unit": unit_of(found.graph),
         "claim": "Proved bounds on the value before, and on the value before less the value with a control in place.",
         "assumed": f"{assumed_words(found.graph)} {IN_PLACE}",
+        "verdict": verdict_words(found) or None,
         "controls": controls,
         "chosen": None if found.chosen is None else _set_data(found.chosen, scale),
         "status": found.status.label,
@@ -208,6 +210,7 @@ def _print(found: "Hardening", data: dict[str, Any], output: Path | None) -> Non
         cut_words,
         place_words,
         proof_words,
+        set_title,
         tie_words,
     )
 
@@ -224,10 +227,14 @@ def _print(found: "Hardening", data: dict[str, Any], output: Path | None) -> Non
     if found.ties:
         facts["not told apart"] = tie_words(found)
     if (chosen := found.chosen) is not None:
-        facts["best set" if chosen.is_proved else "best found"] = best_words(found, chosen)
+        facts[set_title(chosen)] = best_words(found, chosen)
         facts["costs in place"] = f"{chosen.cost:.4g}"
         facts["worth then"] = interval(chosen.after_lower, chosen.after_upper, scale)
-        facts["proof"] = proof_words(found, chosen)
+        if proof := proof_words(found, chosen):
+            facts["proof"] = proof
+    if data["verdict"] is not None:
+        say(data["verdict"])
+        print()
     print_facts(facts | ({} if output is None else {"page": str(output)}))
     rows = [
         (

@@ -20,7 +20,9 @@ __all__ = [
     "hardening_page",
     "place_words",
     "proof_words",
+    "set_title",
     "tie_words",
+    "verdict_words",
 ]
 
 DRAWN, ROWS = 12, 60
@@ -63,6 +65,8 @@ def hardening_page(found: Hardening) -> str:
         parts.append(paragraph(f"Unfinished: {found.status.value} The order may still change within them.", "bad"))
     if (scope := scope_of_graph(found.graph, found.lower, found.upper)) is not None:
         parts.append(paragraph(scope.sentence, "bad"))
+    if verdict := verdict_words(found):
+        parts.append(paragraph(verdict, "bad"))
     parts += [paragraph(assumed_words(found.graph)), paragraph(IN_PLACE, "note")]
     if found.chosen is not None:
         parts.append(_set_section(found, found.chosen))
@@ -106,16 +110,65 @@ def best_words(found: Hardening, chosen: ChosenSet) -> str:
     """Name the best set, or say why there is none."""
     if chosen.controls:
         return ", ".join(called(control) for control in chosen.controls)
-    prize = sum(its.prior * max(r, 0.0) for its in found.graph.intents for r in its.rewards.values())
-    if found.upper <= NIL * prize:
+    if _is_nil(found):
         return "none is needed: the intrusion is worth nothing as it is"
+    if _is_too_dear(found):
+        least = min(worth.in_place for worth in found.worths)
+        return f"none: nothing costs {found.spend:.4g} or less, the least is {least:.4g}"
     return "none: no set is known to take anything away"
+
+
+def _is_too_dear(found: Hardening) -> bool:
+    """Tell whether no control at all is within what may be spent."""
+    return found.spend is not None and all(worth.in_place > found.spend for worth in found.worths)
+
+
+def verdict_words(found: Hardening) -> str:
+    """Say first what is proved not to pay for itself: no control at all, or the set; empty where all may."""
+    if _is_nil(found) or not found.worths:
+        return ""
+    scale, best, chosen = found.graph.magnitude, found.worths[0], found.chosen
+    none = all(worth.net[1] < 0 for worth in found.worths)
+    said = []
+    if none:
+        saves = at_most(best.upper, scale, short=True)
+        cost = f"costs {best.in_place:.4g} in place, and saves {saves} at most"
+        said.append(f"None pays for itself: {called(best.control)} {cost}.")
+    if chosen is not None and len(chosen.controls) > none and not _may_pay(chosen):
+        count, saves = len(chosen.controls), at_most(chosen.upper, scale, short=True)
+        cost = f"{chosen.cost:.4g} in place against {saves} at most that is saved"
+        if none:
+            said.append(f"Nor do the {count} that together take away most: {cost}.")
+        elif count > 1:
+            said.append(f"The {count} that together take away most do not pay for themselves: {cost}.")
+        else:
+            said.append(f"{called(chosen.controls[0])}, which takes away most, does not pay for itself: {cost}.")
+    return " ".join(said)
+
+
+def _may_pay(chosen: ChosenSet) -> bool:
+    return not chosen.controls or chosen.upper >= chosen.cost
+
+
+def set_title(chosen: ChosenSet) -> str:
+    """Call a set what it is: the best only where it may be worth what it costs."""
+    if not _may_pay(chosen):
+        return "takes away most" if chosen.is_proved else "takes away most, as found"
+    return "best set" if chosen.is_proved else "best found"
+
+
+def _is_nil(found: Hardening) -> bool:
+    """Tell whether the intrusion is worth nothing that could be told from 0."""
+    prize = sum(its.prior * max(r, 0.0) for its in found.graph.intents for r in its.rewards.values())
+    return found.upper <= NIL * prize
 
 
 def proof_words(found: Hardening, chosen: ChosenSet) -> str:
     """Say what is proved of a set, and what is not."""
     least, scale = max(chosen.others, 0.0), found.graph.magnitude
     left = at_least(least, scale, short=True)
+    if not chosen.controls and _is_too_dear(found):
+        return ""
     if not chosen.controls:
         away, whole = max(found.upper - least, 0.0), at_most(found.upper, scale, short=True)
         most = f"proved: no allowed set takes away more than {at_most(away, scale, short=True)} of {whole}"
@@ -137,8 +190,8 @@ def _set_section(found: Hardening, chosen: ChosenSet) -> Html:
         f"With these in place the intrusion is worth {interval(chosen.after_lower, chosen.after_upper, scale)}: "
         f"together they are worth {interval(chosen.lower, chosen.upper, scale)}, at a cost of {chosen.cost:.4g}."
     )
-    proof = proof_words(found, chosen)
-    proof = f"{proof[:1].upper()}{proof[1:]}."
+    proof, title = proof_words(found, chosen), set_title(chosen)
+    told = [paragraph(said), paragraph(f"{proof[:1].upper()}{proof[1:]}.")] if proof else [paragraph(said)]
     rows = [
         [called(control), f"{control.cost:g} {'once' if control.lasts else 'a stage'}", ", ".join(control.blocks)]
         for control in chosen.controls
@@ -148,9 +201,7 @@ def _set_section(found: Hardening, chosen: ChosenSet) -> Html:
         if rows
         else paragraph(f"{best_words(found, chosen).capitalize()}.")
     )
-    return section(
-        "The best set" if chosen.is_proved else "The best set found", listed, paragraph(said), paragraph(proof)
-    )
+    return section(f"The set that {title}" if title.startswith("takes") else f"The {title}", listed, *told)
 
 
 def _order_section(found: Hardening) -> Html:

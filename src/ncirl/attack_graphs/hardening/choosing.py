@@ -75,9 +75,12 @@ def best_set(study: Study, choose: int | None, spend: float | None, limits: Limi
 
 
 def _smallest(study: Study, sets: Collection[frozenset[int]]) -> list[frozenset[int]]:
-    """Return the smallest set, then the cheapest, of those that are as good as any within half the tolerance."""
+    """Return the smallest set, then the cheapest, of those that are as good as any within half the tolerance.
+
+    Sets that leave nothing that could be told from 0 are all as good: where nothing is at stake none is picked.
+    """
     uppers = {s: study.upper(s) for s in sets}
-    enough = min(uppers.values(), default=0.0) + study.tolerance / 2
+    enough = max(min(uppers.values(), default=0.0) + study.tolerance / 2, NIL * study.prize)
     good = [s for s, upper in uppers.items() if upper <= enough]
     return sorted(good, key=lambda s: (len(s), study.price(s), uppers[s], sorted(s)))[:1]
 

@@ -150,6 +150,8 @@ class Hardening:
         How many graphs were bounded.
     ties : tuple of Tie
         Which of the first in the order are not told apart, and how far apart they can be.
+    spend : float, optional
+        What a set was allowed to cost.
 
     Examples
     --------
@@ -170,6 +172,7 @@ class Hardening:
     seconds: float
     solves: int
     ties: tuple[Tie, ...] = ()
+    spend: float | None = None
 
 
 @dataclass(frozen=True)
@@ -284,6 +287,7 @@ def harden(
         limits.spent,
         study.solves,
         tuple(_ties(worths, top)),
+        spend,
     )
 
 
