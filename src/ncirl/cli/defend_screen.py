@@ -69,7 +69,7 @@ def show_advice(advice: Advice, notes: Sequence[str], *, has_controls: bool = Fa
     for note in notes:
         say(f"Note: {note}")
     if advice.finished:
-        say("Play has ended: there is nothing left to attempt.")
+        say("Play has ended.")
         return
     deed = "Do now" if advice.enabled is None else "Apply now" if has_controls else "Block now"
     say(f"{deed}: {advice.drawn}   (drawn with seed {advice.seed})")

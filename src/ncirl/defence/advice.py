@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DRAWN",
-    "ENDED",
     "POSTERIOR_MEANS",
     "UNKNOWN",
     "Advice",
     "Reasons",
     "advise",
+    "how_it_ended",
     "reasons_for",
 ]
 
@@ -40,7 +40,6 @@ FOUND = (
     "said otherwise, you are taken to have done what was drawn."
 )
 UNEXPLAINED = "The certified attacker does not bring that about in one stage ({stages}): the belief stays as it was."
-ENDED = "Play has ended: there is nothing left to attempt."
 DRAWN = "It is drawn because an attacker who knew the choice beforehand would go another way."
 CUT = "This defence is of a graph that was cut from {origin}. {says}"
 UNKNOWN = "The playbook has no place for this state: nothing is promised until play returns to one it knows."
@@ -187,11 +186,31 @@ def advise(
         promised_at_start=_promised(session, session.promised_at_start),
         posterior=_by(intents, belief),
         prior=_by(intents, session.prior),
-        notes=(*notes, *([UNKNOWN] if promise is None else [])),
+        notes=(*notes, *([UNKNOWN] if promise is None else []), *([how_it_ended(session)] if session.finished else [])),
         seed=session.seed,
         unit=session.unit,
         assumptions=session.assumptions,
     )
+
+
+def how_it_ended(session: "Session") -> str:
+    """Say how play ended: which goals are reached, what that costs, and what the intruder holds."""
+    graph = session.graph_known
+    if graph is None or not session.is_graph:
+        return "Play has ended."
+    held, over = members(session.state), graph.horizon is not None and len(session.steps) >= graph.horizon
+    reached = []
+    for name in held:
+        losses = sorted({intent.rewards.get(name, 0.0) for intent in graph.intents} - {0.0})
+        if losses and losses[-1] > 0:
+            loss = " or ".join(f"{loss:g}" for loss in losses)
+            reached.append(f"{session.labels.get(name, name)} (a loss of {loss}{', by intent' * (len(losses) > 1)})")
+    named = some([session.labels.get(name, name) for name in held]) or "nothing beyond what it began with"
+    first = [f"Goal{'s' * (len(reached) > 1)} reached: {some(reached)}."] if reached else []
+    if over:
+        return " ".join([*first, f"All {graph.horizon} stages are over; the intruder holds {named}."])
+    onward = "another goal" if reached else "a goal"
+    return " ".join([*first, f"No step of this graph leads on to {onward}; the intruder holds {named}."])
 
 
 def reasons_for(session: "DefenceSession", guard: Guard) -> Reasons:
@@ -199,7 +218,7 @@ def reasons_for(session: "DefenceSession", guard: Guard) -> Reasons:
     last = session.steps[-1] if session.steps else None
     evidence = None if last is None else _by(session.game.intents, last.evidence)
     if guard.node is None or session.finished:
-        return Reasons({}, {}, evidence, (ENDED if session.finished else UNKNOWN,))
+        return Reasons({}, {}, evidence, (how_it_ended(session) if session.finished else UNKNOWN,))
     intents, stage, mix = session.game.intents, session.stage, guard.mix
     worth = guard.worth_by_attack(mix)
     margin = TIED * max(1.0, float(np.abs(worth).max()))

@@ -18,7 +18,7 @@ from ncirl.attack_graphs.guarded.play import DefenderAtPlay
 from ncirl.attack_graphs.guarded.seen import Ids, Seen
 from ncirl.attack_graphs.names import ALERT, listed, members, set_name
 from ncirl.attack_graphs.rules import AttackRules
-from ncirl.defence.advice import ENDED, UNKNOWN, Advice, Reasons, advise
+from ncirl.defence.advice import UNKNOWN, Advice, Reasons, advise, how_it_ended
 from ncirl.defence.choices import Choice, open_choice, plain_choice, some
 from ncirl.defence.guarded_changes import changes_to_data, check_change, kept_change
 from ncirl.defence.guarded_watch import GuardedWatch
@@ -139,7 +139,7 @@ class GuardedSession(Session):
 
     def _why(self) -> list[str]:
         if self.finished:
-            return [ENDED]
+            return [how_it_ended(self)]
         if self._defender.ahead is None:
             return [UNKNOWN, "`resolve` looks for a defence from here."]
         watched = why_watched(self._defender, has_controls=self.has_controls)
