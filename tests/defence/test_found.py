@@ -128,7 +128,10 @@ def test_alerts_that_nobody_heard_are_no_evidence(kind: str) -> None:
 @pytest.mark.parametrize(
     ("conditions", "said"),
     [
-        (["backups"], "cannot hold alone; name what was needed for it, too, .*domain-controller"),
+        (
+            ["backups"],
+            "graph backups can only come by way of .*domain-controller.*; say `holds .*, backups` if ",
+        ),
         (["x"], "holds: there is no 'x' here"),
         (["mail", "maiil"], "did you mean"),
         ([], "name a condition at least"),
@@ -154,7 +157,7 @@ def test_a_kept_stage_that_cannot_be_is_refused() -> None:
     session = SESSIONS["listed"]()
     session.holds("mail", defender="nothing")
     data = session.to_dict()
-    for lie, said in (({"state": "backups"}, "cannot hold alone"), ({"found": "yes"}, "stages must be a list")):
+    for lie, said in (({"state": "backups"}, "can only come by way of"), ({"found": "yes"}, "stages must be a list")):
         forged = data | {"stages": [data["stages"][0] | lie]}
         with pytest.raises(InputError, match=said):
             DefenceSession.from_dict(forged, office())

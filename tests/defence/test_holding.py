@@ -90,8 +90,9 @@ def test_controls_in_place_stop_for_good_at_no_cost() -> None:
         (
             office,
             ["backups"],
-            "holding: backups cannot hold alone; name what was needed for it, too, such as "
-            "domain-controller, file-server, mail, workstation",
+            "holding: in this graph backups can only come by way of domain-controller, file-server, mail, "
+            "workstation; name domain-controller, file-server, mail, workstation, backups if all of these hold, or the "
+            "graph lacks a way: correct it and solve anew",
         ),
         (match, ["mail"], "holding: this is no attack graph; give the state"),
     ],

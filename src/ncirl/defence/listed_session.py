@@ -17,6 +17,7 @@ from ncirl.defence.advice import Advice, Reasons, advise, reasons_for
 from ncirl.defence.choices import Choice, open_choice, plain_choice, set_choice, some
 from ncirl.defence.followers import Guard, Watch, midway
 from ncirl.defence.session import Session, Step
+from ncirl.defence.unseen import only_by_way_of
 from ncirl.defence.why_nothing import why_nothing
 from ncirl.errors import InputError
 from ncirl.formats.graph_source import EXTRA_KEY, scope_of
@@ -183,7 +184,7 @@ class DefenceSession(Session):
     def _holding(self, new: Iterable[str], defender: str) -> str:
         lasting = {name for place in self._places for name in in_place(place)}
         placed = {*in_place(self.state), *(lasting & set(members(defender)))}
-        return _named(self._places, frozenset([*members(self.state), *new]), frozenset(placed), "holds")
+        return _named(self._places, frozenset(members(self.state)), frozenset(new), frozenset(placed), "holds")
 
     def _enter(self, defender: str, after: str) -> None:
         place, before = self._places[after], (self.state, self.drawn)
@@ -227,21 +228,25 @@ def _state_holding(game: Game, told: frozenset[str], labels: Mapping[str, str]) 
     ]
     if faults:
         raise InputError(faults)
-    return _named(names, held & known, held & placed, "holding")
+    return _named(names, frozenset(), held & known, held & placed, "holding")
 
 
-def _named(names: Iterable[str], held: frozenset[str], placed: frozenset[str], what: str) -> str:
-    """Return the state, out of some, in which so much holds and is in place."""
-    least: list[frozenset[str]] = []  # what else it takes
+def _named(names: Iterable[str], before: frozenset[str], new: frozenset[str], placed: frozenset[str], what: str) -> str:
+    """Return the state, out of some, in which so much holds and is in place; `new` is told, `before` was known."""
+    held, ways = before | new, list[frozenset[str]]()  # what else it takes
     for name in names:
         its, also = frozenset(members(name)), frozenset(in_place(name))
         if (its, also) == (held, placed):
             return name
         if also == placed and its > held:
-            least = sorted([*least, its - held], key=lambda more: (len(more), sorted(more)))[:1]
+            ways.append(its - held)
+    if ways and new:
+        raise InputError(only_by_way_of(what, new, ways))
     said = listed(sorted(held | placed))
-    other = f"such as {some(sorted(least[0]))}" if least else "or solve from there (`ncirl solve GRAPH --holding ...`)"
-    raise InputError(f"{what}: {said} cannot hold alone; name what was needed for it, too, {other}")
+    raise InputError(
+        f"{what}: {said} cannot hold alone; name what was needed for it, too, or solve from there "
+        "(`ncirl solve GRAPH --holding ...`)"
+    )
 
 
 def _called(told: str, names: Collection[str], labels: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from ncirl.attack_graphs.guarded.seen import Ids, Seen
 from ncirl.defence.choices import some
 from ncirl.errors import InputError
 
-__all__ = ["Position", "way_to"]
+__all__ = ["Position", "only_by_way_of", "way_to"]
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,23 @@ def _alerts(net: Net, tried: Ids, held: int) -> Ids:
     return frozenset(rung)
 
 
+def only_by_way_of(what: str, told: Collection[str], ways: Collection[frozenset[str]]) -> str:
+    """Say by way of what else alone, any of `ways`, the graph knows what is told to hold; and what to do about it."""
+    way = min(ways, key=lambda each: (len(each), sorted(each)))
+    names, more = some(sorted(told)), sorted(way)
+    only = some(more) if all(way <= each for each in ways) else f"others, such as {some(more)}"
+    both = "both hold" if len(told) + len(more) == 2 else "all of these hold"
+    every = ", ".join([*more, *sorted(told)])
+    instead = f"say `holds {every}`" if what == "holds" else f"name {every}"
+    graph = "or the graph lacks a way: correct it and solve anew"
+    return f"{what}: in this graph {names} can only come by way of {only}; {instead} if {both}, {graph}"
+
+
 def _why_not(net: Net, c: int, held: int, hit: Collection[int]) -> str:
     name, leading = net.conditions[c], [k for k in range(len(net.exploits)) if net.result[k] == c]
     live = [k for k in leading if k not in hit and net.exploits[k].success > 0]
     if not live:
         said = "controls in place stop whatever leads to it" if leading else "nothing leads to it"
         return f"holds: '{name}' cannot hold: {said}; if it does, the graph is wrong there: correct it and solve anew"
-    missing = {net.conditions[m] for k in live for m in bits(net.needs[k] & ~held)}
-    return f"holds: '{name}' cannot hold alone; name what was needed for it, too, out of {some(sorted(missing))}"
+    ways = [frozenset(net.conditions[m] for m in bits(net.needs[k] & ~held)) for k in live]
+    return only_by_way_of("holds", [name], ways)
