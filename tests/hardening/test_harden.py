@@ -19,17 +19,19 @@ import ncirl
 from forging import Forged
 from hardening.oracle import brute_force, instance
 from ncirl.attack_graphs.answer import answer
+from ncirl.attack_graphs.found import Findings
 from ncirl.attack_graphs.graph import AttackGraph, Condition, Control, Exploit, Intent
 from ncirl.attack_graphs.hardening.bounding import Task, bounded
 from ncirl.attack_graphs.hardening.choosing import _enough
 from ncirl.attack_graphs.hardening.facts import Attack, Facts
 from ncirl.attack_graphs.hardening.harden import HardenProgress, _less
 from ncirl.attack_graphs.hardening.ranking import ties
+from ncirl.attack_graphs.origins import NumberOrigin
 from ncirl.attack_graphs.reductions.size import estimate_size
 from ncirl.errors import InputError
 from ncirl.experiments.pool import spawned
 from ncirl.formats.harden_journal import HardenJournal
-from ncirl.reports.hardening import best_words, proof_words
+from ncirl.reports.hardening import assumed_words, best_words, proof_words
 from ncirl.solution import Status
 
 EXACT = 1e-6  # how exact the exact program is
@@ -396,6 +398,18 @@ def test_where_nothing_is_at_stake_none_is_needed() -> None:
     found = ncirl.harden(graph, choose=1, gap=0.1)
     assert found.chosen is not None
     assert best_words(found, found.chosen) == "none is needed: the intrusion is worth nothing as it is"
+
+
+def test_what_an_import_found_is_said_before_what_is_assumed() -> None:
+    dear = tuple(replace(exploit, attack_cost=50.0) for exploit in twins().exploits)
+    controls = tuple(replace(control, cost=1.0) for control in twins().defences)
+    origins = (NumberOrigin("attack_cost", "default"),)
+    held = Findings(held=("Ann is an admin already",))
+    graph = replace(twins(), exploits=dear, controls=controls, origins=origins, found=held)
+    said = assumed_words(ncirl.harden(graph, choose=1, gap=0.1))
+    assert said.startswith("Already held: Ann is an admin already. By these numbers an intruder would not even begin")
+    measured = assumed_words(ncirl.harden(replace(graph, origins=(), found=Findings()), choose=1, gap=0.1))
+    assert measured.startswith("The defender is taken to play perfectly")
 
 
 def test_of_controls_that_perfect_play_makes_equal_none_is_picked() -> None:

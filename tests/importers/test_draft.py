@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ncirl.attack_graphs.origins import said_of
 from ncirl.errors import InputError
 from ncirl.importers import Draft, Imported, ImportOptions, finish
 from ncirl.importers.defaults import SUCCESS
@@ -446,3 +447,13 @@ def test_guessed_goals_are_said_to_stand_for_goals_that_cannot_be_gained() -> No
     assert "one per guessed goal, as none that the source names can be gained, equally likely" in told("vault")
     assert "one per guessed goal, equally likely" in told()
     assert "guessed" not in told("web", "vault")
+
+
+def test_a_number_out_of_range_is_a_default_because_of_that() -> None:
+    draft = Draft("sketch")
+    draft.condition("out", initial=True)
+    draft.condition("web")
+    draft.exploit("hack", needs=["out"], gives="web", attack_cost=-5)
+    graph = draft.finish().graph
+    assert said_of(graph, "attack_cost") == {"hack": ("default", "because the source's value is out of range")}
+    assert said_of(graph, "success") == {"hack": ("default", "as nothing says it; --success sets it")}

@@ -108,3 +108,13 @@ def test_copies_that_differ_in_what_ends_them_say_so() -> None:
         "open the vault, through ann, way 2 of 2, which ends with: remove ann from two",
     ]
     assert len(graph.found.assumed) == 1
+
+
+def test_what_follows_is_said_of_held_goals_once() -> None:
+    draft = domain()
+    draft.condition("domain")
+    draft.follow("admins", "domain")
+    draft.goal("domain")
+    first, second = draft.finish().graph.found.held
+    assert first.endswith("; what follows is about other goals")
+    assert second.endswith("> admins > domain")

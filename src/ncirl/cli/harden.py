@@ -174,7 +174,7 @@ def _data(found: "Hardening") -> dict[str, Any]:
         "upper": worth[1],
         "unit": unit_of(found.graph),
         "claim": "Proved bounds on the value before, and on the value before less the value with a control in place.",
-        "assumed": f"{assumed_words(found.graph)} {IN_PLACE}",
+        "assumed": f"{assumed_words(found)} {IN_PLACE}",
         "verdict": verdict_words(found) or None,
         "controls": controls,
         "chosen": None if found.chosen is None else _set_data(found.chosen, scale),
@@ -220,7 +220,7 @@ def _print(found: "Hardening", data: dict[str, Any], output: Path | None) -> Non
         "worth before": interval(found.lower, found.upper, scale),
         "unit": unit_of(found.graph),
         **scope_facts(data),
-        "assumed": assumed_words(found.graph),
+        "assumed": assumed_words(found),
         "status": f"{found.status.label}. {found.status.value}",
         "effort": f"{found.seconds:.3g} s, {found.solves} graphs bounded",
     }

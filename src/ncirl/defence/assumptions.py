@@ -6,6 +6,7 @@ attacker knows, which numbers nobody measured, and what was left out.
 """
 
 from collections.abc import Iterator
+from math import inf
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.net import Net
@@ -17,7 +18,7 @@ from ncirl.formats.graph_source import scope_of
 from ncirl.model.game import Game, Observes
 from ncirl.playbook.solution import CertifiedSolution
 
-__all__ = ["assumptions", "unit_of"]
+__all__ = ["assumptions", "found_words", "unit_of"]
 
 FEW = 3  # goals
 NOTHING = 1e-6  # of the largest reward or cost
@@ -76,16 +77,19 @@ def assumptions(
         return GAME_SEEN[observes], KNOWN, GIVEN
     rung = observes is Observes.OUTCOMES and any(exploit.alert is not None for exploit in graph.exploits)
     return (
-        *(f"Already held: {said}{'' if said.endswith('.') else '.'}" for said in graph.found.held),
-        *graph.found.guessed,
-        *_not_begun(graph, policy),
-        *graph.found.assumed,
+        *found_words(graph, inf if policy is None else policy.upper),
         GRAPH_SEEN[observes] + (ALERTS if rung else ""),
         KNOWN,
         *_counted(graph),
         _numbers(graph),
         _left_out(graph, policy),
     )
+
+
+def found_words(graph: AttackGraph, upper: float = inf) -> tuple[str, ...]:
+    """Say what must be known before any number: goals that are held or guessed, a value of nothing, copies of steps."""
+    held = (f"Already held: {said}{'' if said.endswith('.') else '.'}" for said in graph.found.held)
+    return (*held, *graph.found.guessed, *_not_begun(graph, upper), *graph.found.assumed)
 
 
 def unit_of(graph: AttackGraph | None) -> str:
@@ -133,9 +137,9 @@ def _counted(graph: AttackGraph) -> Iterator[str]:
         yield f"Only {named} {verb} as a loss: what the intruder takes on the way counts nothing."
 
 
-def _not_begun(graph: AttackGraph, policy: CertifiedSolution | GuardedSolution | None) -> Iterator[str]:
+def _not_begun(graph: AttackGraph, upper: float) -> Iterator[str]:
     """Say that a value of nothing is owed to attack costs that nobody measured, where no control is free."""
-    if policy is None or policy.upper > NOTHING * graph.magnitude or any(c.cost <= 0 for c in graph.defences):
+    if upper > NOTHING * graph.magnitude or any(c.cost <= 0 for c in graph.defences):
         return
     for numbers in assumed_numbers(graph):
         if numbers.quantity == "attack_cost" and numbers.most > 0:

@@ -37,13 +37,13 @@ def held_already(draft: Draft, names: ConditionNames, follows: Follows, start: C
 
 
 def _sentences(held: list[str], names: ConditionNames, follows: Follows) -> Iterator[str]:
-    rest = "what follows is about other goals"
-    for key in held[:MOST_LINKS]:
+    for k, key in enumerate(held[:MOST_LINKS]):
+        rest = "" if k else "; what follows is about other goals"
         way = [names.called(one) for one in follows.way(key)]
         if len(way) > 1:
-            yield f"{way[0]} is {way[-1]} already, without any attempt: {_links(way)}; {rest}"
+            yield f"{way[0]} is {way[-1]} already, without any attempt: {_links(way)}{rest}"
         else:
-            yield f"{names.called(key)} is in the attacker's hands from the start; {rest}"
+            yield f"{names.called(key)} is in the attacker's hands from the start{rest}"
     if len(held) > MOST_LINKS:
         more = [names.called(key) for key in held[MOST_LINKS:]]
         yield f"so are {len(more)} more: {shortened(more)}"

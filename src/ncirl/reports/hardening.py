@@ -5,6 +5,7 @@ from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.hardening.harden import ChosenSet, ControlWorth, Hardening
 from ncirl.attack_graphs.reductions.record import Preserves, origin_of
 from ncirl.attack_graphs.reductions.scope import CUT_ONLY, scope_of_graph
+from ncirl.defence.assumptions import found_words
 from ncirl.numbers import at_least, at_most, interval
 from ncirl.reports.page import Html, bar, page, paragraph, picture, section, table, text
 from ncirl.reports.pictures import themed_svg
@@ -67,7 +68,7 @@ def hardening_page(found: Hardening) -> str:
         parts.append(paragraph(scope.sentence, "bad"))
     if verdict := verdict_words(found):
         parts.append(paragraph(verdict, "bad"))
-    parts += [paragraph(assumed_words(found.graph)), paragraph(IN_PLACE, "note")]
+    parts += [paragraph(assumed_words(found)), paragraph(IN_PLACE, "note")]
     if found.chosen is not None:
         parts.append(_set_section(found, found.chosen))
     parts.append(_order_section(found))
@@ -101,9 +102,10 @@ def tie_words(found: Hardening) -> str:
     return f"places {', '.join(said)} of each other" if said else ""
 
 
-def assumed_words(graph: AttackGraph) -> str:
-    """Say what is assumed of the defender."""
-    return PERFECT if graph.defender_budget is None else LIMITED
+def assumed_words(found: Hardening) -> str:
+    """Say what the import of the graph found, and what is assumed of the defender."""
+    budget = found.graph.defender_budget
+    return " ".join((*found_words(found.graph, found.upper), PERFECT if budget is None else LIMITED))
 
 
 def best_words(found: Hardening, chosen: ChosenSet) -> str:
