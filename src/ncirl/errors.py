@@ -26,6 +26,8 @@ class InputError(NcirlError, ValueError):
     ----------
     faults : tuple of str
         Every fault found, each with its place; the message joins them.
+    notes : tuple of str
+        What else helps to see why, and is no fault; it stands below.
 
     Examples
     --------
@@ -35,13 +37,14 @@ class InputError(NcirlError, ValueError):
       - intents: must not be empty
     """
 
-    def __init__(self, faults: str | Iterable[str], where: str = "") -> None:
+    def __init__(self, faults: str | Iterable[str], where: str = "", notes: Iterable[str] = ()) -> None:
         self.faults = (faults,) if isinstance(faults, str) else tuple(faults)
+        self.notes = tuple(notes)
         head = f"{where}: " if where else ""
+        said = [f"{head}{len(self.faults)} faults", *(f"  - {fault}" for fault in self.faults)]
         if len(self.faults) == 1:
-            super().__init__(head + self.faults[0])
-        else:
-            super().__init__(f"{head}{len(self.faults)} faults\n" + "\n".join(f"  - {fault}" for fault in self.faults))
+            said = [head + self.faults[0]]
+        super().__init__("\n".join([*said, *(f"  note: {note}" for note in self.notes)]))
 
 
 class WrongFile(InputError):

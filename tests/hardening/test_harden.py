@@ -407,7 +407,7 @@ def test_what_an_import_found_is_said_before_what_is_assumed() -> None:
     held = Findings(held=("Ann is an admin already",))
     graph = replace(twins(), exploits=dear, controls=controls, origins=origins, found=held)
     said = assumed_words(ncirl.harden(graph, choose=1, gap=0.1))
-    assert said.startswith("Already held: Ann is an admin already. By these numbers an intruder would not even begin")
+    assert said.startswith("Ann is an admin already. By these numbers an intruder would not even begin")
     measured = assumed_words(ncirl.harden(replace(graph, origins=(), found=Findings()), choose=1, gap=0.1))
     assert measured.startswith("The defender is taken to play perfectly")
 

@@ -136,3 +136,37 @@ def test_controls_together_stop_what_their_removal_cuts_off(domains: list[tuple[
             only_together += all(gained(graph, control.blocks) - left for control in some)
     assert pairs >= 500
     assert min(useful, only_together) >= 50
+
+
+def test_nothing_ends_what_tier_zero_can_do_where_attackers_begin_in_it(tmp_path: Path) -> None:
+    imported = stopped = left_open = 0
+    for ties in (domain(random.Random(seed)) for seed in range(4 * SEEDS)):
+        zero = at_once([*ties, ("Contains", "u0", ADMINS)])
+        graph = read(ties, tmp_path / "domain.json") if at_once(ties) & {ADMINS, ENTERPRISE} else None
+        everything = {("Contains", "u0", one) for one in zero}
+        if graph is None or VALUED in zero or VALUED not in held({*ties, *everything}):
+            continue
+        imported += 1
+        assert gained(graph, ()) == {VALUED}
+        assert graph.controls is not None
+        for control in graph.controls:
+            rest = [tie for tie in ties if tie not in ended_by(control.label, ties) or tie[1] in zero]
+            left = held({*rest, *everything}) & {VALUED}
+            assert gained(graph, control.blocks) == left, (ties, control)
+            stopped += not left
+            left_open += bool(left)
+    assert min(imported, stopped, left_open) >= 10
+
+
+def test_where_attackers_begin_in_tier_zero_that_is_said_first_and_nothing_can_be_blocked(tmp_path: Path) -> None:
+    ties = [("MemberOf", "u0", "g0"), ("MemberOf", "g0", ADMINS), ("MemberOf", "u0", "g1")]
+    ties += [("GenericAll", ADMINS, VALUED), ("Owns", "g1", VALUED), ("GenericWrite", ENTERPRISE, VALUED)]
+    path = tmp_path / "domain.json"
+    graph = read(ties, path)
+    assert graph is not None
+    assert len(graph.exploits) == 3
+    assert graph.controls == ()
+    assert next(import_graph("bloodhound", path).report.lines()) == (
+        f"THE DOMAIN IS LOST: u0, marked as owned, holds {ADMINS} (u0 > g0 > {ADMINS}). What follows is about other "
+        "goals, and helps only once that is undone."
+    )

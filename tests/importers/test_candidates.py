@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ncirl.errors import InputError
@@ -65,7 +67,7 @@ def test_candidates_are_few() -> None:
     [
         (ImportOptions(goals=("wbe",)), "web"),
         (ImportOptions(initial=("ofice",)), "office"),
-        (ImportOptions(goals=("internet",)), "holds it from the start"),
+        (ImportOptions(goals=("internet",)), "has it from the start"),
         (ImportOptions(goals=("printer",)), "cannot be reached"),
     ],
 )
@@ -114,15 +116,55 @@ def holding(*given: str) -> Draft:
 
 
 def test_goals_that_are_held_from_the_start_are_the_first_line_of_the_report() -> None:
-    said = "ann is admins already, without any attempt: ann > desk > admins; what follows is about other goals"
+    said = "ALREADY HELD: ann is admins already, without any attempt: ann > desk > admins; what follows is about other "
+    said += "goals"
     found = holding("ann").finish()
-    assert next(found.report.lines()) == f"ALREADY HELD: {said}"
+    assert next(found.report.lines()) == said
     assert found.report.to_data()["held"] == [said]
     assert found.report.goals == ("vault",)
     assert holding("admins").finish().report.held == (
-        "admins is in the attacker's hands from the start; what follows is about other goals",
+        "ALREADY HELD: admins is in the attacker's hands from the start; what follows is about other goals",
     )
     assert holding("bob").finish().report.held == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "goal", "by"),
+    [("ann", "admins", "ann, by desk"), ("ann", "desk", "ann"), ("desk", "desk", "it begins there")],
+)
+def test_a_goal_that_is_held_is_refused_with_by_whom_and_by_what(given: str, goal: str, by: str) -> None:
+    said = (
+        f"the intruder has it from the start ({by}); there is nothing left to defend there: name another goal or other"
+    )
+    with pytest.raises(InputError, match=re.escape(said)):
+        holding(given).finish(ImportOptions(goals=(goal,)))
+    draft = holding(given)
+    draft.exploits = draft.exploits[1:2]  # and so is it where no step is left
+    with pytest.raises(InputError, match=re.escape(said)):
+        draft.finish(ImportOptions(goals=(goal,)))
+
+
+def test_goals_that_are_held_are_not_said_to_be_out_of_reach() -> None:
+    draft = holding("ann")
+    draft.goal("desk")
+    draft.goal("bob")
+    told = {note.text: note.examples for note in draft.finish().report.notes if note.kind == "dropped"}
+    assert told["goals that the intruder has from the start"] == ("desk",)
+    assert told["goals of the source that cannot be gained"] == ("bob",)
+
+
+def test_a_refusal_counts_faults_only_and_notes_stand_below() -> None:
+    draft = holding("ann")
+    draft.exploits = draft.exploits[1:2]
+    draft.exploit("self", needs=["bob"], gives="bob")
+    with pytest.raises(InputError) as refused:
+        draft.finish(files=("lab.json",))
+    assert refused.value.faults == ("no attack step is left",)
+    head, *below = str(refused.value).split("\n")
+    assert head == "lab.json: no attack step is left"
+    assert below[0].startswith("  note: ALREADY HELD: ann is admins already")
+    assert "  note: steps that need their own result: self" in below
+    assert [line.removeprefix("  note: ") for line in below] == list(refused.value.notes)
 
 
 def test_what_holds_a_goal_already_is_not_suggested_as_a_start() -> None:

@@ -154,7 +154,7 @@ def test_goals_of_the_source_come_before_guesses_and_may_have_a_worth() -> None:
     draft.goal("outside")
     imported = draft.finish()
     assert [intent.rewards for intent in imported.graph.intents] == [{"web": 7.0}]
-    assert "goals of the source that cannot be gained: outside" in noted(imported, "dropped")
+    assert "goals that the intruder has from the start: outside" in noted(imported, "dropped")
 
 
 def test_intents_of_the_source_come_before_its_goals() -> None:
@@ -173,7 +173,7 @@ def test_intents_of_the_source_come_before_its_goals() -> None:
         (("island",), "goal 'island': cannot be reached from the start"),
         (
             ("outside",),
-            "goal 'outside': the attacker holds it from the start, so that there is nothing left to defend there",
+            r"goal 'outside': the intruder has it from the start \(it begins there\)",
         ),
         (("twin",), "goal 'twin': 2 conditions are called so; give an id: t1, t2"),
     ],

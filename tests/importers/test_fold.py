@@ -77,7 +77,9 @@ def test_steps_from_a_goal_that_lead_to_no_other_are_left_out() -> None:
 
 
 def test_a_goal_that_comes_with_the_start_is_refused() -> None:
-    with pytest.raises(InputError, match="goal 'g': the attacker holds it from the start"):
+    with pytest.raises(
+        InputError, match=r"goal 'g': the intruder has it from the start \(s\); there is nothing left to defend there"
+    ):
         draft([("s", "x")], [("s", "g")]).finish(ImportOptions(goals=("g",)))
 
 

@@ -88,7 +88,7 @@ def assumptions(
 
 def found_words(graph: AttackGraph, upper: float = inf) -> tuple[str, ...]:
     """Say what must be known before any number: goals that are held or guessed, a value of nothing, copies of steps."""
-    held = (f"Already held: {said}{'' if said.endswith('.') else '.'}" for said in graph.found.held)
+    held = (f"{said}{'' if said.endswith('.') else '.'}" for said in graph.found.held)
     return (*held, *graph.found.guessed, *_not_begun(graph, upper), *graph.found.assumed)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ncirl.errors import InputError
 from ncirl.importers.bloodhound_collector import nodes_and_edges
-from ncirl.importers.bloodhound_controls import endings, wanted_controls
+from ncirl.importers.bloodhound_controls import NO_CONTROLS, endings, wanted_controls
 from ncirl.importers.bloodhound_derived import derived_edges, not_derived
 from ncirl.importers.bloodhound_files import read_files
 from ncirl.importers.bloodhound_graph import MEMBERSHIPS, Edge, Node, OpenGraph
@@ -38,7 +38,7 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     """Read BloodHound files that belong together."""
     files = read_files(paths, options)
     where = shortened([str(path) for path in paths], 2)
-    draft = Draft("bloodhound", most_goals=MOST_GOALS)
+    draft = Draft("bloodhound", most_goals=MOST_GOALS, lost="THE DOMAIN IS LOST")
     opened = OpenGraph(files.graphs)
     for (told, item), count in opened.notes.items():
         draft.note("assumed" if "of their own" in told else "dropped", told, item, times=count)
@@ -52,7 +52,9 @@ def read(paths: Sequence[Path], options: ImportOptions) -> Draft:
     edges = _with_derived(draft, nodes, edges)
     reading = _sorted(draft, nodes, edges, options, where)
     _missing(reading, options, where)
-    _fill(draft, reading, wanted_controls(options))
+    wanted = wanted_controls(options)
+    draft.only_controls = wanted != NO_CONTROLS
+    _fill(draft, reading, wanted)
     return draft
 
 

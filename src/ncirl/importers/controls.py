@@ -6,11 +6,11 @@ nothing is in `defaults`.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ncirl.attack_graphs.controls import Control, Kind
 from ncirl.importers.defaults import Usual
-from ncirl.importers.draft import DraftControl, DraftExploit
+from ncirl.importers.draft import Draft, DraftExploit
 from ncirl.importers.names import unique_ids
 from ncirl.importers.report import Notes, Origin, shortened
 
@@ -18,18 +18,19 @@ __all__ = ["controls_of"]
 
 
 def controls_of(
-    known: Mapping[str, DraftControl], steps: Sequence[DraftExploit], ids: Sequence[str], usual: Usual, notes: Notes
+    draft: Draft, steps: Sequence[DraftExploit], ids: Sequence[str], usual: Usual, notes: Notes
 ) -> dict[Control, Origin] | None:
     """Return the controls over the exploits that `steps` became, by their `ids`, each with where its cost comes from.
 
-    None where no step names any.
+    None where no step names any, unless the draft says that controls are all there is.
     """
+    known = draft.controls
     blocks: dict[str, list[str]] = defaultdict(list)
     for step, exploit in zip(steps, ids, strict=True):
         for key in step.controls:
             if key in known:
                 blocks[key].append(exploit)
-    if not blocks or not usual.options.controls:
+    if not (blocks or draft.only_controls) or not usual.options.controls:
         return None
     free = [step.label or step.name for step in steps if not any(key in known for key in step.controls)]
     if free:

@@ -156,6 +156,8 @@ class Draft:
     not_derived: tuple[str, ...] = ()  # kinds of edges that the source needs others for
     begun: dict[str, None] = field(default_factory=dict)  # keys that hold from the start by a guess
     mentions: dict[str, str] = field(default_factory=dict)  # names of the source, and why they may be in no graph
+    lost: str = ""  # what is said first where attackers begin in a group of goals that are one
+    only_controls: bool = False  # steps cannot be blocked one by one even where no control stops any
     notes: Notes = field(default_factory=Notes)
 
     def condition(

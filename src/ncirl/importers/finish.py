@@ -16,7 +16,7 @@ from ncirl.attack_graphs.origins import NumberOrigin, gathered, numbers_by_origi
 from ncirl.attack_graphs.reductions import merge_parallel
 from ncirl.attack_graphs.reductions.prune import rounds_to
 from ncirl.errors import InputError
-from ncirl.importers.already import held_already
+from ncirl.importers.already import held_already, held_for_good
 from ncirl.importers.candidates import candidates_of, offering
 from ncirl.importers.controls import controls_of
 from ncirl.importers.defaults import Usual, meanings
@@ -26,7 +26,7 @@ from ncirl.importers.findings import COPIES, findings_of, told_apart
 from ncirl.importers.fold import CERTAIN, fold
 from ncirl.importers.follows import Follows
 from ncirl.importers.immediate import follows_from, without_immediate
-from ncirl.importers.intents import Chosen, choose_intents
+from ncirl.importers.intents import Chosen, choose_intents, refuse_held
 from ncirl.importers.lost import names_lost
 from ncirl.importers.names import ConditionNames, unique_ids
 from ncirl.importers.options import ImportOptions
@@ -52,12 +52,12 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     given = dict.fromkeys(c.key for c in conditions if c.initial)
     with offering(lambda: candidates_of(draft, names, given, {}, ())):
         given |= dict.fromkeys(names.find(name, "initial") for name in options.initial)
-    follows = Follows(
-        ((a, b) for a, b in draft.follows if a in draft.conditions and b in draft.conditions),
-        draft.ties if options.controls else {},
-        given,
-    )
-    start = follows.closed(given)
+    edges = [(a, b) for a, b in draft.follows if a in draft.conditions and b in draft.conditions]
+    ties = draft.ties if options.controls else {}
+    begun = Follows(edges, ties, given)
+    for_good = dict.fromkeys(held_for_good(draft, begun))
+    follows = Follows(edges, ties, given | for_good) if for_good else begun
+    start = follows.closed(follows.given)
     sure = {key for key in start if follows.is_sure(follows.given, key)}
     folded = {c.key for c in conditions if c.folded}
     if not draft.exploits:
@@ -65,7 +65,10 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     immediate = [step for step in draft.exploits if step.gives in draft.conditions]
     start, sure = follows_from(start, immediate), follows_from(sure, immediate)
     steps = list(_sound(draft, sure, options, notes))
-    held = held_already(draft, names, follows, start)
+    steps = [
+        replace(step, controls=()) if step.needs and for_good.keys() >= set(step.needs) else step for step in steps
+    ]
+    held = held_already(draft, names, begun, follows_from(begun.closed(given), immediate))
     with offering(lambda: candidates_of(draft, names, given, {}, ())):
         entries = _entries(steps, start, given.keys() - folded, names, notes, held, where)
     start, sure = follows_from(start | entries, steps), follows_from(sure | entries, steps)
@@ -77,8 +80,11 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     steps = [step for step in steps if depth.keys() >= set(step.needs)]
     with offering(lambda: candidates_of(draft, names, given.keys() | entries, depth, ())):
         if not steps:
-            raise InputError([*held, "no attack step is left", *map(str, notes.all())], where)
-        chosen = choose_intents(draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes)
+            refuse_held(options, names, depth, begun)
+            raise InputError("no attack step is left", where, [*held, *map(str, notes.all())])
+        chosen = choose_intents(
+            draft, options, names, depth, [(step.needs, step.gives) for step in steps], notes, begun
+        )
     usual = Usual(options, max((paid for i in chosen.intents for paid in i.rewards.values() if paid > 0), default=1.0))
     steps = [usual.resolved(step) for step in steps]
     largest = max((paid for intent in chosen.intents for paid in intent.rewards.values()), default=0.0)
@@ -101,7 +107,7 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
     left_out = _left_out(draft, names, depth, sure, used, gains, notes)
     steps = told_apart(steps, draft.controls if options.controls else {}, alike)
     exploits = tuple(_exploits(steps, names))
-    controls = controls_of(draft.controls, steps, [exploit.id for exploit in exploits], usual, notes)
+    controls = controls_of(draft, steps, [exploit.id for exploit in exploits], usual, notes)
     wanted = {draft.groups.get(key, key) for key, paid in draft.goals.items() if paid is None or paid > 0}
     had = {draft.groups.get(key, key) for key in draft.goals if depth.get(key) == 0}
     taken = {draft.groups.get(names.key(id_), names.key(id_)) for i in chosen.intents for id_ in i.rewards}
@@ -125,7 +131,7 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         defender_budget=options.defender_budget,
         controls=None if controls is None else tuple(controls),
         name=options.name or draft.name or _title(files) or draft.format,
-        origins=tuple(_origins(steps, exploits, controls or {}, chosen, usual)),
+        origins=tuple(_origins(steps, exploits, controls, chosen, usual)),
         found=found,
     )
     if options.merge:
@@ -277,7 +283,7 @@ def _entries(
         begun = shortened(sorted(names.called(key) for key in initial))
         held = f"no step can be taken from {begun}" if initial else "nothing holds from the start"
         shown = shortened([names.told(key) for key in sources or needed], MOST_LISTED)
-        raise InputError([*already, f"{held}; name where attackers begin with --initial, such as {shown}"], where)
+        raise InputError(f"{held}; name where attackers begin with --initial, such as {shown}", where, already)
     for key in sources:
         notes.add(
             "assumed",
@@ -323,16 +329,16 @@ def _merged(graph: AttackGraph, notes: Notes) -> AttackGraph:
 def _origins(
     steps: Sequence[DraftExploit],
     exploits: Sequence[Exploit],
-    controls: Mapping[Control, Origin],
+    controls: Mapping[Control, Origin] | None,
     chosen: Chosen,
     usual: Usual,
 ) -> Iterator[NumberOrigin]:
     """Yield where the numbers of the graph come from."""
     for quantity in QUANTITIES:
-        if quantity != "block_cost" or not controls:  # beside controls it says nothing
+        if quantity != "block_cost" or controls is None:  # beside controls it says nothing
             said = (step.origins.get(quantity, SOURCE).said for step in steps)
             yield from gathered(quantity, dict(zip((exploit.id for exploit in exploits), said, strict=True)))
-    yield from gathered("cost", {control.id: origin.said for control, origin in controls.items()})
+    yield from gathered("cost", {control.id: origin.said for control, origin in (controls or {}).items()})
     yield from gathered("reward", {intent.id: chosen.worth[intent.id].said for intent in chosen.intents})
     yield from gathered("prior", {intent.id: chosen.likely.said for intent in chosen.intents})
     yield from gathered("discount", {"": usual.number("discount")[1].said})

@@ -7,19 +7,22 @@ from typing import Any, TypeVar
 from ncirl.attack_graphs.graph import Intent
 from ncirl.errors import InputError
 from ncirl.formats.untrusted import read_data
+from ncirl.importers.already import held_by
 from ncirl.importers.defaults import Usual
 from ncirl.importers.draft import Draft
+from ncirl.importers.follows import Follows
 from ncirl.importers.names import ConditionNames, unique_ids
 from ncirl.importers.options import ImportOptions
 from ncirl.importers.report import SOURCE, Notes, Origin, shortened
 
-__all__ = ["Chosen", "choose_intents"]
+__all__ = ["Chosen", "choose_intents", "refuse_held"]
 
 T = TypeVar("T")
 MOST_GUESSED = 5  # goals; more make a game harder without being better guesses
 MOST_INTENTS = 1000  # far beyond what can be solved
 MOST_LISTED = 20
 FEW_STEPS = 3  # in so small a graph one step may be all there is
+HELD = "goals that the intruder has from the start"
 DECIDE = "--goal or --intents decides"
 EQUALLY = Origin("equally likely, as nothing says which is likelier; --intents sets it", default=True)
 
@@ -47,18 +50,19 @@ def choose_intents(
     depth: Mapping[str, int],
     steps: Sequence[tuple[Sequence[str], str]],
     notes: Notes,
+    follows: Follows,
 ) -> Chosen:
     """Return the intents and where they come from, in words; guesses are told in the notes.
 
     `depth` has the least rounds of steps to each condition that can be reached, 0 for those of the start; `steps` are
-    what each step needs and gives.
+    what each step needs and gives; `follows` tells by what something is held from the start.
 
     Raises `InputError` when a condition is unknown or can never be gained, or no goal can be guessed.
     """
     if options.intents is not None:
-        return _from_file(options, names, depth)
+        return _from_file(options, names, depth, follows)
     if options.goals:
-        goals = [_gained(name, "goal", names, depth) for name in options.goals]
+        goals = [_gained(name, "goal", names, depth, follows) for name in options.goals]
         paid = {key: draft.goals.get(key) for key in goals}
         return _one_each(paid, draft, options, names, "one per goal given, equally likely")
     told = "rewards of the source for what cannot be gained"
@@ -114,7 +118,7 @@ def _gainable(
 ) -> dict[str, T]:
     for key in found:
         if depth.get(key, 0) == 0:
-            notes.add("dropped", told, names.told(key) if names.knows(key) else key)
+            notes.add("dropped", HELD if key in depth else told, names.told(key) if names.knows(key) else key)
     return {key: value for key, value in found.items() if depth.get(key, 0) > 0}
 
 
@@ -196,7 +200,7 @@ def _trivial(draft: Draft, depth: Mapping[str, int], steps: Sequence[tuple[Seque
     return found
 
 
-def _from_file(options: ImportOptions, names: ConditionNames, depth: Mapping[str, int]) -> Chosen:
+def _from_file(options: ImportOptions, names: ConditionNames, depth: Mapping[str, int], follows: Follows) -> Chosen:
     from ncirl.formats.shapes import Name, Strict, shaped
 
     class GivenIntent(Strict):
@@ -220,19 +224,30 @@ def _from_file(options: ImportOptions, names: ConditionNames, depth: Mapping[str
             raise InputError("give every intent a prior, or none to make them equally likely", where)
         priors = [1 / len(given)] * len(given)
     at, asked = f"{where}: condition", Origin(where, asked=True)
+    wanted = {c: names.id(_gained(c, at, names, depth, follows)) for intent in given for c in intent.rewards}
     intents = tuple(
-        Intent(i.id, prior or 0.0, {names.id(_gained(c, at, names, depth)): paid for c, paid in i.rewards.items()})
+        Intent(i.id, prior or 0.0, {wanted[c]: paid for c, paid in i.rewards.items()})
         for i, prior in zip(given, priors, strict=True)
     )
     likely = EQUALLY if given[0].prior is None else asked
     return Chosen(intents, f"from {where}", worth={i.id: asked for i in intents}, likely=likely)
 
 
-def _gained(name: str, where: str, names: ConditionNames, depth: Mapping[str, int]) -> str:
+def refuse_held(options: ImportOptions, names: ConditionNames, depth: Mapping[str, int], follows: Follows) -> None:
+    """Raise `InputError` where a person has named a goal that is held from the start."""
+    for name in options.goals:
+        if depth.get(names.find(name, "goal")) == 0:
+            _gained(name, "goal", names, depth, follows)
+
+
+def _gained(name: str, where: str, names: ConditionNames, depth: Mapping[str, int], follows: Follows) -> str:
     key, place = names.find(name, where), f"{where} '{name}'"
     if key not in depth:
         raise InputError("cannot be reached from the start by any steps; the report says what was dropped", place)
     if depth[key] == 0:
-        said = "the attacker holds it from the start, so that there is nothing left to defend there"
-        raise InputError(f"{said}; name another goal, or other starts with --initial", place)
+        raise InputError(
+            f"the intruder has it from the start ({held_by(key, names, follows)}); there is nothing left to defend "
+            "there: name another goal or other starts",
+            place,
+        )
     return key

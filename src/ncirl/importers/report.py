@@ -149,7 +149,7 @@ class Undecided(InputError):
     def over(cls, error: InputError, candidates: Candidates) -> "Undecided":
         """Return an error that says the same and offers candidates."""
         made = cls(str(error), candidates=candidates)
-        made.faults = error.faults
+        made.faults, made.notes = error.faults, error.notes
         return made
 
 
@@ -220,8 +220,7 @@ class ImportReport:
 
     def lines(self) -> Iterator[str]:
         """Yield the report for people, a line each; what attackers have already comes first, then guesses."""
-        for sentence in self.found.held:
-            yield f"ALREADY HELD: {sentence}"
+        yield from self.found.held
         for sentence in self.found.guessed:
             yield f"GUESSED: {sentence}"
         for sentence in self.found.assumed:

@@ -82,7 +82,7 @@ class Refused(NcirlError):
 
 
 def in_a_sentence(error: NcirlError) -> str:
-    """Return what an error says on one line: of several faults their number and the first.
+    """Return what an error says on one line: of several faults their number and the first, and the first note.
 
     Examples
     --------
@@ -90,6 +90,8 @@ def in_a_sentence(error: NcirlError) -> str:
     >>> in_a_sentence(InputError(["discount: is missing", "intents: is missing"], "g.yaml"))
     'g.yaml: 2 faults, first discount: is missing'
     """
-    head, *faults = str(error).split("\n")
-    said = f"{head}, first {faults[0].removeprefix('  - ')}" if faults else head
+    head, *below = str(error).split("\n")
+    fault = next((f", first {line.removeprefix('  - ')}" for line in below if line.startswith("  - ")), "")
+    note = next((f"; {line.removeprefix('  note: ')}" for line in below if line.startswith("  note: ")), "")
+    said = f"{head}{fault}{note}"
     return said if len(said) <= LONGEST_MESSAGE else f"{said[:LONGEST_MESSAGE]}…"
