@@ -191,3 +191,19 @@ def test_a_template_that_two_authorities_publish_is_one_step_that_either_serves(
     assert graph is not None
     assert len(graph.exploits) == 1
     assert "remove u0 from vpn" not in {control.label for control in graph.controls or ()}
+
+
+def test_a_step_that_is_there_once_for_each_way_says_so_and_what_ends_it(tmp_path: Path) -> None:
+    ties = {("MemberOf", "u0", "g0"), ("MemberOf", "u0", "g1"), ("Enroll", "g0", "t0"), ("Enroll", "g1", "t0")}
+    ties |= {("Enroll", AUTHENTICATED, "ca"), ("PublishedTo", "t0", "ca"), ("Enroll", "u0", "t1")}
+    ties |= {("MemberOf", "u0", "g2"), ("Enroll", "g2", "other"), ("PublishedTo", "t1", "other")}
+    ties |= {(kind, "other" if a == "ca" else a, b) for kind, a, b in TRUST}
+    ties |= {("MemberOf", "u0", ALL), ("Enroll", ALL, "other"), ("PublishedTo", "t0", "other")}
+    ties |= {("GetChanges", "u0", "lab"), ("GetChangesAll", "g0", "lab"), ("GetChangesAll", "g1", "lab")}
+    graph = read(Lab(frozenset(ties | TRUST)), tmp_path / "lab.json")
+    assert graph is not None
+    labels = sorted(exploit.label for exploit in graph.exploits if exploit.references[0] == "DCSync")
+    assert len(labels) == 2
+    assert "way 1 of 2, which ends with: " in labels[0]
+    assert "remove GetChangesAll of g0 over lab" in "".join(labels)
+    assert any("there several times" in said for said in graph.found.assumed)

@@ -331,7 +331,7 @@ def test_what_a_stronger_privilege_gives_is_held_and_no_goal(tmp_path: Path) -> 
     assert places in imported.graph.found.assumed
     told = str(imported.report).splitlines()
     assert told.index(f"ASSUMED: {places}") < told.index(next(line for line in told if line.startswith("mulval:")))
-    with pytest.raises(InputError, match=r"goal 'execCode.web,user.': the attacker holds it from the start"):
+    with pytest.raises(InputError, match=r"goal 'execCode.web,user.': the intruder has it from the start"):
         import_graph("mulval", files, goals=("execCode(web,user)",))
     elsewhere = import_graph("mulval", files, goals=("execCode(web,user)",), settings={"attacker": "laptop"})
     assert elsewhere.report.goals == ("execCode_web_user",)

@@ -92,7 +92,8 @@ def finish(draft: Draft, options: ImportOptions, files: tuple[str, ...]) -> Impo
         told = "steps whose attempts cost more than any goal is worth before one works, so that nobody goes there"
         notes.add("assumed", f"{told} (see --attack-cost, --success, --goal-reward)", step.name)
     gains = {step.gives for step in steps}
-    alike = {label for label, count in Counter(step.label or step.name for step in steps).items() if count > 1}
+    labels = Counter(step.label or step.name for step in _of_source(steps))
+    alike = {label for label, count in labels.items() if count > 1}
     if follows:
         steps = _without_effort(steps, follows, sure, chosen, names, notes)
     steps = [replace(step, needs=tuple(key for key in step.needs if key not in folded)) for step in steps]
@@ -160,13 +161,23 @@ def _without_effort(
     for step in folded.useless:
         notes.add("dropped", "steps that lead to no goal", step.name)
     times = Counter(step.name for step in folded.steps if step.origins.get("success") != CERTAIN)
-    times.subtract(step.name for step in steps)
+    times.subtract(step.name for step in _of_source(steps))
     for name in (name for name, more in times.items() if more > 0):
         notes.add("assumed", COPIES, name)
     if folded.late:
         told = "goals that come with something else that leads on count one stage later, by a certain step"
         notes.add("assumed", told, f"{folded.late} such steps")
     return [_named(step, names) for step in folded.steps]
+
+
+def _of_source(steps: Sequence[DraftExploit]) -> Iterator[DraftExploit]:
+    """Yield the steps but for copies: of those that differ only in what ends them the first."""
+    seen: set[tuple[str | tuple[str, ...], ...]] = set()
+    for step in steps:
+        key = (step.name, step.label, step.needs, step.gives, step.references)
+        if not step.controls or key not in seen:
+            yield step
+        seen.add(key)
 
 
 def _named(step: DraftExploit, names: ConditionNames) -> DraftExploit:
