@@ -89,6 +89,8 @@ def in_a_sentence(error: NcirlError) -> str:
     >>> from ncirl.errors import InputError
     >>> in_a_sentence(InputError(["discount: is missing", "intents: is missing"], "g.yaml"))
     'g.yaml: 2 faults, first discount: is missing'
+    >>> in_a_sentence(InputError("no attack step is left", "g.json", ["steps that never succeed: hack"]))
+    'g.json: no attack step is left; steps that never succeed: hack'
     """
     head, *below = str(error).split("\n")
     fault = next((f", first {line.removeprefix('  - ')}" for line in below if line.startswith("  - ")), "")
