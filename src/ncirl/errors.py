@@ -106,7 +106,7 @@ class LimitError(SizeError):
         self.kind, self.doing, self.limit, self.remedies = kind, doing, limit, tuple(remedies)
         allowed = f"the time limit of {limit}" if kind == "time" else f"the memory of {limit} that it may use"
         allowed = allowed if limit else "the memory that the system gives"
-        ways = ["raise the limit" if kind == "time" else "allow it more", *self.remedies]
+        ways = ["raise the limit" if kind == "time" else "allow it more (`--memory`)", *self.remedies]
         said = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])}, or {ways[-1]}"
         came = "it came while" if kind == "time" else "that ran out while"
         super().__init__(f"no result within {allowed}: {came} {doing}; {said}")

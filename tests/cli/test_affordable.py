@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ncirl.cli import main
 from ncirl.cli.output import EACH, affordable
 from ncirl.games.office import office_graph
 
@@ -40,3 +41,12 @@ def test_little_memory_for_several_processes_is_enough_for_one(tmp_path: Path) -
     assert ended.returncode == 0, ended.stderr
     assert "each of 3 processes would have 100 MB of the 300 MB" in ended.stderr
     assert json.loads(ended.stdout)["lower"] > 0
+
+
+def test_less_memory_than_is_in_use_ends_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    office_graph().save(tmp_path / "office.json")
+    words = ["solve", str(tmp_path / "office.json"), "--solver", "guarded", "--memory", "1MB", "-q"]
+    assert main(words) == 3
+    said = capsys.readouterr().err
+    assert "within the memory of 1 MB that it may use" in said
+    assert "--memory" in said

@@ -83,3 +83,17 @@ def test_an_answer_of_a_search_that_was_cut_short_says_so() -> None:
     assert RUSHED not in report_page(listed, graph, quick=True)[0]
     assert RUSHED in report_page(replace(listed, status=Status.TIME_LIMIT), graph, quick=True)[0]
     assert RUSHED in guarded_report_page(replace(whole, status=Status.MEMORY_LIMIT), quick=True)[0]
+
+
+def test_people_read_labels_and_not_ids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = replace(shed(), exploits=(replace(shed().exploits[0], label="kick the door in"),))
+    found = ncirl.Guarded(relative_gap=0.01).run(graph)
+    says = GuardedSession(found, rng=1).reasons().says
+    assert any("bolt the door is applied" in said and "kick the door in" in said for said in says)
+    assert not any("c1" in said for said in says)
+    path = tmp_path / "shed.json"
+    graph.save(path)
+    assert main(["sensitivity", str(path), "--only", "success", "-q"]) == 0
+    told = capsys.readouterr().out
+    assert "bolt the door" in told
+    assert "door.success 0.9" in told

@@ -7,7 +7,7 @@ carry the ids along as data. A file keeps the text only; there it is read back.
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
@@ -18,6 +18,7 @@ __all__ = [
     "ALERT",
     "SetName",
     "display_name",
+    "display_names",
     "few",
     "few_ids",
     "in_place",
@@ -58,6 +59,20 @@ def display_name(thing: Named) -> str:
     ('root on db', 'c1')
     """
     return thing.label or thing.id
+
+
+def display_names(things: Iterable[Named]) -> dict[str, str]:
+    """Return what people call each of some things, by id; where several have one label, with the id.
+
+    Examples
+    --------
+    >>> from ncirl.attack_graphs.graph import Condition
+    >>> display_names([Condition("a", label="root"), Condition("b", label="root"), Condition("c")])
+    {'a': 'root (a)', 'b': 'root (b)', 'c': 'c'}
+    """
+    called = {thing.id: display_name(thing) for thing in things}
+    met = Counter(called.values())
+    return {name: label if met[label] == 1 else f"{label} ({name})" for name, label in called.items()}
 
 
 class SetName(str):

@@ -230,7 +230,7 @@ def _assumption(numbers: list[Number]) -> Assumption:
     if kind == "discount":
         label = f"discount {value:g}"
     elif len(numbers) == 1:
-        label = f"{numbers[0].name.replace('_', ' ')} {value:g}"
+        label = f"{numbers[0].name} {value:g}"
     else:
         label = f"{said} {value:g} of {len(numbers)}"
     return Assumption(label, kind, value, tuple(number.name for number in numbers))

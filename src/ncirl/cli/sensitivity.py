@@ -159,7 +159,7 @@ def _print(found: "Sensitivity", data: dict[str, Any], output: Path | None) -> N
             "value": interval_words(base, found.graph),
             "unit": unit_of(found.graph),
             **scope_facts(data),
-            "first applied": advice_words(base.advice),
+            "first applied": advice_words(base.advice, found.graph),
             "varied": f"each number divided and multiplied by {found.factor:g}",
             **({} if output is None else {"page": str(output)}),
         }

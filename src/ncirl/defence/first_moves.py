@@ -10,7 +10,7 @@ import numpy as np
 from ncirl.attack_graphs.controls import stopped
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
-from ncirl.attack_graphs.names import members
+from ncirl.attack_graphs.names import display_names, members
 from ncirl.numbers import at_most
 from ncirl.playbook.solution import CertifiedSolution
 
@@ -180,5 +180,4 @@ def now_words(policy: CertifiedSolution | GuardedSolution, graph: AttackGraph | 
 
 
 def _labels(graph: AttackGraph) -> dict[str, str]:
-    named = graph.exploits if graph.controls is None else graph.controls
-    return {each.id: each.label or each.id for each in named}
+    return display_names(graph.exploits if graph.controls is None else graph.controls)

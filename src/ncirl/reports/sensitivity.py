@@ -5,6 +5,7 @@ from math import isfinite
 
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
+from ncirl.attack_graphs.names import display_names
 from ncirl.attack_graphs.reductions.scope import scope_of_graph
 from ncirl.attack_graphs.sensitivity import Answer, Sensitivity, Swing, sensitivity
 from ncirl.errors import NcirlError
@@ -78,10 +79,10 @@ def sensitivity_section(
 
 
 def _lead(found: Sensitivity) -> str:
-    base = found.base
+    base, first = found.base, advice_words(found.base.advice, found.graph)
     return (
         f"With the numbers as they are the intrusion is worth {interval_words(base, found.graph)}, and what "
-        f"is applied first is: {advice_words(base.advice)}. Below each assumed number is divided and multiplied by "
+        f"is applied first is: {first}. Below each assumed number is divided and multiplied by "
         f"{found.factor:g}, numbers that are alike together, and everything else is left as it is."
     )
 
@@ -130,9 +131,10 @@ def _swings(found: Sensitivity) -> list[Html]:
     return [paragraph(said), picture(svg, fits=True), table(columns, rows, [1, 2, 3])]
 
 
-def advice_words(advice: Collection[str]) -> str:
-    """Say what is applied first."""
-    return " + ".join(sorted(advice)) or "nothing"
+def advice_words(advice: Collection[str], graph: AttackGraph) -> str:
+    """Say what is applied first, by labels."""
+    called = display_names(graph.exploits if graph.controls is None else graph.controls)
+    return " + ".join(called.get(name, name) for name in sorted(advice)) or "nothing"
 
 
 def interval_words(answer: Answer | None, graph: AttackGraph) -> str:
@@ -156,7 +158,7 @@ def _first(found: Sensitivity, swing: Swing) -> str:
         return "the same" if found.flips(swing) is False else "not computed"
     answers = (("less", swing.less), ("more", swing.more))
     changed = [(end, answer) for end, answer in answers if answer is not None and answer.advice != found.base.advice]
-    return "; ".join(f"if {end}: {advice_words(answer.advice)}" for end, answer in changed)
+    return "; ".join(f"if {end}: {advice_words(answer.advice, found.graph)}" for end, answer in changed)
 
 
 def _row(swing: Swing, graph: AttackGraph) -> tuple[str, tuple[float, float], tuple[float, float]]:

@@ -23,11 +23,13 @@ from ncirl.attack_graphs.guarded.running import Run
 from ncirl.attack_graphs.guarded.solution import GuardedSolution, assembled, measured, unhindered
 from ncirl.attack_graphs.guarded.spread import Workers
 from ncirl.errors import InputError, LimitError
+from ncirl.limits import Limits, megabytes
 from ncirl.model.priors import Priors
 from ncirl.solution import ProgressCallback, Stats, Status
 
 __all__ = ["Guarded"]
 
+NOTHING_GUARDED = "bounding the graph with nothing guarded"
 INNER = 0.5  # of the gap that is asked, where the prior is not known: for each prior that is tried
 
 
@@ -71,6 +73,7 @@ class Guarded:
         if not isinstance(graph, AttackGraph):
             raise InputError("Guarded solves attack graphs; use Certified for a game")
         self._check(graph)
+        Limits(memory=self.memory).check(NOTHING_GUARDED)  # with less than is in use already nothing can be done
         if graph.priors is not None:
             return self._for_any_prior(graph, graph.priors, progress)
         run = Run(graph, self.gap, self.relative_gap, self.time_limit, Workers(self.executor, self.memory), progress)
@@ -86,7 +89,7 @@ class Guarded:
     def _solution(self, run: Run, status: Status) -> GuardedSolution:
         """Put the proof together."""
         if not run.has_bounds:
-            raise LimitError("memory", "bounding the graph with nothing guarded")
+            raise LimitError("memory", NOTHING_GUARDED, "" if self.memory is None else megabytes(self.memory))
         stats = Stats(run.deadline.spent, run.solves, run.lp_seconds, run.states)
         asked = replace(self, executor=None)  # which does not travel
         opening, above = None, run.above
