@@ -92,6 +92,13 @@ def test_what_is_worth_its_cost_is_applied_and_what_is_not_is_left() -> None:
     )
 
 
+def test_what_is_applied_in_any_case_is_not_named_twice() -> None:
+    found = without_sight(shop())
+    assert found is not None
+    assert found.said(["patch", "train"]).startswith("This needs nobody to watch")
+    assert found.said(["train"]) == str(found)
+
+
 def test_where_nobody_knows_the_prior_the_worst_intent_counts() -> None:
     found = without_sight(shop(unknown_prior=True))
     assert found is not None

@@ -44,6 +44,7 @@ from ncirl.cli.output import (
 from ncirl.cli.progress import interruptible, reported, warned
 from ncirl.cli.scope import scope_data
 from ncirl.cli.what_if import Numbers, ends_data, print_ends, refuse_for_ends, renumbered, retimed_ends
+from ncirl.defence.first_moves import LEAST
 from ncirl.defence.without_sight import without_sight
 from ncirl.errors import InputError, LimitError
 from ncirl.formats.graph_source import extra_of
@@ -240,7 +241,7 @@ def solve(
     else:
         print_listed(data)
     if unseen is not None and not json:
-        say(str(unseen))
+        say(unseen.said([each["id"] for each in data.get("now", []) if each["chance"] > 1.0 - LEAST]))
     if output is not None and "policy" not in data:
         raise LimitError("memory", "writing the policy", remedies=["ask for a larger gap"])
     return code_of(data["status"])

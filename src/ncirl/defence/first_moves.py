@@ -162,6 +162,9 @@ def now_words(policy: CertifiedSolution | GuardedSolution, graph: AttackGraph | 
     """
     entries = now_data(policy, graph)
     if isinstance(policy, GuardedSolution):
+        entries = [each for each in entries if each["id"] not in policy.proof.opening]  # which is said on its own
+        if not entries and policy.proof.opening:
+            return []
         moves = [("", 1.0 - policy.guards[entries[0]["id"]] if len(entries) == 1 == len(policy.guards) else 0.0)]
     else:
         moves = [

@@ -10,6 +10,7 @@ a goal pays once. C is chosen as openings are (`guarded/cut_off.py`); the bound 
 """
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
@@ -51,6 +52,15 @@ class WithoutSight:
     labels: tuple[str, ...]
     cost: float
     concedes: float
+
+    def said(self, applied: Collection[str]) -> str:
+        """Say it; in short where all of it is applied now in any case."""
+        if set(self.controls) <= set(applied):
+            return (
+                "This needs nobody to watch: whatever you see or miss afterwards, the intruder gets at most "
+                f"{at_most(self.concedes, short=True)}, the cost included."
+            )
+        return str(self)
 
     def __str__(self) -> str:
         more = len(self.labels) - NAMED

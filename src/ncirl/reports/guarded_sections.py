@@ -1,5 +1,7 @@
 """Parts of a page about a whole attack graph: what to watch, the picture of what matters, the ways of the attack."""
 
+from collections.abc import Collection
+
 from ncirl.attack_graphs.graph import AttackGraph
 from ncirl.attack_graphs.guarded.solution import GuardedSolution
 from ncirl.attack_graphs.names import display_name
@@ -45,10 +47,10 @@ def watch_rows(solution: GuardedSolution, matters: Matters) -> list[dict[str, ob
     return rows
 
 
-def unseen_paragraphs(graph: AttackGraph | None) -> list[Html]:
-    """Say what to do if steps may go unseen, where that is known."""
+def unseen_paragraphs(graph: AttackGraph | None, applied: Collection[str] = ()) -> list[Html]:
+    """Say what to do if steps may go unseen, where that is known; `applied` is what is applied now in any case."""
     found = None if graph is None else without_sight(graph)
-    return [] if found is None else [paragraph(str(found))]
+    return [] if found is None else [paragraph(found.said(applied))]
 
 
 def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
@@ -58,7 +60,7 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     open_gap = hurried(solution, solution.graph.magnitude)
     explained = [paragraph(said) for said in [open_gap if why is None else str(why)] if said]
     at_once = [paragraph(str(each["says"])) for each in opening_data(solution).values()]
-    explained += unseen_paragraphs(solution.graph)
+    explained += unseen_paragraphs(solution.graph, solution.proof.opening)
     if not found:
         return section(title, *explained, paragraph(CONCEDED))
     controlled = solution.graph.controls is not None
