@@ -84,7 +84,7 @@ def test_bounds_of_the_worst_prior_that_verify_wider_are_not_said_to_be_as_close
 ) -> None:
     def wider(solution: CertifiedSolution) -> Certificate:
         found = verify(solution)
-        return replace(found, upper=found.upper + 1.0)
+        return replace(found, upper=found.upper + 1.0, per_intent=found.per_intent + 1.0)
 
     monkeypatch.setattr(worst_prior, "verify", wider)
     found = solve(games.big_match(), WorstPrior(gap=0.1))

@@ -157,8 +157,8 @@ def now_words(policy: CertifiedSolution | GuardedSolution, graph: AttackGraph | 
     Examples
     --------
     >>> import ncirl
-    >>> now_words(ncirl.solve(ncirl.games.patrol(horizon=2), ncirl.Certified(relative_gap=0.1)), None)[0][:8]
-    'Do now: '
+    >>> now_words(ncirl.solve(ncirl.games.patrol(horizon=2), ncirl.Certified(relative_gap=0.1)), None)[0][:6]
+    'Do now'
     """
     entries = now_data(policy, graph)
     if isinstance(policy, GuardedSolution):
