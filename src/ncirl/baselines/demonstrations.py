@@ -179,7 +179,7 @@ def infer(
     --------
     >>> import ncirl
     >>> game = ncirl.games.patrol()
-    >>> infer(game, demonstrations(game, "t2", length=10, noise=0.2), noise=0.2).round(2)
+    >>> infer(game, demonstrations(game, "t2", length=10, noise=0.2, rng=1), noise=0.2).round(2)
     array([0., 1.])
     """
     model = demonstrator_strategy(game, noise=noise, demonstrator=demonstrator, equilibrium=equilibrium)

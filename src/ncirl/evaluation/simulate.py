@@ -154,7 +154,7 @@ def simulate(
     >>> import ncirl
     >>> from ncirl.strategies.strategy import uniform_attacker, uniform_defender
     >>> game = ncirl.games.aumann_maschler_1(horizon=4, discount=1.0)
-    >>> drawn = simulate(game, uniform_attacker(game), uniform_defender(game), episodes=1000)
+    >>> drawn = simulate(game, uniform_attacker(game), uniform_defender(game), episodes=1000, rng=1)
     >>> drawn.interval[0] < 1.0 < drawn.interval[1]
     True
     """
