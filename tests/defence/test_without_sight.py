@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from ncirl.attack_graphs.names import members
 from ncirl.attack_graphs.reductions import only_goals
 from ncirl.cli import main
 from ncirl.defence import session_class
+from ncirl.defence.why_nothing import WhyNothing
 from ncirl.defence.without_sight import without_sight
 from ncirl.errors import SizeError
 from ncirl.games.office import office_graph
@@ -65,7 +67,7 @@ def check(seed: int) -> bool:
         sizes = [len(graph.game().stage(state).attacker) for state in graph.game().explore(200)]
     except SizeError:
         return False
-    found = without_sight(graph, 100.0)
+    found = without_sight(graph, seconds=100.0)
     if found is None or max(sizes) > 64 or graph.game().is_terminal(graph.game().starts[0].state):
         return False
     answer = ncirl.best_response_to_defender(graph.game(), applied_at_once(graph, found.controls))
@@ -109,6 +111,13 @@ def test_a_bound_is_about_the_graph_that_was_given() -> None:
     cut, _ = only_goals(shop(), ["mail"])
     assert len(cut.intents) < len(shop().intents)
     assert without_sight(cut) == without_sight(shop())
+
+
+def test_where_never_doing_anything_concedes_no_more_nothing_is_said() -> None:
+    idle = WhyNothing(True, 0.0, 0.15, saves=0.15)
+    assert without_sight(shop(), idle) is None
+    assert without_sight(shop(), replace(idle, upper=0.3)) is not None
+    assert without_sight(shop(), replace(idle, saves=None)) is not None  # it acts later, and needs sight for that
 
 
 def test_without_lasting_controls_nothing_is_said() -> None:

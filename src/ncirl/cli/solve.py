@@ -45,6 +45,7 @@ from ncirl.cli.progress import interruptible, reported, warned
 from ncirl.cli.scope import scope_data
 from ncirl.cli.what_if import Numbers, ends_data, print_ends, refuse_for_ends, renumbered, retimed_ends
 from ncirl.defence.first_moves import LEAST
+from ncirl.defence.why_nothing import why_nothing
 from ncirl.defence.without_sight import without_sight
 from ncirl.errors import InputError, LimitError
 from ncirl.formats.graph_source import extra_of
@@ -199,6 +200,7 @@ def solve(
     per_process = {} if jobs is None or limits.memory is None else {"memory": int(limits.memory / (jobs + 1))}
     apart = graph is not None and solver is None and not worst and comes_apart(graph)
     parts: GuardedSolution | None = None
+    solution: Solution | None = None
     with reported(quiet=quiet, verbose=verbose) as progress:
         if chosen != "guarded":
             try:
@@ -233,7 +235,11 @@ def solve(
             data = solved_data(parts, seed) | ({} if output is None else _written(parts.save, output))
     if why and chosen != "guarded" and not quiet:
         complain(APART if parts else why)
-    unseen = None if graph is None else without_sight(graph, LATE * min(1.0 / LATE, time_limit or inf))
+    unseen = None
+    if graph is not None:
+        answer: Any = parts or solution
+        known = why_nothing(answer) if parts or isinstance(solution, CertifiedSolution) else None
+        unseen = without_sight(graph, known, LATE * min(1.0 / LATE, time_limit or inf))
     if json:
         print_json("solve", data | ({} if unseen is None else {"unseen": unseen.to_dict()}))
     elif parts is not None:

@@ -127,7 +127,7 @@ class Session(ABC):
     @cached_property
     def unseen(self) -> WithoutSight | None:
         """What to do at the start of an intrusion if steps may go unseen; None where no control is worth it."""
-        return None if self.graph_known is None or self.begun_midway else without_sight(self.graph_known)
+        return None if self.graph_known is None or self.begun_midway else without_sight(self.graph_known, self.nothing)
 
     @cached_property
     def graph_known(self) -> AttackGraph | None:

@@ -24,6 +24,7 @@ from ncirl.attack_graphs.guarded.cuts import Flow, depths
 from ncirl.attack_graphs.guarded.net import Net
 from ncirl.attack_graphs.names import display_name
 from ncirl.attack_graphs.reductions.record import origin_of
+from ncirl.defence.why_nothing import WhyNothing
 from ncirl.limits import Limits
 from ncirl.numbers import at_most
 
@@ -76,10 +77,12 @@ class WithoutSight:
         return {**asdict(self), "says": str(self)}
 
 
-def without_sight(graph: AttackGraph, seconds: float = SECONDS) -> WithoutSight | None:
+def without_sight(graph: AttackGraph, why: WhyNothing | None = None, seconds: float = SECONDS) -> WithoutSight | None:
     """Choose what to apply now if nothing is seen afterwards; None where no lasting controls are worth their cost.
 
-    Of a graph that was reduced, the answer is about the original. `seconds` is how long choosing may take.
+    Of a graph that was reduced, the answer is about the original. `why` is what is known of a defence that begins with
+    nothing: one that never does anything needs no sight either, and is better where it concedes no more. `seconds` is
+    how long choosing may take.
 
     Examples
     --------
@@ -105,6 +108,8 @@ def without_sight(graph: AttackGraph, seconds: float = SECONDS) -> WithoutSight 
     gains = _gains(net, names)
     most = float(gains.max() if graph.unknown_prior else net.prior @ gains)
     called = Counter(display_name(known[name]) for name in names)
+    if why is not None and why.saves is not None and why.upper <= cost + most:
+        return None
     labels = tuple(
         display_name(known[name]) + (f" ({name})" if called[display_name(known[name])] > 1 else "") for name in names
     )

@@ -8,7 +8,7 @@ from ncirl.attack_graphs.names import display_name
 from ncirl.defence.choices import some
 from ncirl.defence.first_moves import LEAST, opening_data
 from ncirl.defence.hurried import hurried
-from ncirl.defence.why_nothing import why_nothing
+from ncirl.defence.why_nothing import WhyNothing, why_nothing
 from ncirl.defence.without_sight import without_sight
 from ncirl.reports.page import Html, bar, dot, paragraph, picture, section, table, text
 from ncirl.reports.pictures import matters_figure, themed_svg
@@ -47,9 +47,11 @@ def watch_rows(solution: GuardedSolution, matters: Matters) -> list[dict[str, ob
     return rows
 
 
-def unseen_paragraphs(graph: AttackGraph | None, applied: Collection[str] = ()) -> list[Html]:
+def unseen_paragraphs(
+    graph: AttackGraph | None, why: WhyNothing | None = None, applied: Collection[str] = ()
+) -> list[Html]:
     """Say what to do if steps may go unseen, where that is known; `applied` is what is applied now in any case."""
-    found = None if graph is None else without_sight(graph)
+    found = None if graph is None else without_sight(graph, why)
     return [] if found is None else [paragraph(found.said(applied))]
 
 
@@ -60,7 +62,7 @@ def watch_section(solution: GuardedSolution, matters: Matters) -> Html:
     open_gap = hurried(solution, solution.graph.magnitude)
     explained = [paragraph(said) for said in [open_gap if why is None else str(why)] if said]
     at_once = [paragraph(str(each["says"])) for each in opening_data(solution).values()]
-    explained += unseen_paragraphs(solution.graph, solution.proof.opening)
+    explained += unseen_paragraphs(solution.graph, why, solution.proof.opening)
     if not found:
         return section(title, *explained, paragraph(CONCEDED))
     controlled = solution.graph.controls is not None

@@ -10,7 +10,7 @@ from ncirl.defence.assumptions import assumptions, unit_of
 from ncirl.defence.choices import some
 from ncirl.defence.first_moves import LEAST, blocked_first, first_moves
 from ncirl.defence.hurried import hurried
-from ncirl.defence.why_nothing import why_nothing
+from ncirl.defence.why_nothing import WhyNothing, why_nothing
 from ncirl.formats.graph_source import scope_of
 from ncirl.model.belief import prior_of
 from ncirl.model.game import Game
@@ -104,6 +104,7 @@ def intents_section(game: Game, graph: AttackGraph | None, per_intent: FloatArra
 def first_moves_section(policy: CertifiedSolution, graph: AttackGraph | None) -> Html:
     """Say what to do now."""
     parts: list[Html] = []
+    known: WhyNothing | None = None
     for move in first_moves(policy, graph):
         if len(policy.game.starts) > 1:
             parts.append(Html(f"<h3>{text(move.state)}</h3>"))
@@ -111,7 +112,7 @@ def first_moves_section(policy: CertifiedSolution, graph: AttackGraph | None) ->
             parts.append(_options_table(graph, move.options))
         shown = [(name, chance) for name, chance in move.actions.items() if chance >= LEAST]
         if graph is not None and [name for name, _ in shown] == ["nothing"]:
-            why = why_nothing(policy, has_controls=graph.controls is not None)
+            known = why = why_nothing(policy, has_controls=graph.controls is not None)
             parts.append(paragraph(str(why) if why is not None else NOTHING))
             continue
         sets = [[name, f"{chance:.1%}", bar(chance, "block")] for name, chance in shown[:SETS]]
@@ -126,7 +127,7 @@ def first_moves_section(policy: CertifiedSolution, graph: AttackGraph | None) ->
         said += " A lasting control is paid for and done once: after that it stays in place."
     if open_gap := hurried(policy, (graph or policy.game).magnitude):
         parts.append(paragraph(open_gap, "bad"))
-    return section("What to do now", paragraph(said), *parts, *unseen_paragraphs(graph))
+    return section("What to do now", paragraph(said), *parts, *unseen_paragraphs(graph, known))
 
 
 def _options_table(graph: AttackGraph, options: Mapping[str, float]) -> Html:
